@@ -1,9 +1,8 @@
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import type { Entry, Journal } from './journal.ts'
 
 /**
- * A journal in a folder, one line per entry. The operating system has each line before the caller
+ * A journal in a file, one line per entry. The operating system has each line before the caller
  * learns of the change, so the state survives the end of this process, but not a power failure.
  */
 export type JournalFile = Journal & {
@@ -32,9 +31,7 @@ function* entriesIn(file: string): Generator<Entry> {
   }
 }
 
-export const openJournalFile = (folder: string): JournalFile => {
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, 'journal.jsonl')
+export const openJournalFile = (file: string): JournalFile => {
   let descriptor: number | undefined
   const write = (entry: Entry): void => {
     if (descriptor !== undefined) writeSync(descriptor, `${JSON.stringify(entry)}\n`)

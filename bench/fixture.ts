@@ -17,7 +17,7 @@ export const setEnvironment = (): void => {
     SANDBOX_BANK: 'true',
     REFERENCE_PREFIX: 'DCS',
     SEALING_KEY: 'bench',
-    LOCAL_PEERS: 'true',
+    LOCAL_PEERS: '127.0.0.1',
     // Caches never expire, although the clock of a part runs fast.
     CACHE_SECONDS: '100000000',
     POWERTOOLS_METRICS_DISABLED: 'true',

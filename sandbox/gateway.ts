@@ -47,10 +47,18 @@ type Routes = {
 
 const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 
+type GatewayOptions = {
+  requestTimeoutMs?: number
+  /** The address to listen on. */
+  host?: string
+  /** The names in Host and Origin that requests may have, besides those of this machine. */
+  names?: readonly string[]
+}
+
 /** @throws StartFailure when the port is taken */
 export const openGateway = async (
   port: number,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, host = '127.0.0.1', names = [] }: GatewayOptions = {},
 ): Promise<Gateway> => {
   let handle: HttpHandler = async (_request, response) => {
     sendReply(response, ownReply('INTEGRATION_FAILURE'))
@@ -73,15 +81,18 @@ export const openGateway = async (
   )
   rejectUnreadable(server)
   try {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
+    await once(server.listen(port, host), 'listening')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new StartFailure(`Port ${port} is taken; choose another with --port`)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') {
+      throw new StartFailure(`Port ${port} is taken; choose another with --port`)
+    }
+    throw new StartFailure(`The sandbox cannot listen on ${host}: ${message}`)
   }
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serve: (routes) => {
-      handle = handlerFor(routes, requestTimeoutMs)
+      handle = handlerFor(routes, { requestTimeoutMs, names })
     },
     stop: async () => {
       const closed = once(server, 'close')
@@ -110,14 +121,17 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 }
 
 const handlerFor =
-  ({ functions, reports, onReply }: Routes, requestTimeoutMs: number): HttpHandler =>
+  (
+    { functions, reports, onReply }: Routes,
+    { requestTimeoutMs, names }: Required<Omit<GatewayOptions, 'host'>>,
+  ): HttpHandler =>
   async (request, response) => {
     const startedAt = performance.now()
     const target = targetOf(request)
     const { pathname, search } = target
     const invokedName = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
     if (!target.host) return sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
-    if (!isLocal(target, request.headers)) {
+    if (!isLocal(target, request.headers, names)) {
       if (invokedName) return refuseForeignInvocation(response)
       return sendReplyAndClose(response, ownReply('ACCESS_DENIED'))
     }

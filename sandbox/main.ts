@@ -1,9 +1,11 @@
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { parseArgs } from 'node:util'
 
 /** Starts the sandbox. It imports the rest after its first line, so that it answers at once. */
 
-const USAGE = 'usage: npm run sandbox -- [--port 3000] [--data DIR] [--time-scale N] [--approvals]'
+const USAGE =
+  'usage: npm run sandbox -- [--port 3000] [--data DIR] [--time-scale N] [--approvals] ' +
+  '[--host ADDRESS] [--names NAME,...] [--webhook-hosts NAME,...]'
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -11,6 +13,8 @@ const fail = (line: string): never => {
   process.stderr.write(`${line}\n`)
   process.exit(1)
 }
+
+const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
 
 const readArguments = () => {
   try {
@@ -20,17 +24,29 @@ const readArguments = () => {
         data: { type: 'string' },
         'time-scale': { type: 'string', default: '1' },
         approvals: { type: 'boolean', default: false },
+        host: { type: 'string', default: '127.0.0.1' },
+        names: { type: 'string', default: '' },
+        'webhook-hosts': { type: 'string', default: '' },
       },
     })
-    const { port, data, 'time-scale': timeScale, approvals } = values
-    return { port: Number(port), data, timeScale: Number(timeScale), approvals }
+    const { port, host, names } = values
+    return {
+      port: Number(port),
+      listening: { host, names: listIn(names) },
+      settings: {
+        data: values.data,
+        timeScale: Number(values['time-scale']),
+        approvals: values.approvals,
+        webhookHosts: listIn(values['webhook-hosts']),
+      },
+    }
   } catch {
     return fail(USAGE)
   }
 }
 
-const { port, data, timeScale, approvals } = readArguments()
-if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(timeScale > 0)) fail(USAGE)
+const { port, listening, settings } = readArguments()
+if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(settings.timeScale > 0)) fail(USAGE)
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -38,7 +54,7 @@ const print = (line: string): void => {
 
 print('starting')
 // The second start takes two thirds of the time. Node 20 has no cache.
-enableCompileCache?.()
+module.enableCompileCache?.()
 
 let sandbox: Promise<{ stop: () => Promise<void> }> | undefined
 
@@ -59,18 +75,18 @@ for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
 const { StartFailure } = await import('./start-failure.ts')
 try {
   const { openGateway } = await import('./gateway.ts')
-  const gateway = await openGateway(port)
+  const gateway = await openGateway(port, listening)
   const start = async () => {
     const { startSandbox } = await import('./sandbox.ts')
     const { endpointsIn } = await import('./emulator/endpoints.ts')
     const endpoints = endpointsIn(process.env)
-    return startSandbox({ gateway, timeScale, approvals, data, print, endpoints })
+    return startSandbox({ gateway, ...settings, print, endpoints })
   }
   sandbox = start()
   await sandbox
   const { address } = gateway
   const { welcome } = await import('./console.ts')
-  print(welcome(address, timeScale))
+  print(welcome(address, settings.timeScale))
   print(`ready ${address}`)
 } catch (error) {
   fail(error instanceof StartFailure ? error.message : String((error as Error).stack))

@@ -12,11 +12,20 @@ export const targetOf = ({ url = '/', headers }: IncomingMessage): RequestTarget
   return { host: absolute?.[1] ?? headers.host ?? '', pathname: pathname || '/', search }
 }
 
-const LOCAL = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?$/i
+const LOCAL = ['127.0.0.1', 'localhost', '[::1]']
 
 /**
- * Checks that Host and Origin name this machine. Otherwise a foreign page could write to the
- * sandbox, or read from it by DNS rebinding.
+ * Checks that Host and Origin name this machine, or one of `names`. Otherwise a foreign page could
+ * write to the sandbox, or read from it by DNS rebinding.
  */
-export const isLocal = ({ host }: RequestTarget, { origin }: IncomingMessage['headers']): boolean =>
-  LOCAL.test(host) && (origin === undefined || LOCAL.test(origin.replace(/^https?:\/\//i, '')))
+export const isLocal = (
+  { host }: RequestTarget,
+  { origin }: IncomingMessage['headers'],
+  names: readonly string[],
+): boolean => {
+  const isAllowed = (place: string): boolean => {
+    const name = place.toLowerCase().replace(/:[0-9]{1,5}$/, '')
+    return LOCAL.includes(name) || names.includes(name)
+  }
+  return isAllowed(host) && (origin === undefined || isAllowed(origin.replace(/^https?:\/\//i, '')))
+}

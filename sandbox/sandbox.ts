@@ -5,7 +5,6 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import { newAws } from '../aws/aws.ts'
 import { startRealClock } from '../aws/clock.ts'
 import type { Invoke } from '../aws/event-sources.ts'
-import { openJournalFile } from '../aws/journal-file.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
@@ -15,6 +14,7 @@ import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
+import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
 import { answerFunctionCalls } from './function-calls.ts'
@@ -32,6 +32,8 @@ export type SandboxOptions = {
   approvals?: boolean
   /** The folder that keeps the state; without it, the state ends with the sandbox. */
   data?: string | undefined
+  /** Hosts of receivers and banks that may be private and without TLS, besides 127.0.0.1. */
+  webhookHosts?: readonly string[]
   print: Print
   /** The services of a running emulator to use instead of those in memory. */
   endpoints?: Endpoints
@@ -48,6 +50,7 @@ const REGION = 'eu-west-1'
 const NAME = 'debit-collection'
 const ACCOUNT = '000000000000'
 const STOP_MS = 1_000
+const HOUR_MS = 3_600_000
 /** Functions share one process here, so a cache would be shared as well. */
 const CACHE_SECONDS = 0
 
@@ -89,7 +92,7 @@ const start = async (
       running.delete(result)
     }
   }
-  const journal = options.data === undefined ? undefined : openJournalFile(options.data)
+  const journal = options.data === undefined ? undefined : openDataFolder(options.data)
   if (journal) cleanup.defer(journal.close)
   const clock = startRealClock()
   const aws = newAws({
@@ -146,6 +149,11 @@ const start = async (
   if (aws.table.items().length === 0) await seed(functions)
   // Set after the seeds, which need no approval.
   process.env.APPROVALS = String(options.approvals ?? false)
+  const expire = (): void => {
+    aws.table.removeExpired()
+    clock.after(HOUR_MS, expire)
+  }
+  expire()
   emulator?.poll({
     invoke,
     takeRecord: (record) => aws.takeRecord(record),
@@ -188,7 +196,7 @@ const useLocalCredentials = (): void => {
 
 /** Sets the variables of all functions in one environment; their names do not collide. */
 const setEnvironment = (
-  { timeScale }: Pick<SandboxOptions, 'timeScale'>,
+  { timeScale, webhookHosts = [] }: Pick<SandboxOptions, 'timeScale' | 'webhookHosts'>,
   host: string,
   addresses: Addresses,
 ): void => {
@@ -205,7 +213,7 @@ const setEnvironment = (
   Object.assign(process.env, {
     TIME_SCALE: String(timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
-    LOCAL_PEERS: 'true',
+    LOCAL_PEERS: ['127.0.0.1', ...webhookHosts].join(','),
     APPROVALS: 'false',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',

@@ -33,6 +33,12 @@ const required = (name: string): string => {
   return value
 }
 
+const hosts = (name: string): string[] =>
+  (process.env[name] ?? '')
+    .split(',')
+    .map((host) => host.trim().toLowerCase())
+    .filter(Boolean)
+
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
 
 /** Returns the variable that holds the URL of a queue, such as `QUEUE_URL_WEBHOOKS_HIGH`. */
@@ -92,16 +98,13 @@ export const environment = {
   get cacheSeconds(): number {
     return number('CACHE_SECONDS', 30)
   },
-  /** Whether providers and banks may run on this machine, without TLS; for a local sandbox. */
-  get localPeers(): boolean {
-    return process.env.LOCAL_PEERS === 'true'
+  /** Hosts of providers and banks that may be private and without TLS; for a local sandbox. */
+  get localPeers(): string[] {
+    return hosts('LOCAL_PEERS')
   },
   /** Hosts of this service (`api.example.com,api.example.com:8443`), forbidden in webhook URLs. */
   get ownHosts(): string[] {
-    return (process.env.OWN_HOSTS ?? '')
-      .split(',')
-      .map((host) => host.trim().toLowerCase())
-      .filter(Boolean)
+    return hosts('OWN_HOSTS')
   },
   /** The text of the sealing key, or the ARN of the secret that holds it. */
   get sealingKey(): { fixed?: string; secretArn: string } {

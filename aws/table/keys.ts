@@ -6,6 +6,7 @@ import type { KeyNames } from './key-conditions.ts'
 export type TableDefinition = {
   partitionKey: 'pk'
   sortKey: 'sk'
+  timeToLive: string
   indexes: readonly IndexDefinition[]
 }
 

@@ -14,7 +14,7 @@ export type TableOptions = {
   indexLag?: (index: string) => number
   /** Returns the invocation that writes. */
   by?: () => Change['by']
-  /** Called with the changes of one transaction, after all of them. */
+  /** Called with the changes of one transaction, once all are visible. */
   onCommit?: (changes: readonly Change[]) => void
 }
 
@@ -29,6 +29,8 @@ export type Storage = {
   index: (name: string) => IndexView
   /** Stores an item, or deletes it, as an earlier process did. */
   restore: (key: Key, item: Item | undefined, ofSequence: number) => void
+  /** Deletes the items whose time to live has passed. */
+  removeExpired: () => void
   /** Applies the replacements of one transaction. */
   commit: (replacements: readonly Replacement[]) => void
 }
@@ -65,6 +67,11 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
 
   return {
     commit,
+    removeExpired: () => {
+      const seconds = now() / 1000
+      const expired = rows.all().filter((item) => Number(item[definition.timeToLive]) < seconds)
+      for (const before of expired) commit([{ before, after: undefined }])
+    },
     restore: (key, item, ofSequence) => {
       sequence = Math.max(sequence, ofSequence)
       for (const view of views) view.apply(rows.find(key), item, now())

@@ -16,6 +16,7 @@ export type Table = {
   /** The names of the commands. */
   commands: object
   restore: Storage['restore']
+  removeExpired: Storage['removeExpired']
   streamRecord: (change: Change) => DynamoDBRecord
   items: () => Item[]
 }
@@ -32,6 +33,7 @@ export const newTable = (options: TableOptions): Table => {
     commands,
     streamRecord,
     restore: storage.restore,
+    removeExpired: storage.removeExpired,
     items: storage.items,
   }
 }

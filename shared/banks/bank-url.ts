@@ -1,4 +1,4 @@
-import { isOnThisMachine, peerUrl } from '../domain/peer-url.ts'
+import { isLocalPeer, peerUrl } from '../domain/peer-url.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 
 const refuse = (reason: string): Refusal => invalid({ 'connector-url': [reason] })
@@ -6,16 +6,15 @@ const refuse = (reason: string): Refusal => invalid({ 'connector-url': [reason] 
 /**
  * Returns a bank's URL in normal form, without a slash at its end (docs/api.md#bank-connectors). Only
  * operators set it, so any port and private addresses are allowed.
- * @param localPeers allows this machine, without TLS
+ * @param localPeers hosts that need no TLS
  */
 export const bankUrl = (
   text: string,
-  { localPeers }: { localPeers: boolean },
+  { localPeers }: { localPeers: readonly string[] },
 ): string | Refusal => {
   const url = peerUrl(text)
   if (typeof url === 'string') return refuse(url)
   if (/[?#]/.test(url.href)) return refuse('must not have a query or a fragment')
-  const isLocal = localPeers && isOnThisMachine(url)
-  if (url.protocol !== 'https:' && !isLocal) return refuse('must use https')
+  if (url.protocol !== 'https:' && !isLocalPeer(url, localPeers)) return refuse('must use https')
   return url.href.replace(/\/+$/, '')
 }

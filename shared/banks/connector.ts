@@ -35,8 +35,8 @@ export type ConnectionConfig = {
   now: () => Date
   /** The timeout of one request, from the connection to the last byte of the response. */
   timeoutSeconds: number
-  /** Allows banks on this machine, without TLS: only in a local sandbox. */
-  localPeers: boolean
+  /** Hosts of banks that need no TLS: only in a local sandbox. */
+  localPeers: readonly string[]
 }
 
 export type ConnectorConfig = ConnectionConfig & {

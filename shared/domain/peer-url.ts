@@ -7,6 +7,6 @@ export const peerUrl = (text: string): URL | string => {
   return url.username || url.password ? 'must not contain credentials' : url
 }
 
-/** Reports whether a URL is on this machine, without TLS, as a local sandbox allows. */
-export const isOnThisMachine = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'http:' && hostname === '127.0.0.1'
+/** Reports whether a URL names a host that a local sandbox allows without TLS. */
+export const isLocalPeer = ({ protocol, hostname }: URL, localPeers: readonly string[]): boolean =>
+  protocol === 'http:' && localPeers.includes(hostname)

@@ -2,9 +2,8 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { print, wholeNumber } from '../terminal.ts'
 import { mutants } from './mutants.ts'
-import { heading, lineOf, percentCaught, summaryOf } from './report.ts'
 import { runCopy } from './run-copy.ts'
-import { EACH, runMutants } from './run-mutants.ts'
+import { EACH, isCaught, type MutantResult, runMutants } from './run-mutants.ts'
 import { copySource, removeCopies, removeCopy } from './source-copies.ts'
 
 /**
@@ -40,6 +39,23 @@ const controller = new AbortController()
 const { signal } = controller
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
 
+const WIDTHS = [42, 18, 18, 8]
+
+const printRow = (...cells: string[]): void =>
+  print(
+    cells
+      .map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+
+const caughtBy = ({ end }: MutantResult): string => {
+  if (end.kind === 'clean') return 'nothing'
+  if (end.kind === 'hung') return 'nothing: it hangs'
+  if (end.kind === 'crashed') return `crash: ${end.message.slice(0, 60)}`
+  return [...end.invariants, ...(end.neverIdle ? ['never idle'] : [])].join(', ')
+}
+
 const isClean = async (): Promise<boolean> => {
   const folder = await copySource()
   const { end } = await runCopy(
@@ -60,13 +76,16 @@ const run = async (): Promise<number> => {
     return 1
   }
   if (!(await isClean())) return 1
-  print(heading)
-  const results = await runMutants(selected, { ...options, signal }, (result) =>
-    print(lineOf(result)),
-  )
+  printRow('mutant', 'caught by', 'after', 'seconds')
+  const results = await runMutants(selected, { ...options, signal }, (result) => {
+    const { mutant, lifecycles, seed, seconds } = result
+    printRow(mutant.name, caughtBy(result), `${lifecycles}, seed ${seed}`, seconds.toFixed(0))
+  })
   if (signal.aborted) return 130
-  for (const line of summaryOf(results)) print(line)
-  return percentCaught(results) >= CAUGHT_MIN_PERCENT ? 0 : 1
+  const caught = results.filter(isCaught)
+  const percent = (caught.length / results.length) * 100
+  print(`\n${caught.length} of ${results.length} caught (${percent.toFixed(0)} %)`)
+  return percent >= CAUGHT_MIN_PERCENT ? 0 : 1
 }
 
 try {

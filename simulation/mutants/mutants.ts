@@ -1,21 +1,241 @@
-import { idempotency } from './catalogue/idempotency.ts'
-import { money } from './catalogue/money.ts'
-import { order } from './catalogue/order.ts'
-import { retry } from './catalogue/retry.ts'
-import { settlement } from './catalogue/settlement.ts'
-import { signing } from './catalogue/signing.ts'
-import { tenancy } from './catalogue/tenancy.ts'
-import { timers } from './catalogue/timers.ts'
-import type { Mutant } from './mutant.ts'
+/** A plausible mistake: one replacement in one file of the product. */
+export type Mutant = {
+  name: string
+  /** The path from the root of the repository. */
+  file: string
+  /** Text that occurs in the file exactly once. */
+  from: string
+  to: string
+}
 
-/** Mutants that the simulator must catch: each compiles and breaks one published rule. */
+/**
+ * Returns the source with the mutant's replacement.
+ * @throws Error unless `from` occurs exactly once
+ */
+export const mutate = (source: string, { name, file, from, to }: Mutant): string => {
+  const count = source.split(from).length - 1
+  if (count !== 1) throw new Error(`${name}: \`from\` occurs ${count} times in ${file}`)
+  return source.replace(from, () => to)
+}
+
+/** Mutants that few unit tests can reveal: most need a crash, a race, a lost reply or a full night. */
 export const mutants: readonly Mutant[] = [
-  ...money,
-  ...settlement,
-  ...order,
-  ...tenancy,
-  ...idempotency,
-  ...retry,
-  ...signing,
-  ...timers,
+  {
+    name: 'day-total-outside-the-transaction',
+    file: 'shared/store/debits/charges.ts',
+    from: '    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)',
+    to: `    await withConflictRetries(async () => {
+      const counted = dayTotalWrite(newDebit)
+      if (counted.length > 0) {
+        await table.send(new TransactWriteCommand({ TransactItems: counted }))
+      }
+      const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
+      await table.send(new TransactWriteCommand({ TransactItems }))
+    }, runtime)`,
+  },
+  {
+    name: 'limit-returned-to-the-wrong-day',
+    file: 'shared/store/debits/transitions.ts',
+    from: 'writeWithDayTotal(update, next.facts, countedOn, others)',
+    to: `writeWithDayTotal(
+      update,
+      next.facts,
+      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
+      others,
+    )`,
+  },
+  {
+    name: 'only-yesterday-is-settled',
+    file: 'shared/settlement/build.ts',
+    from: '{ from: BEGINNING, before, pageSize: DEBITS_PER_READ }',
+    to: '{ from: new Date(before.getTime() - 86_400_000), before, pageSize: DEBITS_PER_READ }',
+  },
+  {
+    name: 'reversed-debit-settled',
+    file: 'shared/settlement/build.ts',
+    from: `    if (stateAt(debit).updatedAt >= before) return []
+    if (status === 'completed' && !settledIn) {`,
+    to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
+    if (!settledIn) {`,
+  },
+  {
+    name: 'batch-totals-without-seal',
+    file: 'shared/settlement/seal.ts',
+    from: '  if (!batch.sealedAt) return { ...batch, sealedAt: now() }',
+    to: '',
+  },
+  {
+    name: 'line-without-condition',
+    file: 'shared/store/settlement/lines.ts',
+    from: `\`#status = :status AND #version = :version AND attribute_not_exists(\${mark})\``,
+    to: "'#status = :status AND #version >= :version'",
+  },
+  {
+    name: 'line-before-its-mark',
+    file: 'shared/store/settlement/lines.ts',
+    from: '  const failed = await transactWrites(writes, runtime)',
+    to: `  const lines = writes.filter((_, index) => index === 0 || index % 2 === 1)
+  const marks = writes.filter((_, index) => index > 0 && index % 2 === 0)
+  const failedLines = await transactWrites(lines, runtime)
+  const failed = failedLines.length > 0 ? failedLines : await transactWrites(marks, runtime)`,
+  },
+  {
+    name: 'adjustment-marked-as-settlement',
+    file: 'shared/store/settlement/lines.ts',
+    from: "line.type === 'debit' ? 'settledIn' : 'adjustedIn'",
+    to: "'settledIn'",
+  },
+  {
+    name: 'payout-retried-with-a-new-uuid',
+    file: 'shared/settlement/pay.ts',
+    from: `pay({
+    uuid,`,
+    to: `pay({
+    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,`,
+  },
+  {
+    name: 'batch-without-optimistic-lock',
+    file: 'shared/store/settlement/batches.ts',
+    from: 'putWrite(toBatchItem(next), hasVersion(previous.version))',
+    to: `putWrite(toBatchItem(next), {
+    ...hasVersion(previous.version),
+    ConditionExpression: '#version >= :previous',
+  })`,
+  },
+  {
+    name: 'refund-retried-with-a-new-uuid',
+    file: 'functions/jobs/refund-customer.ts',
+    from: 'refundAtBank({ ...begun, repeated })',
+    to: 'refundAtBank({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })',
+  },
+  {
+    name: 'transition-from-an-older-version',
+    file: 'shared/store/debits/transitions.ts',
+    from: "ConditionExpression: '#status = :from AND #version = :current',",
+    to: "ConditionExpression: '#status = :from AND #version >= :current',",
+  },
+  {
+    name: 'history-overwritten',
+    file: 'shared/store/debits/transitions.ts',
+    from: "'#history = list_append(#history, :entries)',",
+    to: "'#history = :entries',",
+  },
+  {
+    name: 'lost-race-reported-as-success',
+    file: 'shared/store/debits/transitions.ts',
+    from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
+    to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
+  },
+  {
+    name: 'payload-with-later-fields',
+    file: 'shared/domain/debits/debit.ts',
+    from: 'const known = entries.map(({ changes }) => changes)',
+    to: 'const known = debit.history.map(({ changes }) => changes)',
+  },
+  {
+    name: 'webhook-cached-across-providers',
+    file: 'shared/store/webhooks/webhooks.ts',
+    from: `export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
+  const item = await findItem(id)
+  return item && opened(item, id)
+}`,
+    to: `let warm: Webhook | undefined
+
+export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
+  const item = warm ? undefined : await findItem(id)
+  warm ??= item && (await opened(item, id))
+  return warm
+}`,
+  },
+  {
+    name: 'one-daily-limit-for-all-providers',
+    file: 'shared/store/keys.ts',
+    from: `    pk: \`PROVIDER#\${provider}\`,
+    sk: \`DAY#\${day}\`,`,
+    to: `    pk: \`PROVIDER#\`,
+    sk: \`DAY#\${day}\`,`,
+  },
+  {
+    name: 'replay-counted-against-the-limit',
+    file: 'shared/store/debits/charges.ts',
+    from: `  const claim = await findClaim(newDebit.debit)
+  if (claim) return resultOfClaim(newDebit, claim)
+  if (failed[DEBIT] || failed[UUID])`,
+    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit.debit)
+  if (claim) return resultOfClaim(newDebit, claim)
+  if (failed[DEBIT] || failed[UUID])`,
+  },
+  {
+    name: 'failed-transaction-reported-as-created',
+    file: 'shared/store/debits/charges.ts',
+    from: '  if (!claim) throw error',
+    to: "  if (!claim) return { kind: 'created', debit: newDebit.debit }",
+  },
+  {
+    name: 'submission-with-a-new-idempotency-key',
+    file: 'shared/banks/idempotent-post.ts',
+    from: "headers: { 'x-idempotency-key': uuid },",
+    to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
+  },
+  {
+    name: 'first-delivery-record-overwritten',
+    file: 'shared/store/webhooks/deliveries.ts',
+    from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
+    to: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : {})',
+  },
+  {
+    name: 'one-exception-per-debit',
+    file: 'shared/store/keys.ts',
+    from: `sk: \`EXCEPTION#\${requestId}\`,`,
+    to: "sk: 'EXCEPTION#1',",
+  },
+  {
+    name: 'concurrent-failure-ends-a-delivery',
+    file: 'shared/domain/webhooks/delivery.ts',
+    from: 'if (isSettled(delivery) || isRequested) return',
+    to: 'if (isRequested) return',
+  },
+  {
+    name: 'concurrent-attempt-not-recorded',
+    file: 'shared/webhooks/attempt.ts',
+    from: '    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })',
+    to: `    if (current.attemptCount >= next.attemptCount) return current
+    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })`,
+  },
+  {
+    name: 'aborted-attempt-not-recorded',
+    file: 'shared/webhooks/attempt.ts',
+    from: '    logAttempt(await writeOutcome(attempt), { tried: true })',
+    to: '',
+  },
+  {
+    name: 'duplicate-message-starts-an-attempt',
+    file: 'shared/webhooks/attempt.ts',
+    from: 'isSettled(record) || number !== record.attemptCount + 1',
+    to: 'isSettled(record)',
+  },
+  {
+    name: 'lost-retry-not-swept',
+    file: 'shared/sweep/overdue.ts',
+    from: 'return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined',
+    to: 'return delivery && at && at > now ? { outgoing: nextAttempt(delivery, now), at } : undefined',
+  },
+  {
+    name: 'lost-event-not-swept',
+    file: 'shared/sweep/repair.ts',
+    from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))',
+    to: '',
+  },
+  {
+    name: 'signature-in-capitals',
+    file: 'shared/webhooks/http/signature.ts',
+    from: ".digest('hex')",
+    to: ".digest('hex').toUpperCase()",
+  },
+  {
+    name: 'lost-timer-not-swept',
+    file: 'shared/sweep/overdue.ts',
+    from: '  if (!phase) return false',
+    to: "  if (!phase || debit.status === 'processing') return false",
+  },
 ]

@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts'
+import type { Mutant } from './mutants.ts'
 import { type End, runCopy } from './run-copy.ts'
 import { copySource, removeCopy } from './source-copies.ts'
 

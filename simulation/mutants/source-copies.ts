@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Mutant, mutate } from './mutant.ts'
+import { type Mutant, mutate } from './mutants.ts'
 
 /** Temporary copies of the source that a run needs. */
 
-const PARTS = ['shared', 'functions', 'infra', 'simulation', 'events', 'package.json']
+const PARTS = ['aws', 'shared', 'functions', 'infra', 'simulation', 'events', 'package.json']
 
 const folders = new Set<string>()
 

@@ -8,15 +8,16 @@ test.each([
   ['https://API.bank.test/debits/v2//', 'https://api.bank.test/debits/v2'],
   ['https://10.20.30.40:9443/debits', 'https://10.20.30.40:9443/debits'],
 ])('the bank URL %s is normalized to %s', (url, normal) => {
-  for (const localPeers of [true, false]) expect(bankUrl(url, { localPeers })).toBe(normal)
+  for (const localPeers of [['127.0.0.1'], []]) expect(bankUrl(url, { localPeers })).toBe(normal)
 })
 
-const reasonOf = (url: string, localPeers = true) => refused(bankUrl(url, { localPeers })).details
+const reasonOf = (url: string, localPeers = ['127.0.0.1']) =>
+  refused(bankUrl(url, { localPeers })).details
 
 test('a bank is on this machine only in a local sandbox', () => {
   const url = 'http://127.0.0.1:8080/debits'
-  expect(bankUrl(url, { localPeers: true })).toBe(url)
-  expect(reasonOf(url, false)).toEqual({ 'connector-url': ['must use https'] })
+  expect(bankUrl(url, { localPeers: ['127.0.0.1'] })).toBe(url)
+  expect(reasonOf(url, [])).toEqual({ 'connector-url': ['must use https'] })
 })
 
 test.each([

@@ -60,6 +60,6 @@ export const configOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig 
   settingsOf: async () => undefined,
   now: () => new Date(),
   timeoutSeconds: 10,
-  localPeers: true,
+  localPeers: ['127.0.0.1'],
   ...parts,
 })

@@ -95,7 +95,7 @@ test.each<[string, number, (socket: Socket) => void]>([
 
 test('nothing is sent without TLS outside the local sandbox, or without settings', async () => {
   const { url, calls } = await bankReplying(200, ACCEPTED)
-  expect(await faultOf(submit(url, submissionOf(), { localPeers: false }))).toBe(2001)
+  expect(await faultOf(submit(url, submissionOf(), { localPeers: [] }))).toBe(2001)
   const settingsOf = async () => undefined
   expect(await faultOf(submit(url, submissionOf(), { settingsOf }))).toBe(2001)
   expect(calls).toEqual([])

@@ -36,34 +36,18 @@ describe('help', () => {
     }
   })
 
-  test('of a noun lists every verb', async () => {
-    const { code, stdout } = await operator(['credential', '--help'])
+  test.each([
+    ['credential --help', [/^ {2}issue /m, /^ {2}list /m, /^ {2}show /m, /^ {2}revoke /m]],
+    ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
+    ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
+    ['debit reverse --help', [/a second operator must approve it\./]],
+    ['bank update --help', [/call with --connector, --connector-url, --connector-secret\./]],
+    ['bank disable --help', [/^(?!.*approve)/s]],
+    ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
+  ])('%s prints %j', async (words, patterns) => {
+    const { code, stdout } = await operator(words.split(' '))
     expect(code).toBe(0)
-    for (const verb of ['issue', 'list', 'show', 'revoke']) {
-      expect(stdout).toMatch(new RegExp(`^ {2}${verb} `, 'm'))
-    }
-  })
-
-  test('of a verb lists its options and marks required ones', async () => {
-    const { code, stdout } = await operator(['limit', 'remove', '--provider', 'demo', '--help'])
-    expect(code).toBe(0)
-    expect(stdout).toContain('limit remove --provider ID [--port')
-    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) provider id/m)
-  })
-
-  test('of a verb states when a second operator must approve it', async () => {
-    const help = async (...words: string[]) => (await operator([...words, '--help'])).stdout
-    expect(await help('debit', 'reverse')).toContain('a second operator must approve it.')
-    expect(await help('bank', 'update')).toContain(
-      'must approve a call with --connector, --connector-url, --connector-secret.',
-    )
-    expect(await help('bank', 'disable')).not.toContain('approve')
-  })
-
-  test('of a short form contains the verbs that it stands for', async () => {
-    const { stdout } = await operator(['reconcile', '-h'])
-    expect(stdout).toContain('reconciliation run: ')
-    expect(stdout).toContain('reconciliation statement: ')
+    for (const pattern of patterns) expect(stdout).toMatch(pattern)
   })
 
   test.each(verbs)('of $noun $name has one short line for the verb and each option', (row) => {
@@ -77,11 +61,12 @@ describe('help', () => {
   })
 
   test('covers exactly the operator functions', () => {
-    const operatorFunctions = functionRows
-      .map(({ name }) => name)
-      .filter((name) => /^manage-/.test(name))
-    const expected = Object.keys(nouns).map((noun) => `manage-${noun}`)
-    expect(operatorFunctions.sort()).toEqual(expected.sort())
+    const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
+    expect(functions.sort()).toEqual(
+      Object.keys(nouns)
+        .map((noun) => `manage-${noun}`)
+        .sort(),
+    )
   })
 })
 
@@ -131,9 +116,8 @@ describe('an unreadable statement', () => {
   })
 
   test('that does not exist exits with 1', async () => {
-    const stderr = '--statement: the file cannot be read (ENOENT)\n'
     const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
-    expect(await operator([...RECONCILE, ...args])).toEqual({ code: 1, stdout: '', stderr })
+    expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
   })
 })
 
@@ -144,7 +128,7 @@ describe('another program at the port', () => {
   const responses: [string, string][] = [
     ['204', 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'],
     ['a page', http(200, 'text/html', '<!doctype html><title>Shop</title>')],
-    ['a page that says 404', http(404, 'text/html', '<!doctype html><title>Shop</title>')],
+    ['a page that says 404', http(404, 'text/html', '<title>Shop</title>')],
     ['other JSON', http(200, 'application/json', '{"ok":true}')],
     ['an envelope', http(403, 'application/json', '{"success":false,"error":{"code":1403}}')],
     ['text', http(200, 'text/plain', 'hello')],
@@ -167,31 +151,21 @@ describe('another program at the port', () => {
   })
 })
 
-describe('a secret', () => {
+test('a secret is read from standard input without its line end, and never from the command line', async () => {
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
+  for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
+    const stderr = '--connector-secret: must be -, with the secret on standard input\n'
+    expect(await operator([...update, option])).toEqual({ code: 1, stdout: '', stderr })
+  }
   // The command invokes the function only after its own validation.
   const isValid = 'No sandbox answers at port 1'
-
-  test('on the command line is refused without printing it', async () => {
-    for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
-      const stderr = '--connector-secret: must be -, with the secret on standard input\n'
-      expect(await operator([...update, option])).toEqual({ code: 1, stdout: '', stderr })
-    }
-  })
-
-  test('is read from standard input without its line end, and validated', async () => {
-    const read = async (input: string) =>
-      (await operator([...update, '--connector-secret', '-'], {}, input)).stderr
-    expect(await read('cs_0123456789abcdef\n')).toContain(isValid)
-    expect(await read('cs_0123456789abcdef\r\n')).toContain(isValid)
-    expect(await read('short')).toContain('--connector-secret: must be 16 to 200 characters')
-    expect(await read('')).toContain('--connector-secret: must be 16 to 200 characters')
-  })
-
-  test('may be none for requests, without standard input', async () => {
-    const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
-    expect((await operator([...none, '--port', '1'])).stderr).toContain(isValid)
-  })
+  const isShort = '--connector-secret: must be 16 to 200 characters'
+  const secrets = { 'cs_0123456789abcdef\n': isValid, 'cs_0123456789abcdef\r\n': isValid }
+  for (const [input, line] of Object.entries({ ...secrets, short: isShort, '': isShort })) {
+    expectOneLine(await operator([...update, '--connector-secret', '-'], {}, input), line)
+  }
+  const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
+  expectOneLine(await operator([...none, '--port', '1']), isValid)
 })
 
 describe('a stage on AWS', () => {
@@ -227,28 +201,18 @@ describe('a stage on AWS', () => {
     return { ...output, paths, calls }
   }
 
-  test('is reached through the Lambda API with deployed names', async () => {
-    const { code, stdout, paths } = await runAgainst(200, {}, { result: [] })
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' })
-    expect(paths).toEqual([
-      'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations',
-    ])
-  })
-
-  test("receives the caller's ARN, or unknown if STS fails", async () => {
-    const { calls } = await runAgainst(200, {}, { result: [] })
-    expect(calls).toMatchObject([{ verb: 'list', actor: 'arn:aws:iam::123456789012:user/ama' }])
+  test("is reached through the Lambda API with the caller's ARN, or unknown if STS fails", async () => {
+    const path = 'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations'
+    const actor = 'arn:aws:iam::123456789012:user/ama'
+    const reached = { code: 0, stdout: '[]\n', paths: [path], calls: [{ verb: 'list', actor }] }
+    expect(await runAgainst(200, {}, { result: [] })).toMatchObject(reached)
     const refused = await runAgainst(200, {}, { result: [] }, 403)
     expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
   })
 
   test('requires credentials and a region', async () => {
-    expect(await operator(list, region)).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^No AWS credentials: set AWS_PROFILE, .*\n$/),
-    })
-    const noRegion = { code: 1, stderr: 'No AWS region: set AWS_REGION\n' }
-    expect(await operator(list)).toMatchObject(noRegion)
+    expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
+    expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
   })
 
   test.each([
@@ -260,10 +224,9 @@ describe('a stage on AWS', () => {
     expectOneLine(await runAgainst(status, headers, { Message: 'no\nno' }), line)
   })
 
-  test('passes on the error of a function', async () => {
+  test('returns the error of a function', async () => {
     const headers = { 'x-amz-function-error': 'Unhandled' }
     const body = { errorType: 'Error', errorMessage: 'gone' }
-    const failed = { code: 1, stderr: 'manage-bank: Error: gone\n' }
-    expect(await runAgainst(200, headers, body)).toMatchObject(failed)
+    expectOneLine(await runAgainst(200, headers, body), 'manage-bank: Error: gone')
   })
 })

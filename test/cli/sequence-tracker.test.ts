@@ -11,15 +11,6 @@ const event = (id: number, sequence: number): PrintedEvent => ({
   sequence,
 })
 
-test('the tracker reports events out of order and counts duplicates', () => {
-  const track = newSequenceTracker()
-  expect(track(event(1988055307469803, 3))).toEqual({ attempt: 1, notes: [] })
-  expect(track(event(1988055307469802, 2)).notes).toEqual([
-    'out of order: sequence 3 arrived first',
-  ])
-  expect(track(event(1988055307469803, 3))).toEqual({ attempt: 2, notes: ['duplicate'] })
-})
-
 test('events after a restore have a separate order', () => {
   const track = newSequenceTracker()
   track(event(1988055307469803, 3))

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -109,8 +110,8 @@ describe('a bundle', () => {
   test('creates a schedule once', async () => {
     const { scheduleExpiry } = await import(urlOf('schedule'))
     const at = new Date(Date.now() + 3_600_000)
-    await scheduleExpiry('bundled', at, { reference: 'DCS-20261121-ABC123' })
-    await scheduleExpiry('bundled', at, { reference: 'DCS-20261121-ABC123' })
+    const message = { reference: 'DCS-20261121-ABC123' }
+    for (const _ of [1, 2]) await scheduleExpiry('bundled', at, message)
     expect(service.sandbox().schedules()).toContain('bundled')
   })
 })
@@ -132,13 +133,13 @@ describe('the files', () => {
     }
   })
 
-  test('are the same bytes in each build', async () => {
+  test('are the same bytes in each build: a charge within 265 kB', async () => {
     const again = join(folder, 'again')
     await buildBundles({ charge: everyFunction.charge ?? '' }, lean, again)
-    const [first, second] = await Promise.all(
-      [folder, again].map((path) => readFile(bundleFile('charge', path), 'latin1')),
-    )
-    expect(first === second).toBe(true)
+    const files = [folder, again].map((path) => readFile(bundleFile('charge', path)))
+    const [first, second] = await Promise.all(files)
+    expect(first?.equals(second ?? Buffer.alloc(0))).toBe(true)
+    expect(first?.length).toBeLessThan(265_000)
   })
 
   test('load the client for the sealing key from another file if only some callers need it', async () => {
@@ -146,13 +147,8 @@ describe('the files', () => {
       const text = await readFile(bundleFile(name, folder), 'utf8')
       const isLoaded = permissions.sealingKey && text.includes('"./sealing.mjs"')
       expect(isLoaded === true, name).toBe(opensRequestSecrets.has(name))
-      const sizes = await stat(sealingFile(name, folder)).catch(() => undefined)
-      expect(sizes !== undefined, name).toBe(opensRequestSecrets.has(name))
+      expect(existsSync(sealingFile(name, folder)), name).toBe(opensRequestSecrets.has(name))
     }
     expect(await readFile(bundleFile('charge', folder), 'utf8')).not.toContain('secretsmanager')
-  })
-
-  test('stay small: a charge within 265 kB', async () => {
-    expect((await stat(bundleFile('charge', folder))).size).toBeLessThan(265_000)
   })
 })

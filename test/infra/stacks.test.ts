@@ -7,6 +7,7 @@ import { functionsOf, queuesOf } from '../../infra/definitions/stage-resources.t
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import { rowsOf } from '../support/rows.ts'
 import {
   denyWithoutTls,
   propertiesOf,
@@ -29,76 +30,62 @@ const functionsWith = (
     .map(({ FunctionName }) => FunctionName.replace('debit-collection-production-', ''))
     .sort()
 
-const keyArn = { 'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'] }
-const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' }
-
-const index = (IndexName: string, hash: string, range: string, projected?: string[]) => ({
-  IndexName,
-  KeySchema: [
-    { AttributeName: hash, KeyType: 'HASH' },
-    { AttributeName: range, KeyType: 'RANGE' },
-  ],
-  Projection: projected
-    ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projected }
-    : { ProjectionType: 'KEYS_ONLY' },
-})
-
-const encryption = {
-  BucketKeyEnabled: true,
-  ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
+/** Returns a resource with its policies and properties by its logical id, without the digits. */
+const resourceNamed = (name: string): TemplateNode => {
+  const resources = Object.entries<TemplateNode>(data.toJSON().Resources)
+  const [, found] = resources.find(([id]) => id.slice(0, -8) === name) ?? []
+  return { ...found, ...found?.Properties }
 }
 
-const dataResources: [string, string, object][] = [
-  ['one key with rotation', 'AWS::KMS::Key', { EnableKeyRotation: true }],
-  [
-    'an on-demand table with recovery, protection, images and lean indexes',
-    'AWS::DynamoDB::GlobalTable',
-    {
-      BillingMode: 'PAY_PER_REQUEST',
-      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
-      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-      GlobalSecondaryIndexes: [
-        index('by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']),
-        index('by-customer', 'byCustomer', 'byTime', ['status', 'amount']),
-        index('work', 'work', 'due'),
-      ],
-      Replicas: [
-        Match.objectLike({
-          DeletionProtectionEnabled: true,
-          SSESpecification: { KMSMasterKeyId: keyArn },
-          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        }),
-      ],
-    },
-  ],
-  [
-    'a private, encrypted, versioned bucket of reports',
-    'AWS::S3::Bucket',
-    {
-      PublicAccessBlockConfiguration: Object.fromEntries(
-        ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].map(
-          (name) => [name, true],
-        ),
-      ),
-      BucketEncryption: { ServerSideEncryptionConfiguration: [encryption] },
-      LoggingConfiguration: Match.anyValue(),
-      VersioningConfiguration: { Status: 'Enabled' },
-      LifecycleConfiguration: {
-        Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }],
-      },
-    },
-  ],
-  ['the sealing key', 'AWS::SecretsManager::Secret', { KmsKeyId: keyArn }],
-]
+const facts = rowsOf(`
+  Key            EnableKeyRotation                       true
+  Table          BillingMode                             "PAY_PER_REQUEST"
+  Table          SSESpecification                        {"SSEEnabled":true,"SSEType":"KMS"}
+  Table          StreamSpecification.StreamViewType      "NEW_AND_OLD_IMAGES"
+  Table          TimeToLiveSpecification                 {"AttributeName":"expiresAt","Enabled":true}
+  Table          Replicas.0.DeletionProtectionEnabled    true
+  Table          Replicas.0.SSESpecification             {"KMSMasterKeyId":KEY}
+  Table          Replicas.0.PointInTimeRecoverySpecification  {"PointInTimeRecoveryEnabled":true}
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.BucketKeyEnabled  true
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.KMSMasterKeyID  KEY
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm  "aws:kms"
+  Reports        LifecycleConfiguration.Rules.0.Status  "Enabled"
+  Reports        PublicAccessBlockConfiguration.BlockPublicAcls        true
+  Reports        PublicAccessBlockConfiguration.BlockPublicPolicy      true
+  Reports        PublicAccessBlockConfiguration.IgnorePublicAcls       true
+  Reports        PublicAccessBlockConfiguration.RestrictPublicBuckets  true
+  Reports        LoggingConfiguration.DestinationBucketName.Ref        "ReportsAccess11C7CDDE"
+  Reports        VersioningConfiguration.Status          "Enabled"
+  Reports        LifecycleConfiguration.Rules.0.AbortIncompleteMultipartUpload.DaysAfterInitiation  1
+  SealingKey     KmsKeyId                                KEY
+`)
 
-test.each(dataResources)('the data stack has %s, which outlives it', (_, type, Properties) => {
-  data.hasResource(type, { ...retained, Properties })
+test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', json = '') => {
+  const resource = resourceNamed(name)
+  const value = path.split('.').reduce((node, key) => node?.[key], resource)
+  const [key] = Object.keys(data.findResources('AWS::KMS::Key'))
+  expect(value).toEqual(JSON.parse(json.replace('KEY', `{"Fn::GetAtt":["${key}","Arn"]}`)))
+  expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(['Retain', 'Retain'])
 })
 
-test('the data stack has one key, and its bucket requires TLS', () => {
+test('the indexes of the table project only keys and filter attributes', () => {
+  const indexes = resourceNamed('Table').GlobalSecondaryIndexes.map(
+    ({ IndexName, KeySchema, Projection }: TemplateNode) => [
+      IndexName,
+      ...KeySchema.map(({ AttributeName }: TemplateNode) => AttributeName),
+      Projection.NonKeyAttributes ?? Projection.ProjectionType,
+    ],
+  )
+  expect(indexes).toEqual([
+    ['by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']],
+    ['by-customer', 'byCustomer', 'byTime', ['status', 'amount']],
+    ['work', 'work', 'due', 'KEYS_ONLY'],
+  ])
+})
+
+test('the data stack has one key, and its buckets require TLS', () => {
   data.resourceCountIs('AWS::KMS::Key', 1)
-  data.hasResourceProperties('AWS::S3::BucketPolicy', denyWithoutTls())
+  data.resourcePropertiesCountIs('AWS::S3::BucketPolicy', denyWithoutTls(), 2)
 })
 
 test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
@@ -156,9 +143,10 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
 })
 
 test('functions have loop detection except those with long chains of invocations', () => {
-  const delivering = ['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries']
-  const allowed = functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
-  expect(allowed).toEqual([...delivering, 'relay', 'submit-to-bank'])
+  expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
+    ...['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries'],
+    ...['relay', 'submit-to-bank'],
+  ])
 })
 
 test('the invocation trail records calls of operator functions only, if the stage enables it', () => {
@@ -224,16 +212,16 @@ test('the stream has one consumer, from its beginning, with an on-failure queue'
 })
 
 test.each(recurring)('a schedule sends at $expression to $queue', (row) => {
-  const idOf = (type: string, name: string): string =>
-    Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
-  const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
-  const queue = idOf('AWS::SQS::Queue', row.queue.replaceAll('-', ''))
-  const role = idOf('AWS::IAM::Role', 'ScheduleRole')
+  const arnOf = (type: string, name: string) => {
+    const id = Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name)
+    return { 'Fn::GetAtt': [id, 'Arn'] }
+  }
+  const Arn = arnOf('AWS::SQS::Queue', row.queue.replaceAll('-', ''))
   service.hasResourceProperties('AWS::Scheduler::Schedule', {
     ScheduleExpression: row.expression,
     ScheduleExpressionTimezone: 'UTC',
     FlexibleTimeWindow: { Mode: 'OFF' },
-    Target: { Arn: arnOf(queue), RoleArn: arnOf(role), Input: '{}' },
+    Target: { Arn, RoleArn: arnOf('AWS::IAM::Role', 'ScheduleRole'), Input: '{}' },
   })
   service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
 })

@@ -5,7 +5,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { jobRow } from '../../infra/definitions/jobs.ts'
 import { functionsOf, jobsOf } from '../../infra/definitions/stage-resources.ts'
-import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { type Stage, stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
@@ -97,60 +97,55 @@ test('approvals invoke functions of the same stage', () => {
   expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
 })
 
-describe('concurrency', () => {
-  const reserved = (stage: StageName): Record<string, number> =>
-    Object.fromEntries(
-      namesIn(stage).flatMap((name) => {
-        const { ReservedConcurrentExecutions: workers } = lambda(stage, name)
-        return workers === undefined ? [] : [[name, workers]]
-      }),
-    )
-  const consumers = (stage: StageName): number[] =>
-    propertiesOf(templates[stage].service, 'AWS::Lambda::EventSourceMapping').flatMap(
-      ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
-    )
-  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+const reserved = (stage: StageName): Record<string, number> =>
+  Object.fromEntries(
+    namesIn(stage).flatMap((name) => {
+      const { ReservedConcurrentExecutions: workers } = lambda(stage, name)
+      return workers === undefined ? [] : [[name, workers]]
+    }),
+  )
+const consumers = (stage: StageName): number[] =>
+  propertiesOf(templates[stage].service, 'AWS::Lambda::EventSourceMapping').flatMap(
+    ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
+  )
 
-  test('is reserved in production for exactly the functions behind the gateway', () => {
-    const workers = reserved('production')
-    expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
-    expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
-    // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
-    const used = sum(Object.values(workers)) + sum(consumers('production'))
-    expect(1_000 - used).toBeGreaterThan(150)
+test('concurrency is reserved in production for exactly the functions behind the gateway', () => {
+  const workers = reserved('production')
+  expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
+  expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
+  const settings = jobsOf(stageNamed('production')).flatMap((name) => {
+    const { from } = jobRow(name)
+    return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
   })
-
-  test('is not reserved in a sandbox, and at most five per queue', () => {
-    expect(reserved('sandbox')).toEqual({})
-    expect(Math.max(...consumers('sandbox'))).toBe(5)
-    expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
-  })
-
-  test("equals the job's setting for each queue in production", () => {
-    const expected = jobsOf(stageNamed('production')).flatMap((name) => {
-      const { from } = jobRow(name)
-      return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
-    })
-    expect(consumers('production').sort()).toEqual(expected.sort())
-  })
+  expect(consumers('production').sort()).toEqual(settings.sort())
+  // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
+  const used = [...Object.values(workers), ...settings].reduce((sum, count) => sum + count, 0)
+  expect(1_000 - used).toBeGreaterThan(150)
 })
 
-test("the host of the API is the gateway's own without a domain", () => {
-  const { service } = templates.production
-  const [api] = Object.keys(service.findResources('AWS::ApiGateway::RestApi'))
-  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: false })
-  service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+test('concurrency is not reserved in a sandbox, and at most five per queue', () => {
+  expect(reserved('sandbox')).toEqual({})
+  expect(Math.max(...consumers('sandbox'))).toBe(5)
+  expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
+})
+
+test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the gateway', () => {
+  const { production, custom } = templates
+  const [Ref] = Object.keys(production.service.findResources('AWS::ApiGateway::RestApi'))
   const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+  const ownHost = { 'Fn::Join': ['', [{ Ref }, ...suffix]] }
   for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
-    const { OWN_HOSTS } = variablesOf('production', name)
-    expect(OWN_HOSTS).toEqual({ 'Fn::Join': ['', [{ Ref: api }, ...suffix]] })
+    expect(variablesOf('production', name).OWN_HOSTS).toEqual(ownHost)
+    expect(variablesOf('custom', name).OWN_HOSTS).toBe('api.example.com')
   }
-})
-
-test('the host of the API is only the domain if there is one, with TLS 1.2 and DNS records', () => {
-  const { service } = templates.custom
-  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
-  service.hasResourceProperties('AWS::ApiGateway::DomainName', {
+  for (const [{ service }, DisableExecuteApiEndpoint] of [
+    [production, false],
+    [custom, true],
+  ] as const) {
+    service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint })
+  }
+  production.service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+  custom.service.hasResourceProperties('AWS::ApiGateway::DomainName', {
     DomainName: 'api.example.com',
     RegionalCertificateArn: customStage.domain?.certificateArn,
     SecurityPolicy: 'TLS_1_2',
@@ -158,9 +153,8 @@ test('the host of the API is only the domain if there is one, with TLS 1.2 and D
   })
   for (const Type of ['A', 'AAAA']) {
     const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
-    service.hasResourceProperties('AWS::Route53::RecordSet', record)
+    custom.service.hasResourceProperties('AWS::Route53::RecordSet', record)
   }
-  expect(variablesOf('custom', 'deliver-webhook').OWN_HOSTS).toBe('api.example.com')
 })
 
 describe('the firewall', () => {
@@ -236,4 +230,63 @@ describe('the firewall', () => {
     expect(JSON.stringify(groups)).toContain('SizeRestrictions_BODY')
     expect(gatewayResponses.WAF_FILTERED).toEqual({ status: 403, code: 1403 })
   })
+})
+
+const paused = templatesOf(stageNamed('production', 'true'))
+
+test.each([
+  ['AWS::Lambda::EventSourceMapping', 'Enabled', true, false],
+  ['AWS::Scheduler::Schedule', 'State', 'ENABLED', 'DISABLED'],
+])('a paused stage disables every %s', (type, member, enabled, disabled) => {
+  const states = (templates: typeof paused) =>
+    propertiesOf(templates.service, type).map((properties) => properties[member])
+  expect(new Set(states(templates.production))).toEqual(new Set([enabled]))
+  expect(states(paused)).toEqual(states(templates.production).map(() => disabled))
+})
+
+test('a paused stage denies every request at the gateway, in a new deployment', () => {
+  const [api] = propertiesOf(paused.service, 'AWS::ApiGateway::RestApi')
+  const calls = { Action: 'execute-api:Invoke', Resource: 'execute-api:/*' }
+  expect(api?.Policy.Statement).toEqual([{ Effect: 'Deny', Principal: { AWS: '*' }, ...calls }])
+  const [other] = propertiesOf(templates.production.service, 'AWS::ApiGateway::RestApi')
+  expect(other).not.toHaveProperty('Policy')
+  const deployments = [paused, templates.production].map(({ service }) =>
+    Object.keys(service.findResources('AWS::ApiGateway::Deployment')),
+  )
+  expect(new Set(deployments.flat()).size).toBe(2)
+})
+
+test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
+  const responses = ({ service }: typeof paused) =>
+    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
+  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
+  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
+  expect(others(paused)).toEqual(others(templates.production))
+  expect(responses(paused).find(isDenied)).toMatchObject({
+    StatusCode: '503',
+    ResponseTemplates: {
+      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
+    },
+    ResponseParameters: {
+      'gatewayresponse.header.X-Request-ID': 'context.requestId',
+      'gatewayresponse.header.Retry-After': "'5'",
+    },
+  })
+})
+
+test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {
+  for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
+    const [ids, expected] = [paused, templates.production].map(({ service }) =>
+      service.findResources(type),
+    )
+    expect(Object.keys(ids ?? {}), type).toEqual(Object.keys(expected ?? {}))
+  }
+  expect(paused.data.toJSON()).toEqual(templates.production.data.toJSON())
+  expect(paused.findings()).toEqual([])
+})
+
+test('only the value true pauses a stage', () => {
+  const paused = ['true', 'false', undefined].map((value) => stageNamed('sandbox', value).paused)
+  expect(paused).toEqual([true, undefined, undefined])
+  expect(() => stageNamed('sandbox', 'yes')).toThrow(UnknownStage)
 })

@@ -1,4 +1,4 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { advance, approve, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
@@ -23,7 +23,7 @@ import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
-import { put, table, tableName } from '../../shared/store/table.ts'
+import { type Item, put, read, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
@@ -44,8 +44,6 @@ export const demo = demoProvider.id
 export const other = providerId('other')
 
 export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
-
-const runtimeAt = (now: Date) => still({ now: () => now })
 
 export const charged = async (
   facts: Partial<Debit['facts']> = {},
@@ -82,17 +80,12 @@ export const transitioned = async (
   return next
 }
 
-export const approved = async (debit: Debit, when: Date): Promise<Debit> => {
-  const cause = { at: when, by: 'bank:GCB', requestId: 'approved' }
-  return granted(await transitionFresh(debit, (current) => approve(current, cause), still()))
-}
-
 export const completed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
   const processing = await transitioned(await charged(facts), 'processing', at(TODAY, '12:00:02'))
   return transitioned(processing, 'completed', at(TODAY, '12:01:00'), { fee: pesewas(1_50) })
 }
 
-export const failed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> =>
+const failed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> =>
   transitioned(await charged(facts), 'failed', at(TODAY, '12:10:30'), { errorMessage: 'No' })
 
 /** Records attempts of the last event with these response codes. */
@@ -110,18 +103,12 @@ export const attempted = async (debit: Debit, codes: readonly number[]): Promise
   }
 }
 
-/** Abandons the delivery of the last event before its first attempt. */
-export const abandoned = async (debit: Debit): Promise<void> => {
-  const event = debitEvent(debit, debit.history.length - 1)
-  await replaceDelivery(undefined, abandon(newDelivery(event, {}), 4001, event.at))
-}
-
 /** Builds a batch with lines of some debits and adjustments of others. */
 export const settle = async (
   day: Day,
   { lines = [], adjustments = [] }: { lines?: readonly Debit[]; adjustments?: readonly Debit[] },
 ): Promise<BatchId> => {
-  const runtime = runtimeAt(at(day, '00:00:10'))
+  const runtime = still({ now: () => at(day, '00:00:10') })
   const current = async ({ facts }: Debit) => (await findDebit(facts.reference)) as Debit
   const debits = await Promise.all([...lines, ...adjustments].map(current))
   const originals = await findLines(
@@ -136,15 +123,12 @@ export const settle = async (
   const provider = debits[0]?.facts.provider ?? demo
   const building = await findOpenBatch({ provider, date: day, feeSchedule: null }, runtime)
   await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
-  await seal(building.batch.id, at(day, '00:00:20'))
-  return building.batch.id
-}
-
-const seal = async (id: BatchId, when: Date): Promise<void> => {
-  const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`Batch ${id} does not exist`)
-  const sealed = { ...batch, sealedAt: when, reportedAt: when }
-  await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
+  const { id } = building.batch
+  const [batch] = (await findBatches([id])) as [Batch]
+  const sealedAt = at(day, '00:00:20')
+  const sealed = await withSums({ ...batch, sealedAt, reportedAt: sealedAt }, linesOf(id))
+  await replaceBatch(batch, sealed, still())
+  return id
 }
 
 export const putProviders = async (): Promise<void> => {
@@ -185,7 +169,8 @@ export const exampleDay = async () => {
 /** Delivered at the third attempt. */
 const completedAfterApproval = async (): Promise<Debit> => {
   const processing = await transitioned(await charged(), 'processing', at(TODAY, '12:00:02'))
-  await approved(processing, at(TODAY, '12:00:30'))
+  const approval = { at: at(TODAY, '12:00:30'), by: 'bank:GCB', requestId: 'approved' }
+  await transitionFresh(processing, (current) => approve(current, approval), still())
   const done = await transitioned(processing, 'completed', at(TODAY, '12:05:00'))
   await attempted(done, [500, 503, 204])
   return done
@@ -215,41 +200,39 @@ export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportExce
 
 const reversedUnsettled = async (): Promise<Debit> => {
   const done = await completed()
-  await abandoned(done)
+  const event = debitEvent(done, done.history.length - 1)
+  await replaceDelivery(undefined, abandon(newDelivery(event, {}), 4001, event.at))
   return transitioned(done, 'reversed', at(TODAY, '18:00:00'))
 }
 
 export type ExampleDay = Awaited<ReturnType<typeof exampleDay>>
 
-/** Changes an existing item. `#name` stands for the attribute of that name. */
-export const damage = async (
-  Key: Key,
-  UpdateExpression: string,
-  values: Record<string, unknown> = {},
-): Promise<void> => {
-  const placeholders = [...new Set(UpdateExpression.match(/#\w+/g))]
-  const names = placeholders.map((name) => [name, name.slice(1)])
-  const valuesByName = Object.entries(values).map(([name, value]) => [`:${name}`, value])
-  const orNone = (entries: unknown[][]) =>
-    entries.length > 0 ? Object.fromEntries(entries) : undefined
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key,
-      UpdateExpression,
-      ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeNames: orNone(names),
-      ExpressionAttributeValues: orNone(valuesByName),
-    }),
-  )
+// biome-ignore lint/suspicious/noExplicitAny: faults change members of every kind of item
+type StoredItem = any
+
+/** Changes an existing item. */
+export const alter = async (key: Key, change: (item: StoredItem) => unknown): Promise<void> => {
+  const Item = structuredClone(await read<Item>(key))
+  if (!Item) throw new Error(`There is no item ${key.pk} ${key.sk}`)
+  change(Item)
+  await table.send(new PutCommand({ TableName: tableName(), Item }))
 }
 
 /** Sets attributes of an existing item by their paths. */
-export const overwrite = (key: Key, values: Record<string, unknown>): Promise<void> => {
-  const paths = Object.keys(values).map((path, n) => `#${path.replace('.', '.#')} = :v${n}`)
-  const numbered = Object.values(values).map((value, n) => [`v${n}`, value])
-  return damage(key, `SET ${paths}`, Object.fromEntries(numbered))
-}
+export const overwrite = (key: Key, values: Record<string, unknown>): Promise<void> =>
+  alter(key, (item) => {
+    for (const [path, value] of Object.entries(values)) {
+      const names = path.split('.')
+      const last = names.pop() as string
+      names.reduce((parent, name) => parent[name], item)[last] = value
+    }
+  })
+
+export const removeFromIndex = ({ facts }: Debit): Promise<void> =>
+  alter(keys.debit(facts.reference), (item) => {
+    delete item.work
+    delete item.due
+  })
 
 /** When everything must have followed from the day. */
 export const LATER = new Date('2026-11-24T12:00:00.000Z')

@@ -1,6 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { dirname } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -28,24 +26,6 @@ const operatorAt =
   (args: string[], env = process.env) =>
     runScript(['cli/operator.ts', ...args, '--port', port], env)
 
-/** Returns the child processes; none without /proc. */
-const childrenOf = (pid: number | undefined): string[] => {
-  if (!existsSync('/proc/self/stat')) return []
-  return readdirSync('/proc')
-    .filter((name) => /^[0-9]+$/.test(name))
-    .filter((name) => {
-      try {
-        return (
-          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid)
-        )
-      } catch {
-        return false
-      }
-    })
-}
-
-const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`)
-
 describe('the sandbox command', () => {
   test('prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
     const sandbox = startSandbox(['--port', '0', '--time-scale', '30'])
@@ -62,10 +42,8 @@ describe('the sandbox command', () => {
     expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
     const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
     expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
-    const java = childrenOf(child.pid)
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-    expect(java.filter(isAlive)).toEqual([])
   }, 60_000)
 
   test('lets a second operator approve the call of the first with --approvals', async () => {
@@ -93,12 +71,6 @@ describe('the sandbox command', () => {
     })
   }, 60_000)
 
-  test('prints one line and exits with 1 without Java', async () => {
-    const { printed, exited } = startSandbox(['--port', '0'], { PATH: dirname(process.execPath) })
-    expect(await exited).toBe(1)
-    expect(printed.err).toBe('Java is missing: DynamoDB Local needs Java 17 or later on the PATH\n')
-  }, 60_000)
-
   test.each([
     ['--port', 'x'],
     ['--port', '70000'],
@@ -107,9 +79,7 @@ describe('the sandbox command', () => {
   ])('prints the usage and exits with 1 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(1)
-    expect(printed.err).toBe(
-      'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]\n',
-    )
+    expect(printed.err).toMatch(/^usage: npm run sandbox -- .*\n$/)
   })
 })
 
@@ -121,8 +91,6 @@ describe('the sandbox on a running emulator', () => {
     env = {
       AWS_ENDPOINT_URL: fauxqs.endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: inject('emulators').dynamoDb,
-      // Without Java, so that no local backend can start.
-      PATH: dirname(process.execPath),
     }
   })
   afterAll(() => fauxqs.stop())
@@ -155,7 +123,6 @@ describe('the sandbox on a running emulator', () => {
     expect(await resourcesOf(name)).toEqual(
       expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
     )
-    expect(childrenOf(child.pid)).toEqual([])
     const headers = { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' }
     const body = JSON.stringify(chargeBody())
     const charged = await fetch(`${address}${CHARGE}`, { method: 'POST', headers, body })
@@ -173,27 +140,22 @@ describe('the sandbox on a running emulator', () => {
     expect(await resourcesOf(name)).toEqual([])
   }, 120_000)
 
-  test.each([
-    ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
-    [
-      'localstack:4566',
-      /^AWS_ENDPOINT_URL is not a URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
-    ],
-  ])('prints one line and exits with 1 for the endpoint %s', async (endpoint, line) => {
-    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })
-    expect(await exited).toBe(1)
-    expect(printed.err.trimEnd()).toMatch(line)
-  })
-
-  test('prints one line and exits with 1 when the endpoint is not an emulator', async () => {
-    const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
-    await whileListening(server, async (port) => {
-      const AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`
+  test('prints one line and exits with 1 for an endpoint that is no emulator', async () => {
+    const startAt = async (AWS_ENDPOINT_URL: string): Promise<string> => {
       const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
       expect(await exited).toBe(1)
-      expect(printed.err).toMatch(
-        /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:[0-9]+: .+\n$/,
-      )
+      return printed.err
+    }
+    expect(await startAt('http://127.0.0.1:1')).toBe(
+      'DynamoDB does not answer at http://127.0.0.1:1: ECONNREFUSED\n',
+    )
+    expect(await startAt('localstack:4566')).toBe(
+      'AWS_ENDPOINT_URL is not a URL like http://127.0.0.1:4566: localstack:4566\n',
+    )
+    const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
+    await whileListening(server, async (port) => {
+      const line = new RegExp(`^DynamoDB does not answer at http://127.0.0.1:${port}: .+\\n$`)
+      expect(await startAt(`http://127.0.0.1:${port}`)).toMatch(line)
     })
   })
 })

@@ -41,17 +41,12 @@ const send = async (request: string, to = gateway): Promise<RawReply> => {
 
 const expectEnvelope = ({ head, body }: RawReply, status: number, code: number): void => {
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-  for (const line of [
-    /^cache-control: no-store$/im,
-    /^x-content-type-options: nosniff$/im,
-    /^strict-transport-security: max-age=/im,
-    /^x-ratelimit-limit: 30$/im,
-    /^x-ratelimit-remaining: 30$/im,
-    /^x-ratelimit-reset: [0-9]{10}$/im,
-    /^content-type: application\/json/im,
-  ]) {
-    expect(head).toMatch(line)
-  }
+  const lines = [
+    ...['cache-control: no-store', 'x-content-type-options: nosniff', 'x-ratelimit-limit: 30'],
+    ...['strict-transport-security: max-age=.*', 'x-ratelimit-remaining: 30'],
+    ...['x-ratelimit-reset: [0-9]{10}', 'content-type: application/json.*'],
+  ]
+  for (const line of lines) expect(head).toMatch(new RegExp(`^${line}$`, 'im'))
   expect(JSON.parse(body)).toMatchObject({
     success: false,
     error: { code },
@@ -73,17 +68,13 @@ describe("the gateway's own replies", () => {
     expectEnvelope(await send(request), 400, 1400)
   })
 
-  test('a request with an unknown expectation receives 417/1400', async () => {
-    const request = `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`
-    expectEnvelope(await send(request), 417, 1400)
-  })
-
   test.each([
-    ['a body below its Content-Length', `${post}Content-Length: 5000\r\n\r\n{"amount":`],
-    ['unfinished chunks', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
-    ['unfinished headers', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
-  ])('a request with %s receives 504/2408 after the timeout', async (_name, request) => {
-    expectEnvelope(await send(request, impatientGateway), 504, 2408)
+    ['an unknown expectation', 417, 1400, `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`],
+    ['a body below its length', 504, 2408, `${post}Content-Length: 5000\r\n\r\n{"amount":`],
+    ['unfinished chunks', 504, 2408, `${post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
+    ['unfinished headers', 504, 2408, 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+  ])('a request with %s receives %i/%i', async (_name, status, code, request) => {
+    expectEnvelope(await send(request, impatientGateway), status, code)
   })
 
   test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
@@ -112,15 +103,17 @@ describe('Host and Origin', () => {
   }
   const INVOKE = '/2015-03-31/functions/manage-credential/invocations'
 
-  test.each([
-    [['Host: 127.0.0.1:3000']],
-    [['Host: localhost']],
-    [['Host: [::1]:3000']],
-    [['Host: localhost:3000', 'Origin: http://localhost:5173']],
-    [['Host: localhost:3000', 'Origin: http://127.0.0.1:3000']],
-  ])('the gateway accepts %j', async (headers) => {
-    expect((await post(headers)).head).toMatch(/^HTTP\/1\.1 200 /)
-    expect((await post(headers, INVOKE)).head).toMatch(/^HTTP\/1\.1 200 /)
+  test('the gateway accepts local ones', async () => {
+    for (const headers of [
+      ['Host: 127.0.0.1:3000'],
+      ['Host: localhost'],
+      ['Host: [::1]:3000'],
+      ['Host: localhost:3000', 'Origin: http://localhost:5173'],
+      ['Host: localhost:3000', 'Origin: http://127.0.0.1:3000'],
+    ]) {
+      expect((await post(headers)).head, headers.join()).toMatch(/^HTTP\/1\.1 200 /)
+      expect((await post(headers, INVOKE)).head, headers.join()).toMatch(/^HTTP\/1\.1 200 /)
+    }
   })
 
   test.each([
@@ -173,14 +166,11 @@ describe('the event of a request', () => {
     },
   )
 
-  test('has a greedy parameter without trailing slash', async () => {
+  test('has a greedy parameter without trailing slash, or null for its parameters', async () => {
     const path = '/test/user%2Balias/'
     const pathParameters = { proxy: 'test/user%2Balias' }
     const { event } = await get(path)
     expect(event).toMatchObject({ path, resource: '/{proxy+}', pathParameters })
-  })
-
-  test('has null for the parameters of a path without parameters', async () => {
     expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
   })
 

@@ -1,18 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { buildBatches } from '../../functions/jobs/build-batch.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { fakeBank } from './fake-bank.ts'
-import { Crashed, crashAfterWrite, intercept } from './intercept.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
 import {
   at,
@@ -113,62 +110,24 @@ describe('a settled debit', () => {
   })
 })
 
-describe('an unfinished batch', () => {
-  const only = async (provider: ProviderId): Promise<Batch> => {
-    const [batch, ...others] = await listBatchesOfDay(provider, dayAt(1))
-    if (!batch || others.length > 0) throw new Error('Not one batch')
-    return batch
-  }
-
-  /** Returns what the sweep sends about a batch and its provider. */
-  const sentFor = async (batch: Batch, time: string) =>
-    (await sweepAt(time)).filter(
-      ({ body }) => body.provider === batch.provider || body.batch === batch.id,
-    )
-
-  test.each([
-    [0, 'is open'],
-    [1, 'is sealed'],
-    [2, 'is summed'],
-    [3, 'has one of its reports'],
-  ])(
-    'is completed by the sweep if its builder crashed after write %i, when it %s',
-    async (write) => {
-      const provider = await newProvider()
-      await completedDebits(provider, [10_00, 20_00], at('09:00:00'))
-      const crashing = intercept(crashAfterWrite(write), () => build(provider))
-      await expect(crashing).rejects.toThrow(Crashed)
-      expect(await sentFor(await only(provider), '00:17:00')).toEqual([])
-      const sent = await sentFor(await only(provider), '00:17:01')
-      expect(sent).toEqual([{ queue: 'settlements', body: { provider, date: dayAt(1) } }])
-      const job = buildBatches(runtimeAt('00:17:02'))
-      await take(job, 'settlements', sent[0]?.body ?? {})
-      expect(await only(provider)).toMatchObject({
-        reportedAt: at('00:17:02', 1),
-        totals: { count: 2, net: 30_00 },
-      })
-      expect(await sentFor(await only(provider), '23:00:00')).toEqual([])
-    },
-  )
-
-  test('is paid again with growing delays while its payout is in progress', async () => {
-    const provider = await newProvider({ account: '1041001001' })
-    await completedDebits(provider, [10_00], at('09:00:00'))
-    const batch = await builtBatch(provider)
-    const bank = fakeBank()
-    bank.behaviours.push('pay later')
-    const deps = { runtime: runtimeAt('12:00:00'), connectors: bank.connectors }
-    await payBatch(batch.id, deps)
-    const payment = [{ queue: 'payments', body: { batch: batch.id } }]
-    expect(await sentFor(batch, '12:01:59')).toEqual([])
-    expect(await sentFor(batch, '12:02:00')).toEqual(payment)
-    // At twice the age of the payout.
-    expect(await sentFor(batch, '12:03:59')).toEqual([])
-    expect(await sentFor(batch, '12:04:00')).toEqual(payment)
-    expect(await sentFor(batch, '12:07:59')).toEqual([])
-    expect(await sentFor(batch, '12:08:00')).toEqual(payment)
-    await payBatch(batch.id, deps)
-    expect(await only(provider)).toMatchObject({ status: 'completed' })
-    expect(await sentFor(batch, '23:59:59.999')).toEqual([])
-  })
+test('a batch is paid again with growing delays while its payout is in progress', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [10_00], at('09:00:00'))
+  const batch = await builtBatch(provider)
+  const bank = fakeBank()
+  bank.behaviours.push('pay later')
+  const deps = { runtime: runtimeAt('12:00:00'), connectors: bank.connectors }
+  await payBatch(batch.id, deps)
+  const sentFor = async ({ id }: Batch, time: string) =>
+    (await sweepAt(time)).filter(({ body }) => body.batch === id)
+  const payment = [{ queue: 'payments', body: { batch: batch.id } }]
+  expect(await sentFor(batch, '12:01:59')).toEqual([])
+  expect(await sentFor(batch, '12:02:00')).toEqual(payment)
+  // At twice the age of the payout.
+  expect(await sentFor(batch, '12:03:59')).toEqual([])
+  expect(await sentFor(batch, '12:04:00')).toEqual(payment)
+  expect(await sentFor(batch, '12:07:59')).toEqual([])
+  expect(await sentFor(batch, '12:08:00')).toEqual(payment)
+  await payBatch(batch.id, deps)
+  expect(await sentFor(batch, '23:59:59.999')).toEqual([])
 })

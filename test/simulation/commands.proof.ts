@@ -93,12 +93,12 @@ describe('simulate:kills', () => {
 describe('simulate:planted', () => {
   test('names the invariants that catch each mutant and removes its copies', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
-    const names = ['signature-in-capitals', 'history-written-over']
+    const names = ['signature-in-capitals', 'history-overwritten']
     const only = names.flatMap((name) => ['--only', name])
     const options = { env: { ...process.env, TMPDIR } }
     const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '200', ...only)
-    expect(out).toMatch(/^history-written-over +order +.*\b12\b/m)
-    expect(out).toMatch(/^signature-in-capitals +signing +.*\b18\b/m)
+    expect(out).toMatch(/^history-overwritten +.*\b12\b/m)
+    expect(out).toMatch(/^signature-in-capitals +.*\b18\b/m)
     expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
     expect(code).toBe(0)
     expect(await readdir(TMPDIR)).toEqual([])

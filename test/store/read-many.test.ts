@@ -1,6 +1,6 @@
 import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { pause } from '../../shared/runtime.ts'
 import { readMany, table } from '../../shared/store/table.ts'
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   pauses.mockClear()
 })
 
-const wanted = Array.from({ length: 30 }, (_, n) => ({ pk: `DEBIT#${n}`, sk: 'DEBIT' }))
+const requested = Array.from({ length: 30 }, (_, n) => ({ pk: `DEBIT#${n}`, sk: 'DEBIT' }))
 
 /** Returns a number of items for each read, and leaves the others unread. */
 const answering = (...counts: readonly number[]): void => {
@@ -36,32 +36,22 @@ const answering = (...counts: readonly number[]): void => {
   })
 }
 
-describe('batch reads', () => {
-  test('a complete response needs no pause', async () => {
-    answering(30)
-    expect(await readMany(wanted)).toEqual(wanted)
-    expect(pauses).not.toHaveBeenCalled()
-  })
+// The items of each read, and the milliseconds between the reads.
+test.each([
+  ['a complete response needs no pause', [30], []],
+  ['a read of unread keys follows a pause', [10, 10, 10], [25, 25]],
+  ['each read without an item doubles the pause', [0, 0, 0, 0, 30], [50, 100, 200, 400]],
+])('%s', async (_, counts, expected) => {
+  answering(...counts)
+  expect(await readMany(requested)).toEqual(requested)
+  expect(pauses.mock.calls.flat()).toEqual(expected)
+  expect(calls.calls()).toHaveLength(counts.length)
+})
 
-  test('a read of unread keys follows a pause, and each item is returned once', async () => {
-    answering(10, 10, 10)
-    expect(await readMany(wanted)).toEqual(wanted)
-    expect(pauses.mock.calls).toEqual([[25], [25]])
-    expect(calls.calls()).toHaveLength(3)
-  })
-
-  test('each read without an item doubles the pause', async () => {
-    answering(0, 0, 0, 0, 30)
-    expect(await readMany(wanted)).toEqual(wanted)
-    expect(pauses.mock.calls).toEqual([[50], [100], [200], [400]])
-  })
-
-  test('eight consecutive reads without an item throw a throttling error', async () => {
-    answering(0)
-    await expect(readMany(wanted)).rejects.toMatchObject({
-      name: 'ProvisionedThroughputExceededException',
-    })
-    expect(calls.calls()).toHaveLength(8)
-    expect(pauses.mock.calls.at(-1)).toEqual([1_000])
-  })
+test('eight consecutive reads without an item throw a throttling error', async () => {
+  answering(0)
+  const name = 'ProvisionedThroughputExceededException'
+  await expect(readMany(requested)).rejects.toMatchObject({ name })
+  expect(calls.calls()).toHaveLength(8)
+  expect(pauses.mock.calls.at(-1)).toEqual([1_000])
 })

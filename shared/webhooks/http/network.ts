@@ -5,8 +5,8 @@ import { environment } from '../../runtime.ts'
 export type Network = {
   /** Resolves all addresses of a host. Throws or returns none for an unknown host. */
   readonly resolve: (host: string) => Promise<string[]>
-  /** Whether URLs may name this machine, without TLS; for the local sandbox. */
-  readonly local: boolean
+  /** Hosts that may be private and without TLS; for the local sandbox. */
+  readonly localPeers: readonly string[]
   /** Hosts of this service, with ports other than 443; URLs must not name them. */
   readonly ownHosts: readonly string[]
 }
@@ -19,7 +19,7 @@ export const resolveHost = async (host: string): Promise<string[]> => {
 /** The network of this deployment. */
 export const network: Network = {
   resolve: resolveHost,
-  get local() {
+  get localPeers() {
     return environment.localPeers
   },
   get ownHosts() {

@@ -1,3 +1,4 @@
+import { isLocalPeer } from '../../domain/peer-url.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Network } from './network.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -35,7 +36,7 @@ export const targetOf = async (
   const addresses = await resolveUntil(url.hostname, network, signal)
   if (signal.aborted) return { cause: 'connect_timeout', refusal: refuseUrl('does not resolve') }
   if (addresses.length === 0) return { cause: 'dns', refusal: refuseUrl('does not resolve') }
-  return addresses.every(rules.isAllowed)
+  return isLocalPeer(url, network.localPeers) || addresses.every(rules.isAllowed)
     ? { url, addresses }
     : { cause: 'address', refusal: refuseUrl('must resolve to public addresses only') }
 }

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { isOnThisMachine, peerUrl } from '../../domain/peer-url.ts'
+import { isLocalPeer, peerUrl } from '../../domain/peer-url.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Network } from './network.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -18,7 +18,7 @@ export const refuseUrl = (reason: string): Refusal =>
  */
 export const webhookUrl = (
   text: string,
-  network: Pick<Network, 'local' | 'ownHosts'>,
+  network: Pick<Network, 'localPeers' | 'ownHosts'>,
 ): string | Refusal => {
   if (text.length > LENGTH_MAX) return refuseUrl(TOO_LONG)
   const url = peerUrl(text)
@@ -33,12 +33,12 @@ const TOO_LONG = `must have at most ${LENGTH_MAX} characters`
 
 const refusalReason = (
   url: URL,
-  { local, ownHosts }: Pick<Network, 'local' | 'ownHosts'>,
+  { localPeers, ownHosts }: Pick<Network, 'localPeers' | 'ownHosts'>,
 ): string | undefined => {
   // Escapes make a URL longer, and the stored URL is checked again before each attempt.
   if (url.href.length > LENGTH_MAX) return TOO_LONG
   if (ownHosts.includes(url.host)) return 'must not name a host of this service'
-  if (local && isOnThisMachine(url)) return undefined
+  if (isLocalPeer(url, localPeers)) return undefined
   if (url.protocol !== 'https:') return 'must use https'
   if (!PORTS.has(url.port)) return 'must use port 443 or 8443'
   const literal = literalAddress(url)

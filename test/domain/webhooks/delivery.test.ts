@@ -32,7 +32,6 @@ import { at, reference } from '../debits/one-debit.ts'
 const key = { reference, n: 3, provider: providerId('demo') }
 const fresh = newDelivery({ ...key, type: 'completed', at: at('11:59:59.000') }, {})
 const noon = at('12:00:00.000')
-const end = at('12:00:00.250')
 const later = at('13:00:00.000')
 
 const timing = {
@@ -105,16 +104,10 @@ test('a record without an attempt is pending and empty', () => {
   })
 })
 
-const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
-
-test.each([
-  ['delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
-  ['fails the attempt and schedules the next one', 503, 'status', due],
-  ['abandons the delivery', 410, 'status', { status: 'abandoned', failedAt: end, reason: 4001 }],
-])('a response %s at its time: %i', (_, responseCode, cause, changes) => {
-  const last = { number: 1, ...timing, responseBody: 'thanks', responseCode, cause }
-  const expected = { ...fresh, ...changes, attemptCount: 1, last }
-  expect(attempt(fresh, answered(responseCode))).toEqual(expected)
+test('a record contains the response of its last attempt', () => {
+  const last = { number: 1, ...timing, responseBody: 'thanks', responseCode: 503, cause: 'status' }
+  const next = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
+  expect(attempt(fresh, answered(503))).toEqual({ ...fresh, ...next, attemptCount: 1, last })
 })
 
 test('a record escapes the response of the receiver', () => {
@@ -122,126 +115,125 @@ test('a record escapes the response of the receiver', () => {
   expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
 })
 
-test('every sequence of outcomes ends settled within the maximum of attempts', () => {
-  const outcomes = fc.oneof(
-    fc.constantFrom(...codes).map((code) => answered(code)),
-    fc.constantFrom(...Object.keys(errorClasses)).map(unreached),
-  )
-  const sequences = fc.array(outcomes, { minLength: 11, maxLength: 11 })
-  fc.assert(
-    fc.property(sequences, fc.integer({ min: 1, max: 11 }), (sequence, most) => {
-      let delivery: Delivery = { ...fresh, attemptsMax: most }
-      for (const outcome of sequence.slice(0, most)) {
-        if (isSettled(delivery)) break
-        delivery = attempt(delivery, outcome)
-        expect(delivery.last?.number).toBe(delivery.attemptCount)
-        expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'failed')
-      }
-      expect(isSettled(delivery)).toBe(true)
-      expect(delivery.deliveredAt !== null).toBe(delivery.status === 'delivered')
-      expect(delivery.failedAt !== null).toBe(delivery.status === 'abandoned')
-    }),
-  )
-})
-
 const delivered = attempt(fresh, answered(204))
 const failed = attempt(fresh, answered(503))
 const abandoned = attempt(fresh, answered(410))
-const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
-const requested = redeliver(delivered, later)
+const single = { ...fresh, attemptsMax: 1 }
+const spent = attempt(single, answered(503))
+const requested = redeliver(failed, noon)
 
-// The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
-test.each([4403, 4404, 4001] as FailureReason[])('a delivery is abandoned for %i', (reason) => {
-  const stays = { status: 'delivered', deliveredAt: end, failedAt: null }
-  expect(abandon(requested, reason, later)).toMatchObject(stays)
-  for (const delivery of [fresh, failed]) {
-    const changes = { status: 'abandoned', nextAttemptAt: null, failedAt: later, reason }
-    expect(abandon(delivery, reason, later)).toEqual({ ...delivery, ...changes })
-  }
-})
+/** Deliveries before a change, in the table below. */
+const before: Record<string, Delivery> = {
+  fresh,
+  failed,
+  delivered,
+  abandoned,
+  single,
+  spent,
+  patient: attempt(fresh, answered(429, 120)),
+  'fresh, requested': redeliver(fresh, later),
+  'delivered, requested': redeliver(delivered, later),
+  'single, requested': redeliver(single, later),
+  'spent, requested': redeliver(spent, later),
+  // Another worker's attempt was recorded.
+  'failed, requested': { ...redeliver(failed, later), attemptCount: 2 },
+}
 
-describe('a redelivery', () => {
-  test('requests one more attempt and replaces the due one', () => {
-    expect(redeliver(fresh, later)).toEqual({ ...fresh, nextAttemptAt: later })
-    const replaced = redeliver(failed, later)
-    expect(replaced).toEqual({ ...failed, status: 'pending', nextAttemptAt: later })
-    expect(attempt(replaced, answered(200)).last?.number).toBe(2)
-  })
+/** Parses `503`, `429+60` (with Retry-After) or a cause. */
+const outcomeOf = (text = ''): Outcome => {
+  const [code, seconds] = text.split('+').map(Number)
+  return code ? answered(code, seconds) : unreached(text)
+}
 
-  test('beyond the maximum raises it', () => {
-    expect(redeliver(spent, later)).toMatchObject({ attemptsMax: 2, failedAt: null })
-    expect(redeliver(redeliver(spent, later), later).attemptsMax).toBe(2)
-    expect(redeliver(abandoned, later)).toMatchObject({ attemptsMax: 11, failedAt: null })
-  })
+const late = { ...timing, id: 'dlv_1_b' }
+const append = (delivery: Delivery, outcome: Outcome, isRequested: boolean): Delivery =>
+  appendAttempt(delivery, { outcome, timing: late, random: 0, isRequested })
 
-  test('that fails leaves a received event delivered at its first time', () => {
-    const stays = { status: 'delivered', deliveredAt: end, failedAt: null, attemptCount: 2 }
-    expect(attempt(requested, answered(410))).toMatchObject({ ...stays, reason: 4001 })
-    expect(attempt(requested, answered(204))).toMatchObject({ ...stays, reason: null })
-  })
+const changes: Record<string, (delivery: Delivery, text?: string) => Delivery | undefined> = {
+  attempt: (delivery, text) => attempt(delivery, outcomeOf(text)),
+  /** Ends after a concurrent change; `late-requested`: a redelivery was requested during it. */
+  late: (delivery, text) => append(delivery, outcomeOf(text), false),
+  'late-requested': (delivery, text) => append(delivery, outcomeOf(text), true),
+  abandon: (delivery, text) => abandon(delivery, Number(text) as FailureReason, later),
+  redeliver: (delivery) => redeliver(delivery, later),
+  retry: (delivery) => autoRetry(delivery, later),
+}
 
-  test('within a minute of another, before an attempt, has no effect', () => {
-    const isFresh = (time: string) => isRedelivering(redeliver(failed, noon), at(time))
-    // A page of a recovery spreads its attempts over the next seconds.
-    const times = ['11:00:00.000', '12:00:00.000', '12:00:59.999', '12:01:00.000']
-    expect(times.map(isFresh)).toEqual([true, true, true, false])
-    const others = [fresh, failed, delivered, abandoned].map((one) => isRedelivering(one, noon))
-    expect(others).toEqual([false, false, false, false])
-  })
+const table = rowsOf(`
+  delivery before       change              status     attempts  next          delivered     failed        reason
+  fresh                 attempt 204         delivered  1/11      -             12:00:00.250  -             -
+  fresh                 attempt 503         failed     1/11      12:00:02.250  -             -             4001
+  fresh                 attempt 410         abandoned  1/11      -             -             12:00:00.250  4001
+  fresh                 attempt dns         failed     1/11      12:00:02.250  -             -             4001
+  fresh                 attempt 429+60      failed     1/11      12:01:00.250  -             -             4001
+  fresh                 attempt 503+86400   failed     1/11      12:05:00.250  -             -             4001
+  failed                attempt 503         failed     2/11      12:00:04.250  -             -             4001
+  failed                attempt 200         delivered  2/11      -             12:00:00.250  -             -
+  single                attempt 503         abandoned  1/1       -             -             12:00:00.250  4001
+  single                attempt 200         delivered  1/1       -             12:00:00.250  -             -
+  fresh                 abandon 4403        abandoned  0/11      -             -             13:00:00.000  4403
+  failed                abandon 4404        abandoned  1/11      -             -             13:00:00.000  4404
+  delivered, requested  abandon 4001        delivered  1/11      -             12:00:00.250  -             4001
+  fresh                 redeliver           pending    0/11      13:00:00.000  -             -             -
+  failed                redeliver           pending    1/11      13:00:00.000  -             -             4001
+  abandoned             redeliver           pending    1/11      13:00:00.000  -             -             4001
+  delivered             redeliver           pending    1/11      13:00:00.000  12:00:00.250  -             -
+  spent                 redeliver           pending    1/2       13:00:00.000  -             -             4001
+  spent, requested      redeliver           pending    1/2       13:00:00.000  -             -             4001
+  delivered, requested  attempt 410         delivered  2/11      -             12:00:00.250  -             4001
+  delivered, requested  attempt 204         delivered  2/11      -             12:00:00.250  -             -
+  abandoned             retry               pending    1/11      13:00:00.000  -             -             4001
+  failed                late 200            delivered  2/11      -             12:00:00.250  -             -
+  abandoned             late 200            delivered  2/11      -             12:00:00.250  -             -
+  delivered             late 200            delivered  2/11      -             12:00:00.250  -             -
+  fresh, requested      late-requested 200  delivered  1/11      -             12:00:00.250  -             -
+  delivered             late 503            delivered  2/11      -             12:00:00.250  -             4001
+  delivered             late 410            delivered  2/11      -             12:00:00.250  -             4001
+  abandoned             late dns            abandoned  2/11      -             -             12:00:00.250  4001
+  failed                late 503            failed     2/11      12:00:04.250  -             -             4001
+  patient               late 503            failed     2/11      12:02:00.250  -             -             4001
+  failed                late 410            abandoned  2/11      -             -             12:00:00.250  4001
+  spent                 late 503            abandoned  2/2       -             -             12:00:00.250  4001
+  single, requested     late-requested 503  pending    1/2       13:00:00.000  -             -             4001
+  single, requested     late-requested 410  pending    1/2       13:00:00.000  -             -             4001
+  failed, requested     late 410            abandoned  3/11      -             -             12:00:00.250  4001
+`).slice(1)
+
+test.each(table)(
+  'a delivery that is %s, after %s, is %s',
+  (name = '', change = '', ...expected) => {
+    const [verb = '', text] = change.split(' ')
+    const delivery = before[name] ?? fresh
+    const after = changes[verb]?.(delivery, text) ?? fresh
+    const { status, attemptCount, nextAttemptAt, deliveredAt, failedAt, reason } = after
+    const times = [nextAttemptAt, deliveredAt, failedAt].map((at) =>
+      at?.toISOString().slice(11, 23),
+    )
+    const shown = [status, `${attemptCount}/${after.attemptsMax}`, ...times, reason]
+    expect(shown.map((cell) => String(cell ?? '-'))).toEqual(expected)
+    expect(isSettled(after)).toBe(/delivered|abandoned/.test(status))
+    const isLate = verb.startsWith('late')
+    const last = { number: attemptCount, id: isLate ? 'dlv_1_b' : 'dlv_1_a' }
+    if (isLate || verb === 'attempt') expect(after.last).toMatchObject(last)
+    else expect(after.last).toEqual(delivery.last)
+    expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
+  },
+)
+
+test('a second request within a minute, before an attempt, has no effect', () => {
+  // A page of a recovery spreads its attempts over the next seconds.
+  const times = ['11:00:00.000', '12:00:00.000', '12:00:59.999', '12:01:00.000']
+  const isRecent = times.map((time) => isRedelivering(requested, at(time)))
+  expect(isRecent).toEqual([true, true, true, false])
+  const others = [fresh, failed, delivered, abandoned].map((one) => isRedelivering(one, noon))
+  expect(others).toEqual([false, false, false, false])
 })
 
 test('only an abandoned delivery is retried automatically, at most three times', () => {
-  let delivery = abandoned
-  for (const autoRetries of [1, 2, 3]) {
-    const retried = autoRetry(delivery, later) as Delivery
-    expect(retried).toEqual({ ...redeliver(delivery, later), autoRetries })
-    delivery = attempt(retried, answered(410))
-  }
-  for (const other of [delivery, fresh, failed, delivered, redeliver(abandoned, later)]) {
-    expect(autoRetry(other, later), other.status).toBeUndefined()
-  }
-})
-
-describe('an attempt that ends after a concurrent change', () => {
-  const id = 'dlv_1_b'
-  const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
-    appendAttempt(delivery, { outcome, timing: { ...timing, id }, random: 0, isRequested })
-  const late = { attemptCount: 2, last: { id, number: 2 }, nextAttemptAt: null }
-
-  test('gets the next number, and a success wins', () => {
-    const success = { ...late, status: 'delivered', deliveredAt: end, failedAt: null, reason: null }
-    for (const delivery of [failed, abandoned, delivered]) {
-      expect(append(delivery, answered(200))).toMatchObject(success)
-    }
-    expect(append(redeliver(fresh, later), answered(200), true).status).toBe('delivered')
-  })
-
-  test('and fails leaves a settled delivery settled', () => {
-    const stays = { ...late, status: 'delivered', deliveredAt: end, failedAt: null }
-    const gone = { ...late, status: 'abandoned', failedAt: end }
-    for (const outcome of [answered(503), answered(410), unreached('dns')]) {
-      expect(append(delivered, outcome)).toMatchObject(stays)
-      expect(append(abandoned, outcome)).toMatchObject(gone)
-    }
-  })
-
-  test('and fails waits for the longer of its own delay and the scheduled one', () => {
-    expect(append(failed, answered(503)).nextAttemptAt).toEqual(at('12:00:04.250'))
-    const patient = append(attempt(fresh, answered(429, 120)), answered(503))
-    expect(patient).toMatchObject({ status: 'failed', nextAttemptAt: at('12:02:00.250') })
-    expect(append(failed, answered(410))).toMatchObject({ status: 'abandoned', failedAt: end })
-  })
-
-  test('and fails keeps a redelivery that was requested during it', () => {
-    const requested = redeliver({ ...fresh, attemptsMax: 1 }, later)
-    const kept = { ...requested, attemptCount: 1, attemptsMax: 2, reason: 4001 }
-    for (const outcome of [answered(503), answered(410)]) {
-      expect(append(requested, outcome, true)).toMatchObject({ ...kept, last: { id, number: 1 } })
-    }
-    // This attempt is the requested one, and another worker's attempt was recorded.
-    const other = { ...redeliver(failed, later), attemptCount: 2 }
-    expect(append(other, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
-  })
+  expect(autoRetry(abandoned, later)?.autoRetries).toBe(1)
+  expect(autoRetry({ ...abandoned, autoRetries: 2 }, later)?.autoRetries).toBe(3)
+  const others = [{ ...abandoned, autoRetries: 3 }, fresh, failed, delivered, requested]
+  expect(others.map((other) => autoRetry(other, later))).toEqual(others.map(() => undefined))
 })
 
 test('a ping has the number one', () => {
@@ -306,7 +298,5 @@ describe('the delay before the next attempt', () => {
         expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
       }),
     )
-    expect(attempt(fresh, answered(429, 60)).nextAttemptAt).toEqual(at('12:01:00.250'))
-    expect(attempt(fresh, answered(503, 86_400)).nextAttemptAt).toEqual(at('12:05:00.250'))
   })
 })

@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
@@ -6,7 +7,6 @@ import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
 import type { ReportFormat } from '../../../shared/domain/settlement/list-query.ts'
 import { render } from '../../../shared/settlement/report/render.ts'
 import { batchView, lineView } from '../../../shared/views/batch.ts'
-import { recordsOf } from './csv-reader.ts'
 import { adjustment, batch, line, numberedLine, sealed, textOf } from './one-batch.ts'
 
 const formats: ReportFormat[] = ['json', 'csv']
@@ -32,6 +32,9 @@ const anyLines = fc.array(
   fc.tuple(debit, fc.boolean()).map(([one, isBack]) => (isBack ? adjustmentLine(one) : one)),
   { maxLength: 30 },
 )
+
+/** Parses CSV strictly by RFC 4180: all records have the same fields. */
+const recordsOf = (text: string): string[][] => parse(text, { recordDelimiter: '\r\n' })
 
 /** Parses an amount without the product's arithmetic. */
 const amountOf = (text = ''): bigint => {
@@ -116,22 +119,6 @@ describe('a JSON report', () => {
       }),
     )
   })
-
-  test('has one text line per line of the batch', async () => {
-    const lines = [numberedLine(1), numberedLine(2)]
-    const text = await textOf(render('json', sealed(lines), lines))
-    expect(text.split('\n').map((one) => one.slice(0, 28))).toEqual([
-      '{',
-      '"batch": {"id":"STL-20261122',
-      '"lines": [',
-      '{"type":"debit","reference":',
-      '{"type":"debit","reference":',
-      '],',
-      '"totals": {"count":2,"debits',
-      '}',
-      '',
-    ])
-  })
 })
 
 describe('a CSV report', () => {
@@ -178,35 +165,36 @@ describe('a CSV report', () => {
     expect(records[1]).toEqual(['total', '', '', '', '', '0.00', '0.00', '0.00', 'GHS'])
   })
 
-  const texts: [string, string][] = [
-    ['order-1', 'order-1'],
+  // A text that a spreadsheet would evaluate gets an apostrophe.
+  const guarded = [
+    '+233241234567',
+    '-1+2',
+    '@SUM(A1:A9)',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠SUM(A1:A9)',
+    ' =1',
+  ]
+  guarded.push('\u{A0}=1', '\u{FEFF}=1', '\u{200B}\u{3000}@1', "'=1", "'a")
+  const unchanged = ['order-1', 'a=1', ' a ', 'Ɔkɔtɔ 🦀']
+  const quoted = [
     ['=HYPERLINK("http://x.test","y")', `"'=HYPERLINK(""http://x.test"",""y"")"`],
-    ['+233241234567', "'+233241234567"],
-    ['-1+2', "'-1+2"],
-    ['@SUM(A1:A9)', "'@SUM(A1:A9)"],
     ['\t=1', `"'\t=1"`],
     ['\t1', `"'\t1"`],
     ['\r=1', `"'\r=1"`],
-    ['＝1', "'＝1"],
-    ['＋1', "'＋1"],
-    ['－1', "'－1"],
-    ['＠SUM(A1:A9)', "'＠SUM(A1:A9)"],
-    [' =1', "' =1"],
-    ['\u{A0}=1', "'\u{A0}=1"],
-    ['\u{FEFF}=1', "'\u{FEFF}=1"],
-    ['\u{200B}\u{3000}@1', "'\u{200B}\u{3000}@1"],
-    ["'=1", "''=1"],
-    ["'a", "''a"],
     ['a;=1+1', '"a;=1+1"'],
-    ['a=1', 'a=1'],
     ['a,b', '"a,b"'],
     ['a "b"', '"a ""b"""'],
     ['a\nb', '"a\nb"'],
-    [' a ', ' a '],
-    ['Ɔkɔtɔ 🦀', 'Ɔkɔtɔ 🦀'],
+  ]
+  const texts = [
+    ...guarded.map((text) => [text, `'${text}`]),
+    ...unchanged.map((text) => [text, text]),
+    ...quoted,
   ]
 
-  test.each(texts)('contains the text %j as %j', async (text, field) => {
+  test.each(texts)('contains the text %j as %j', async (text = '', field) => {
     const lines = [line({ partnerReference: text, bankReference: text })]
     const report = await textOf(render('csv', sealed(lines), lines))
     expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
@@ -224,11 +212,6 @@ test('the view of an open batch has all fields and no amounts', () => {
   expect(Object.keys(open)).toEqual(Object.keys(batchView(sealed([]))))
 })
 
-test('the view of a paid batch has the amount and the bank reference', () => {
-  const paid = batch({ status: 'completed', paid: pesewas(59_10), bankReference: 'GCB-P-1' })
-  expect(batchView(paid)).toMatchObject({ paid: '59.10', bank_reference: 'GCB-P-1' })
-})
-
 describe.each(formats)('lines in %s', (format) => {
   test.each([
     ['one missing', [numberedLine(1)]],
@@ -244,8 +227,8 @@ describe.each(formats)('lines in %s', (format) => {
     expect(chunks.join('')).not.toMatch(/total/)
   })
 
-  test('are read one at a time as the text is consumed: 100,000 of them', async () => {
-    const lineCount = 100_000
+  test('are read one at a time as the text is consumed', async () => {
+    const lineCount = 1_000
     let read = 0
     let isClosed = false
     async function* lines() {
@@ -268,14 +251,5 @@ describe.each(formats)('lines in %s', (format) => {
     expect(chunkCount).toBe(lineCount + 2)
     expect(longest).toBeLessThan(1_000)
     expect(ahead).toBeLessThanOrEqual(0)
-  })
-
-  test('are not read on after the consumer stops', async () => {
-    let read = 0
-    async function* lines() {
-      for (; read < 1_000; read += 1) yield numberedLine(read)
-    }
-    for await (const _ of render(format, batch(), lines())) if (read >= 10) break
-    expect(read).toBe(10)
   })
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { sizeOf } from '../../../bench/units.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
@@ -25,7 +26,6 @@ import {
   still,
 } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
-import { itemSize } from '../item-size.ts'
 
 beforeAll(useFreshTable)
 
@@ -81,16 +81,10 @@ describe('new debits', () => {
     expect(await findDebit(again.facts.reference)).toBeUndefined()
   })
 
-  test('two providers may use the same partner reference', async () => {
-    const first = pendingDebit()
-    const { partnerReference } = first.facts
-    const second = pendingDebit({ provider: providerId('other'), partnerReference })
-    expect(await open(first)).toMatchObject({ kind: 'created' })
-    expect(await open(second)).toMatchObject({ kind: 'created' })
-  })
-
   test('partner references that would look equal in a key stay distinct', async () => {
     const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
+    const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
+    expect(await open(other)).toMatchObject({ kind: 'created' })
     for (const partnerReference of alike) {
       const opened = await open(pendingDebit({ partnerReference }))
       expect(opened, partnerReference).toMatchObject({ kind: 'created' })
@@ -125,16 +119,13 @@ describe('daily limit', () => {
     open(pendingDebit({ ...counted(provider), amount: pesewas(amount) }), { limit })
 
   test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
+    expect(await charge('edge', 1_000_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
+    expect(await dayTotal('edge')).toBeUndefined()
     expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
     expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 1_00, 1_000_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('edge')).toBe(1_000_00)
-  })
-
-  test('the first charge of a day above the whole limit is refused', async () => {
-    expect(await charge('small', 100_01, 100_00)).toMatchObject({ code: 3005 })
-    expect(await dayTotal('small')).toBeUndefined()
   })
 
   test('fifteen of forty concurrent charges are accepted if fifteen fit', async () => {
@@ -181,20 +172,14 @@ describe('transitions', () => {
     expect(types).toEqual(['created', 'pending', 'processing', 'completed'])
   })
 
-  test('a transition to the current status writes nothing', async () => {
-    const debit = pendingDebit()
-    await open(debit)
-    await move(debit, 'completed')
-    const once = await findDebit(debit.facts.reference)
-    await move(debit, 'completed')
-    expect(await findDebit(debit.facts.reference)).toEqual(once)
-  })
-
   test('a decision on a stale read is repeated on the current debit', async () => {
     const stale = pendingDebit()
     await open(stale)
     await move(stale, 'completed')
+    const once = await findDebit(stale.facts.reference)
     expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
+    await move(stale, 'completed')
+    expect(await findDebit(stale.facts.reference)).toEqual(once)
   })
 
   test('one of fifty completions and fifty failures wins, and the opposite ones are 3001', async () => {
@@ -261,7 +246,7 @@ test('an ordinary debit stays below one kilobyte', async () => {
     at: inSeconds(30),
     changes: { ...changes, approvalMethod: 'ussd', fee: pesewas(1_50) },
   })
-  expect(itemSize((await read<Item>(keys.debit(debit.facts.reference))) ?? {})).toBeLessThan(1_024)
+  expect(sizeOf((await read<Item>(keys.debit(debit.facts.reference))) ?? {})).toBeLessThan(1_024)
   const found = (await findDebit(debit.facts.reference)) as Debit
   expect(stateAt(found)).toMatchObject({ status: 'completed', previousStatus: 'processing' })
 })

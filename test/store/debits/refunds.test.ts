@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { refundCustomer } from '../../../functions/jobs/refund-customer.ts'
 import { sweep } from '../../../functions/jobs/sweep.ts'
-import { beginRefund, completeRefund, type Refund } from '../../../shared/domain/debits/refund.ts'
+import type { Debit } from '../../../shared/domain/debits/debit.ts'
+import { completeRefund, type Refund } from '../../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import { findRefund, refundPages, replaceRefund } from '../../../shared/store/debits/refunds.ts'
 import { gathered, take, useQueues } from '../../settlement/messages-sent.ts'
@@ -9,22 +10,19 @@ import { at, completedDebits, newProvider, reverse } from '../../settlement/one-
 import { still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
-/** A refund in the table: found again by the sweep and by its lists, and never written over. */
-
 beforeEach(useFreshTable)
 useQueues()
-
-const reversedAt = async (time: string): Promise<Refund> => {
-  const [debit] = await completedDebits(await newProvider(), [10_00], at('09:00:00'))
-  if (!debit) throw new Error('No debit')
-  await reverse(debit.facts.reference, at(time))
-  return refundOf(debit.facts.reference)
-}
 
 const refundOf = async (reference: Reference): Promise<Refund> => {
   const refund = await findRefund(reference)
   if (!refund) throw new Error('No refund')
   return refund
+}
+
+const reversedAt = async (time: string): Promise<Refund> => {
+  const [debit] = (await completedDebits(await newProvider(), [10_00], at('09:00:00'))) as [Debit]
+  await reverse(debit.facts.reference, at(time))
+  return refundOf(debit.facts.reference)
 }
 
 const sentFor = async ({ reference }: Refund, time: string) =>
@@ -33,11 +31,8 @@ const sentFor = async ({ reference }: Refund, time: string) =>
   )
 
 const listed = async (list: 'due' | 'completed', from: string, before: string) => {
-  const found: Refund[] = []
-  for await (const page of refundPages(list, { from: at(from), before: at(before) })) {
-    found.push(...page)
-  }
-  return found.map(({ reference }) => reference)
+  const pages = await Array.fromAsync(refundPages(list, { from: at(from), before: at(before) }))
+  return pages.flat().map(({ reference }) => reference)
 }
 
 test('the sweep sends a refund again until it ends', async () => {
@@ -52,13 +47,6 @@ test('the sweep sends a refund again until it ends', async () => {
   })
   expect((await refundOf(refund.reference)).status).toBe('completed')
   expect(await sentFor(refund, '23:00:00')).toEqual([])
-})
-
-test('one of several workers at a refund writes it', async () => {
-  const refund = await reversedAt('10:00:00')
-  const begun = beginRefund(refund, at('10:00:01'))
-  const written = await Promise.all([1, 2, 3].map(() => replaceRefund(refund, begun, [], still())))
-  expect(written.filter(Boolean)).toHaveLength(1)
 })
 
 test('a refund is listed by its creation until it completes, then by its completion', async () => {

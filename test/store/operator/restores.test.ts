@@ -44,10 +44,10 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
 
 test('the generation is that of the last restore, and undefined before any', async () => {
   expect(await currentGeneration(NOON)).toBeUndefined()
-  await restored(2)
-  expect(await currentGeneration(NOON)).toBe(2)
-  await restored(3)
-  expect(await currentGeneration(NOON)).toBe(3)
+  for (const generation of [2, 3]) {
+    await restored(generation)
+    expect(await currentGeneration(NOON)).toBe(generation)
+  }
 })
 
 test('a restore holds every provider until an operator releases it or all', async () => {
@@ -117,18 +117,14 @@ describe('batch ids', () => {
     expect([before, second, third].map(({ n }) => n)).toEqual([1, 1, 1])
   })
 
-  test('an open batch from before the restore stays in use', async () => {
+  test('an open batch from before the restore stays in use, and later ones follow it', async () => {
     const open = await written(await place())
     await restored(2)
     expect(await find()).toEqual({ batch: open, isNew: false })
-  })
-
-  test('a new batch is numbered after the batches from before the restore', async () => {
-    const sealed = await written({ ...(await place()), sealedAt: NOON })
-    await restored(2)
+    await written({ ...open, sealedAt: NOON })
     const next = await written({ ...(await place()), sealedAt: NOON })
-    expect([sealed.n, next.n, (await place()).n]).toEqual([1, 2, 3])
-    expect(next.id).not.toBe(sealed.id)
+    expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
+    expect(next.id).not.toBe(open.id)
   })
 })
 
@@ -142,30 +138,26 @@ test('a payout has the same uuid for the same attempt and batch', () => {
   }
 })
 
-describe('reconciliation', () => {
+test('reconciliation lists held providers and reports no difference for held debits', async () => {
   const runtime = still({ now: () => inSeconds(14 * 3_600) })
   const late = async () => {
     const { invariants, held } = await reconcile(TODAY, runtime)
     const found = invariants.find(({ number }) => number === 4)
     return { differences: found?.differences, held }
   }
-
-  test('reconciliation lists held providers and reports no difference for held debits', async () => {
-    await putProviders()
-    const { facts } = await charged()
-    expect(await late()).toEqual({ differences: 1, held: [] })
-    await restored(2)
-    expect(await late()).toEqual({ differences: 0, held: [demo, other] })
-    await restored(2, { released: [demo] })
-    expect(await late()).toEqual({ differences: 1, held: [other] })
-    const debit = await findDebit(facts.reference)
-    if (!debit) throw new Error('No debit')
-    const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
-    await transitionFresh(debit, bankMove('failed', cause), still())
-    expect(await late()).toEqual({ differences: 0, held: [other] })
-  })
+  await putProviders()
+  const { facts } = await charged()
+  expect(await late()).toEqual({ differences: 1, held: [] })
+  await restored(2)
+  expect(await late()).toEqual({ differences: 0, held: [demo, other] })
+  await restored(2, { released: [demo] })
+  expect(await late()).toEqual({ differences: 1, held: [other] })
+  const debit = await findDebit(facts.reference)
+  if (!debit) throw new Error('No debit')
+  const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
+  await transitionFresh(debit, bankMove('failed', cause), still())
+  expect(await late()).toEqual({ differences: 0, held: [other] })
 })
-
 test('the generation is cached, also without any restore', async () => {
   process.env.CACHE_SECONDS = '30'
   let reads = 0

@@ -1,14 +1,13 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
 import { noWrites } from '../../../shared/store/settings.ts'
-import { type Item, read, table } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import {
   changeWebhook,
   findWebhook,
@@ -34,18 +33,15 @@ test('a webhook is read back with its secrets, which the table has only sealed',
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
   await storeWebhook(demo, rotating)
   expect(await findWebhook(demo)).toEqual(rotating)
-  expect(JSON.stringify(await itemOf())).not.toMatch(/c2VjcmV0|b2xk|whsec/)
-  await storeWebhook(demo, webhook)
-  expect(await findWebhook(demo)).toEqual(webhook)
-})
-
-test('both secrets open only for their owner', async () => {
-  await storeWebhook(demo, { ...webhook, previous: { secret: 'whsec_1', until: NOON } })
-  const { secret, previous } = (await itemOf()) as { secret: string; previous: { secret: string } }
+  const item = await itemOf()
+  expect(JSON.stringify(item)).not.toMatch(/c2VjcmV0|b2xk|whsec/)
+  const { secret, previous } = item as { secret: string; previous: { secret: string } }
   for (const sealed of [secret, previous.secret]) {
     expect(await unseal(sealed, 'demo')).toMatch(/^whsec_/)
     await expect(unseal(sealed, 'other')).rejects.toThrow()
   }
+  await storeWebhook(demo, webhook)
+  expect(await findWebhook(demo)).toEqual(webhook)
 })
 
 test('a webhook is removed once', async () => {
@@ -72,11 +68,7 @@ describe('concurrent operators', () => {
   test('concurrent first settings leave one secret, which every caller gets', async () => {
     const raced = providerId('raced')
     const results = await atOnce(OPERATORS, (n) =>
-      change(raced, (before) => ({
-        ...webhook,
-        url: `https://provider.test/${n}`,
-        secret: before?.secret ?? `whsec_${n}`,
-      })),
+      change(raced, (before) => ({ ...webhook, secret: before?.secret ?? `whsec_${n}` })),
     )
     const { secret } = (await findWebhook(raced)) ?? {}
     expect(results.map((result) => result?.secret)).toEqual(Array(OPERATORS).fill(secret))
@@ -89,7 +81,6 @@ describe('concurrent operators', () => {
     const previous = results.map((result) => result?.previous?.secret)
     expect(new Set(previous).size).toBe(OPERATORS)
     expect(previous).toContain(webhook.secret)
-    expect((await findWebhook(rotating))?.previous?.secret).toMatch(/^whsec_[0-7]$/)
   })
 
   test('a concurrent rotation and change are both kept', async () => {
@@ -105,24 +96,6 @@ describe('concurrent operators', () => {
       secret: 'whsec_new',
       previous: { secret: webhook.secret, until: inSeconds(60) },
     })
-  })
-
-  test('a rotation whose response is lost happens once', async () => {
-    const lost = providerId('lost')
-    await storeWebhook(lost, webhook)
-    const send = table.send.bind(table) as (command: unknown) => Promise<never>
-    const puts: unknown[] = []
-    const client = vi.spyOn(table, 'send').mockImplementation(async (command: unknown) => {
-      // The client also retries a write that is already committed.
-      if (command instanceof PutCommand && puts.push(command) === 1) await send(command)
-      return send(command)
-    })
-    const result = await rotate(lost, 'whsec_new')
-    client.mockRestore()
-    expect(puts).toHaveLength(1)
-    const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
-    expect(result).toEqual(rotated(webhook, rotation))
-    expect(await findWebhook(lost)).toEqual(result)
   })
 })
 

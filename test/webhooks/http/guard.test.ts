@@ -6,8 +6,15 @@ import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { fakeResolver, networkOf, requestTo } from './post-request.ts'
-import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
+import {
+  closeReceivers,
+  connectionsTo,
+  ended,
+  fakeResolver,
+  networkOf,
+  receiver,
+  requestTo,
+} from './servers.ts'
 
 afterEach(async () => {
   await closeReceivers()
@@ -57,38 +64,36 @@ test.each(forms)('an attempt to a URL %s is refused without a connection', async
   expect(connectionsTo(url)).toEqual([])
 })
 
-test.each([
-  [['127.0.0.1']],
-  [['8.8.8.8', '127.0.0.1']],
-  [['127.0.0.1', '8.8.8.8']],
-  [['::ffff:127.0.0.1']],
-  [['::1', '127.0.0.1']],
-  [['0.0.0.0']],
-])('a name with the addresses %j is refused without a connection', async (addresses) => {
-  const url = await listener()
-  const network = networkOf({ resolve: async () => addresses })
-  expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
-  expect(connectionsTo(url)).toEqual([])
-})
+test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
+  'a name with the addresses %s is refused without a connection',
+  async (addresses) => {
+    const url = await listener()
+    const network = networkOf({ resolve: async () => addresses.split(',') })
+    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  },
+)
 
 describe('a local sandbox', () => {
   test('accepts http://127.0.0.1, except for a host of this service', async () => {
     const url = await listener()
     const ownHosts = [new URL(url).host]
-    expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
+    expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
-    expect(await sent(url, { local: true })).toEqual(accepted)
+    expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
   })
 
   const hosts = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
   test.each(hosts)('refuses http://%s', async (host) => {
     const url = await listener()
-    expect(await sent(named(url, host), { local: true, resolve: here })).toEqual(refused)
+    expect(await sent(named(url, host), { localPeers: ['127.0.0.1'], resolve: here })).toEqual(
+      refused,
+    )
     expect(connectionsTo(url)).toEqual([])
   })
 
   test('refuses a name that resolves to 127.0.0.1', async () => {
-    const network = { local: true, resolve: here }
+    const network = { localPeers: ['127.0.0.1'], resolve: here }
     expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
   })
 })
@@ -170,7 +175,7 @@ test.each([
 test('a deployment uses the network settings of the environment', () => {
   vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
   const ownHosts = ['api.service.example', 'bank.service.example:8443']
-  expect(network).toMatchObject({ resolve: resolveHost, local: false, ownHosts })
+  expect(network).toMatchObject({ resolve: resolveHost, localPeers: [], ownHosts })
   vi.stubEnv('OWN_HOSTS', undefined)
   expect(network.ownHosts).toEqual([])
 })

@@ -4,8 +4,8 @@ import { webhookUrl } from '../../../shared/webhooks/http/url.ts'
 import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 
-const anywhere = { local: false, ownHosts: [] }
-const onThisMachine = { local: true, ownHosts: [] }
+const anywhere = { localPeers: [], ownHosts: [] }
+const onThisMachine = { localPeers: ['127.0.0.1'], ownHosts: [] }
 
 const refusal = (reason: string | undefined) => ({ code: '400/4400', details: { url: [reason] } })
 
@@ -109,7 +109,7 @@ test.each([
   ['http://127.0.0.1:3001/hooks', true],
 ])('hosts of this service are refused by host and port: %s is accepted: %s', (text, isAccepted) => {
   const ownHosts = ['api.service.example', 'bank.service.example:8443', '127.0.0.1:3000']
-  const result = webhookUrl(text, { local: true, ownHosts })
+  const result = webhookUrl(text, { localPeers: ['127.0.0.1'], ownHosts })
   if (isAccepted) expect(result).toBe(text)
   else expect(refused(result)).toEqual(refusal('must not name a host of this service'))
 })

@@ -1,11 +1,17 @@
 import { beforeEach, expect, test } from 'vitest'
+import { beginRefund, completeRefund, type Refund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { BatchId } from '../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../shared/domain/time.ts'
+import { openDay } from '../../shared/ledger/day.ts'
+import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
+import { entryView } from '../../shared/ledger/render.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
+import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { remove } from '../../shared/store/table.ts'
@@ -17,14 +23,15 @@ import {
   dayAt,
   fund,
   newProvider,
+  openedDebit,
   reverse,
   runtimeAt,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
-import { gcb } from '../support/examples.ts'
+import { gcb, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { damage, overwrite } from './one-day.ts'
+import { alter, lateCompletionOf, overwrite } from './one-day.ts'
 
 useReportShelf()
 beforeEach(useFreshTable)
@@ -37,6 +44,12 @@ const found = async (day: number): Promise<string[]> => {
     ({ difference }) => difference,
   )
 }
+
+/** Adds one pesewa. */
+const changeCash = () =>
+  alter(keys.funds, (item) => {
+    item.cash += 1
+  })
 
 type SettledDay = { provider: ProviderId; batch: BatchId; reversed: Reference }
 
@@ -56,9 +69,48 @@ const settleDay = async (): Promise<SettledDay> => {
   return { provider, batch, reversed }
 }
 
-test('a payout, a reversal and a funding agree with the table on each day', async () => {
-  await settleDay()
+const readLedger = async (day: number, now: Date) => {
+  const { opening, entries } = await openDay(dayAt(day), now)
+  const closing = new Map(opening)
+  const views: string[] = []
+  for await (const entry of entries) {
+    post(closing, entry)
+    views.push(JSON.stringify(entryView(entry)))
+  }
+  const nonZero = (balances: Balances) =>
+    Object.fromEntries([...balances].filter(([, balance]) => balance !== 0).sort())
+  expect([trialBalance(opening), trialBalance(closing)]).toEqual([0, 0])
+  return { opening: nonZero(opening), closing: nonZero(closing), entries: views.sort() }
+}
+
+const dropClosings = async (): Promise<void> => {
+  const closing = await findClosing(dayAt(9))
+  if (!closing) return
+  await remove(keys.ledger(closing.day))
+  await dropClosings()
+}
+
+test('the ledger agrees with the table on each day, with and without stored balances', async () => {
+  const { provider, reversed } = await settleDay()
+  const [last, first] = [at('23:59:59.999', 1), at('00:00:00', 2)]
+  await putException(lateCompletionOf(await openedDebit(provider, 30_00), last))
+  await putException(lateCompletionOf(await openedDebit(provider, 20_00), first))
+  const refund = (await findRefund(reversed)) as Refund
+  const begun = beginRefund(refund, at('10:00:00', 2))
+  const completed = completeRefund(begun, { bankReference: 'B-1', at: at('23:59:59.999', 2) })
+  await replaceRefund(refund, completed, [], still())
+  await fund(10_00, at('11:00:00', 2), { date: dayAt(0) })
   expect([await found(0), await found(1), await found(2)]).toEqual([[], [], []])
+  const days = [0, 1, 2, 3]
+  const read = () => Promise.all(days.map((day) => readLedger(day, at('12:00:00', 5))))
+  const stored = await read()
+  expect(stored.map(({ opening }) => opening)).toEqual([
+    {},
+    ...stored.slice(0, -1).map(({ closing }) => closing),
+  ])
+  expect(stored.map(({ entries }) => entries.length)).toEqual([3, 4, 3, 0])
+  await dropClosings()
+  expect(await read()).toEqual(stored)
 })
 
 const fault = (name: string, difference: RegExp, plant: (day: SettledDay) => Promise<unknown>) =>
@@ -91,7 +143,7 @@ test.each([
   fault(
     'cash without a funding or payout',
     /^cash is 2\.25 in the ledger, but 2\.26 in the table$/,
-    () => damage(keys.funds, 'ADD cash :one', { one: 1 }),
+    () => changeCash(),
   ),
   fault('stored balances that do not add up', /^the opening trial balance is 2\.25$/, () =>
     overwrite(keys.ledger(dayAt(1)), { 'balances.fee_income': 0 }),
@@ -99,7 +151,7 @@ test.each([
   fault(
     'an adjustment that the index lost',
     /^provider_payable:\S+ is 50\.00 in the ledger, but 0\.00 in the table$/,
-    ({ reversed }) => damage(keys.debit(reversed), 'REMOVE #work, due'),
+    ({ reversed }) => overwrite(keys.debit(reversed), { work: undefined, due: undefined }),
   ),
 ])('%s is a difference', async (_, difference, plant) => {
   await plant(await settleDay())
@@ -142,7 +194,7 @@ test('an unreadable debit is a difference and hides no other', async () => {
 
 test('a day is not compared before its end', async () => {
   await settleDay()
-  await damage(keys.funds, 'ADD cash :one', { one: 1 })
+  await changeCash()
   const { invariants } = await reconcile(dayAt(2), { now: () => at('23:59:59', 2) })
   expect(invariants.find(({ number }) => number === 40)).toMatchObject({ checked: 0 })
 })

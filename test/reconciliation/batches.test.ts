@@ -11,7 +11,6 @@ import {
   at,
   completed,
   DAY_AFTER,
-  damage,
   differencesOn,
   other,
   overwrite,
@@ -133,9 +132,7 @@ describe('a batch', () => {
 
   test('is reported once its payout is in progress for more than two days', async () => {
     const { first } = await belowZero()
-    await damage(keys.batch(first), 'SET #status = :status REMOVE completedAt', {
-      status: 'processing',
-    })
+    await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
     const since = '2026-11-23T00:00:01.000Z'
     expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
     expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
@@ -157,7 +154,7 @@ describe('a batch', () => {
 
   test('that cannot be checked hides no other', async () => {
     const { below, later } = await belowZero()
-    await damage(keys.batch(below), 'REMOVE totals.#count', {})
+    await overwrite(keys.batch(below), { 'totals.count': undefined })
     await begin(later, [], at(DAY_AFTER, '23:00:00'))
     await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
     const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)

@@ -1,0 +1,48 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type JournalFile, openJournalFile } from '../aws/journal-file.ts'
+import { StartFailure } from './start-failure.ts'
+
+const isAlive = (pid: number): boolean => {
+  // In containers every process has the same id.
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Writes the id of this process into the folder. @throws StartFailure */
+const lock = (folder: string): (() => void) => {
+  const file = join(folder, 'sandbox.pid')
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const owner = Number(readFileSync(file, 'utf8'))
+    if (isAlive(owner)) throw new StartFailure(`${folder} is in use by process ${owner}`)
+    writeFileSync(file, String(process.pid))
+  }
+  return () => rmSync(file, { force: true })
+}
+
+/** Opens the folder that keeps the state of a sandbox, for one process. @throws StartFailure */
+export const openDataFolder = (folder: string): JournalFile => {
+  try {
+    mkdirSync(folder, { recursive: true })
+    const unlock = lock(folder)
+    const journal = openJournalFile(join(folder, 'journal.jsonl'))
+    return {
+      ...journal,
+      close: () => {
+        journal.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    if (error instanceof StartFailure) throw error
+    throw new StartFailure(`${folder} cannot keep the data: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,270 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { debitLine } from '../../shared/domain/settlement/line.ts'
+import type { Day } from '../../shared/domain/time.ts'
+import { invariants } from '../../shared/reconciliation/invariants.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
+import { type Key, keys } from '../../shared/store/keys.ts'
+import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
+import { put, remove, table, tableName } from '../../shared/store/table.ts'
+import { demoProvider, gcb, NOON } from '../support/examples.ts'
+import { storeProvider } from '../support/settings.ts'
+import { useFreshTable } from '../support/tables.ts'
+import {
+  alter,
+  at,
+  attempted,
+  batchOf,
+  charged,
+  completed,
+  DAY_AFTER,
+  demo,
+  differencesOn,
+  type ExampleDay,
+  exampleDay,
+  lateCompletionOf,
+  other,
+  removeFromIndex,
+  overwrite as set,
+  TODAY,
+  TOMORROW,
+  transitioned,
+} from './one-day.ts'
+
+beforeEach(useFreshTable)
+
+/** Stores a sealed batch with one line and its sums. */
+const plantBatch = async (debited: Debit, date: Day): Promise<void> => {
+  const line = debitLine({ ...debited, history: withCompletion(debited) }, undefined)
+  const sealedAt = at(date, '00:00:20')
+  const { gross, fee, net } = line
+  const totals = { count: 1, debits: 1, gross, fee, adjustments: 0 as typeof net, net }
+  const batch = { ...batchOf(date), sealedAt, reportedAt: sealedAt, totals }
+  await put(keys.batch(batch.id), 'batch', toBatchItem(batch))
+  await put(keys.line(batch.id, 'debit', line.reference), 'line', toLineItem(batch.id, line))
+}
+
+const withCompletion = ({ history }: Debit): Debit['history'] => [
+  ...history,
+  { type: 'completed', at: NOON, by: 'bank:GCB', requestId: 'r', changes: {} },
+]
+
+const debit = ({ facts }: Debit): Key => keys.debit(facts.reference)
+const uuid = ({ facts }: Debit): Key => keys.uuid(facts.uuid)
+const refund = ({ facts }: Debit): Key => keys.refund(facts.reference)
+const line = (batch: Batch['id'], { facts }: Debit): Key =>
+  keys.line(batch, 'debit', facts.reference)
+const record = ({ facts, history }: Debit): Key =>
+  keys.delivery(facts.reference, history.length - 1)
+
+const skipVersion = (one: Debit): Promise<void> =>
+  alter(debit(one), (item) => {
+    item.version += 1
+  })
+
+const unlink = (one: Debit, attribute: 'settledIn' | 'adjustedIn'): Promise<void> =>
+  alter(debit(one), (item) => {
+    item.version -= 1
+    delete item[attribute]
+  })
+
+const complete = (batch: Batch['id'], paid: number, other: string, amount: number) => {
+  const when = `${DAY_AFTER}T00:00:02.000Z`
+  const end = { processedAt: when, completedAt: when, bankReference: 'GCB-PAY-1', paid }
+  const offsets = [{ batch: other, amount }]
+  return set(keys.batch(batch), { status: 'completed', ...end, offsets })
+}
+
+const appendEntry = (one: Debit, type: string, by: string): Promise<void> =>
+  alter(debit(one), (item) => {
+    item.history.push({ type, at: NOON.getTime() + 700_000, by, rid: 'r' })
+    Object.assign(item, { status: type, version: item.version + 1 })
+  })
+
+/** Ends a debit, so that its timeout is not a second fault. */
+const end = (one: Debit) => transitioned(one, 'failed', at(TODAY, '12:02:00'))
+
+const chargeOther = (when?: Date) => charged({ provider: other }, when)
+
+type Changes = Record<string, (day: ExampleDay) => Promise<unknown>>
+
+/** The reconciled day, and changes with the invariants that they break. */
+const faults: [date: Day, changes: Changes, now?: Date][] = [
+  [
+    TODAY,
+    {
+      '1 an amount other than the accepted one': (d) => set(uuid(d.otherFailed), { amount: 1 }),
+      '1 a missing debit': (d) => remove(debit(d.otherFailed)),
+      '1 an unreadable debit': (d) => set(debit(d.otherFailed), { metadata: '{' }),
+      '4 an open debit after its timeouts': () => chargeOther(),
+      '4 a late outcome': async () =>
+        transitioned(await chargeOther(), 'failed', at(TODAY, '12:12:01')),
+      '5 a reversal of a failed debit': (d) => appendEntry(d.otherFailed, 'reversed', 'operator'),
+      '6 a failure after a completion': (d) => appendEntry(d.otherSettled, 'failed', 'bank:GCB'),
+      '9 a uuid that points to nothing': (d) => remove(uuid(d.done)),
+      '9 a uuid of two debits': (d) => set(debit(d.otherFailed), { uuid: d.done.facts.uuid }),
+      '9 a malformed reference': () =>
+        charged({ provider: other, reference: 'DCS-20261121-lower1' as never }).then(end),
+      "10 a provider's reference that points to another debit": ({ done, declined: { facts } }) =>
+        set(keys.partnerReference(facts.provider, facts.partnerReference), {
+          reference: done.facts.reference,
+        }),
+      '12 a change without an event': (d) => skipVersion(d.done),
+      '12 a status without an event': (d) => set(debit(d.otherFailed), { status: 'pending' }),
+      '13 a record of another event': (d) => set(record(d.done), { event: 'failed' }),
+      '13 an attempt count that is not the last number': (d) =>
+        set(record(d.done), { attemptCount: 2 }),
+      '15 an event that was never tried': (d) => remove(record(d.done)),
+      '15 an overdue attempt': async () => attempted(await end(await charged()), [503]),
+      '15 more attempts than allowed': (d) => set(record(d.done), { attemptsMax: 2 }),
+      '20 a total that is not the sum': () => set(keys.dayTotal(demo, TODAY), { amountTotal: 1 }),
+      '20 a missing total': () => remove(keys.dayTotal(demo, TODAY)),
+      '20 a sum over the limit': () =>
+        storeProvider({ ...demoProvider, dailyLimit: pesewas(199_99) }),
+      '22 an unsettled completed debit': (d) => unlink(d.done, 'settledIn'),
+      '22 a missing line': (d) => remove(line(d.batch, d.done)),
+      '22 a second line': (d) => plantBatch(d.done, TODAY),
+      '23 a line of a failed debit': (d) => plantBatch(d.otherFailed, TODAY),
+      '25 an amount other than the completed one': (d) =>
+        set(line(d.batch, d.done), { gross: 99_99 }),
+      '27 a reversed debit without an adjustment': (d) => unlink(d.reversed, 'adjustedIn'),
+      '27 a missing adjustment line': ({ reversed, below }) =>
+        remove(keys.line(below, 'adjustment', reversed.facts.reference)),
+      '31 a late completion of a completed debit': (d) =>
+        putException(lateCompletionOf(d.done, NOON)),
+      '33 a change without a request': (d) => set(debit(d.done), { 'history.0.rid': undefined }),
+      '33 a change by another bank': (d) => set(debit(d.done), { 'history.2.by': 'bank:ECO' }),
+      '39 a reversed debit without a refund': (d) => remove(refund(d.reversed)),
+      '40 a funding that the cash does not include': () =>
+        put(keys.funding(gcb.identifier, 'R-1'), 'funding', {
+          ...{ bank: 'GCB', reference: 'R-1', amount: 100, date: TODAY },
+          ...{ recordedAt: NOON.toISOString(), recordedBy: 'local:ama' },
+        }),
+    },
+  ],
+  [
+    TOMORROW,
+    {
+      '1 a line of a missing debit': (d) => remove(debit(d.otherSettled)),
+      '22,26 a line missing from a sealed batch': (d) => remove(line(d.batch, d.done)),
+      '23 a line of a debit reversed before': (d) => plantBatch(d.reversedEarly, TOMORROW),
+      '24 a total that is not the sum of the lines': (d) =>
+        set(keys.batch(d.batch), { 'totals.fee': 7 }),
+      '24 a net that is not gross less fee': (d) => set(line(d.batch, d.done), { net: 1 }),
+      '26 a payout above the net': (d) =>
+        set(keys.batch(d.batch), { status: 'processing', paid: 999_99 }),
+      '26 an offset of a missing batch': (d) =>
+        complete(d.batch, 18_50, 'STL-20261120-NOSUCH', 81_50),
+      '26 an offset of a batch above zero': (d) => complete(d.batch, 18_50, d.otherBatch, 81_50),
+      '29 a wrong fee in totals that match it': async ({ otherBatch, otherSettled }) => {
+        await set(line(otherBatch, otherSettled), { fee: 40_00, net: 60_00 })
+        await set(keys.batch(otherBatch), { 'totals.fee': 41_50, 'totals.net': 158_50 })
+      },
+      '29 a fee of another schedule': (d) =>
+        set(keys.batch(d.batch), { feeSchedule: { basisPoints: 150, fixed: 0 } }),
+      '39 a refund of another amount': (d) => set(refund(d.reversed), { amount: 1 }),
+    },
+  ],
+  [
+    DAY_AFTER,
+    {
+      '22 an unsettled completed debit of another day': () => completed({ provider: other }),
+      '26 an outstanding amount of zero without offsets': (d) =>
+        set(keys.batch(d.below), { outstanding: 0 }),
+      '26 an outstanding amount that ignores an offset': (d) =>
+        complete(d.batch, 90_00, d.below, 10_00),
+      '26 an offsetting batch that does not name the offset': ({ below, batch }) => {
+        const completedAt = `${DAY_AFTER}T01:00:00.000Z`
+        const offset = { status: 'completed', outstanding: 0, offsetBy: batch, completedAt }
+        return set(keys.batch(below), offset)
+      },
+      '26 a failed payout without a retry': (d) =>
+        set(keys.batch(d.batch), { status: 'failed', failedAt: `${DAY_AFTER}T00:00:02.000Z` }),
+      '27 an adjustment of a completed debit': (d) =>
+        set(debit(d.reversed), { status: 'completed' }),
+      '27 a debit reversed two days later that the index lost': async ({ otherSettled }) => {
+        await transitioned(otherSettled, 'reversed', at(DAY_AFTER, '09:00:00'))
+        await removeFromIndex(otherSettled)
+      },
+    },
+  ],
+  [
+    TOMORROW,
+    {
+      '22 a debit completed after midnight that the index lost': async () => {
+        const late = await chargeOther(at(TODAY, '23:58:00'))
+        await removeFromIndex(await transitioned(late, 'completed', at(TOMORROW, '00:03:00')))
+      },
+    },
+    at(DAY_AFTER, '02:00:01'),
+  ],
+  [
+    '2026-12-10' as Day,
+    {
+      '26 a payout in progress for weeks': ({ batch }) => {
+        const processedAt = `${DAY_AFTER}T00:00:01.000Z`
+        return set(keys.batch(batch), { status: 'processing', paid: 100_00, processedAt })
+      },
+      '26 a due batch that the index lost': ({ batch }) =>
+        set(keys.batch(batch), { outstanding: 0, work: undefined, due: undefined }),
+    },
+    at('2026-12-11' as Day, '02:00:00'),
+  ],
+  [
+    TODAY,
+    {
+      '39 a refund in progress for three days': ({ reversed }) => {
+        const since = `${TODAY}T09:00:00.000Z`
+        const index = { byStatus: keys.refunds('due'), byTime: since }
+        return set(refund(reversed), { status: 'processing', processedAt: since, ...index })
+      },
+    },
+    at(DAY_AFTER, '12:00:00'),
+  ],
+]
+
+const numbersOf = (name: string): number[] =>
+  (/^[\d,]+/.exec(name)?.[0] ?? '').split(',').map(Number)
+
+const rows = faults.flatMap(([date, changes, now]) =>
+  Object.entries(changes).map(([name, plant]) => ({ name, date, now, plant })),
+)
+
+describe('a fault in the table', () => {
+  test.each(rows)('breaks only invariant $name', async ({ name, date, now, plant }) => {
+    await plant(await exampleDay())
+    const expected = numbersOf(name)
+    // Most faults change the ledger, too.
+    const differences = (await differencesOn(date, now)).filter(
+      ({ number }) => number !== 40 || expected.includes(40),
+    )
+    expect(differences.map(({ number }) => number)).toEqual(expected)
+    const [example] = differences[0]?.examples ?? []
+    expect(example).toMatchObject({
+      ...(expected.includes(40) ? {} : { provider: expect.stringMatching(/^(?:demo|other)$/) }),
+      subject: expect.stringMatching(/^(?:DCS|STL)-|^2026-11-/),
+      difference: expect.not.stringContaining('undefined'),
+    })
+  })
+
+  test('exists for each invariant', () => {
+    const tested = new Set(rows.flatMap(({ name }) => numbersOf(name)))
+    expect(Object.keys(invariants).map(Number)).toEqual([...tested].sort((a, b) => a - b))
+  })
+
+  test('is not repaired', async () => {
+    /** All items except the balances that reconciliation stores. */
+    const readTable = async () => {
+      const scan = new ScanCommand({ TableName: tableName(), ConsistentRead: true })
+      return (await table.send(scan)).Items?.filter(({ entity }) => entity !== 'ledger')
+    }
+    const { done } = await exampleDay()
+    await skipVersion(done)
+    const damaged = await readTable()
+    expect(await differencesOn(TODAY)).toHaveLength(1)
+    expect(await readTable()).toEqual(damaged)
+  })
+})

@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { pesewas } from '../../shared/domain/money.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
+import { listUnfinished } from '../../shared/settlement/unfinished.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
+import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
+import { linesOf } from '../../shared/store/settlement/lines.ts'
+import { read } from '../../shared/store/table.ts'
+import { NOON } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+import {
+  at,
+  builtBatch,
+  complete,
+  completedDebits,
+  dayAt,
+  newProvider,
+  openedDebit,
+  reverse,
+  runtimeAt,
+  updateProvider,
+} from './one-provider.ts'
+import { useReportShelf } from './report-shelf.ts'
+
+beforeAll(useFreshTable)
+useReportShelf()
+
+const date = dayAt(2)
+
+const build = (provider: ProviderId, { isInterrupted = false, linesMax = 200_000 } = {}) =>
+  buildBatch({ provider, date, linesMax, timeIsUp: () => isInterrupted }, runtimeAt('00:00:01', 2))
+
+const addDebits = (provider: ProviderId, count: number) =>
+  completedDebits(provider, Array(count).fill(10_00), at('09:00:00'))
+
+test('a batch names the day of its earliest completion once it is sealed', async () => {
+  const provider = await newProvider()
+  await completedDebits(provider, [10_00], at('12:00:00', 1))
+  await completedDebits(provider, [20_00], at('23:59:59'))
+  await build(provider, { isInterrupted: true })
+  expect(await listBatchesOfDay(provider, date)).toMatchObject([{ completedFrom: null }])
+  const { batches } = await build(provider)
+  expect(await findBatches(batches)).toMatchObject([{ completedFrom: dayAt(0) }])
+})
+
+test('all lines of a batch follow the fee schedule at its opening, and the next batch follows the new one', async () => {
+  const previous = { basisPoints: 100, fixed: pesewas(0) }
+  const next = { basisPoints: 500, fixed: pesewas(0) }
+  const provider = await newProvider({ feeSchedule: previous })
+  const late = await openedDebit(provider, 100_00)
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  await build(provider, { isInterrupted: true })
+  await updateProvider(provider, { feeSchedule: next })
+  await complete(late, at('13:00:00'))
+  const [first] = (await build(provider)).batches
+  await completedDebits(provider, [100_00], at('14:00:00'))
+  const [second] = (await build(provider)).batches
+  expect(await listBatchesOfDay(provider, date)).toMatchObject([
+    { id: first, feeSchedule: previous, totals: { debits: 2, fee: 2_00 } },
+    { id: second, feeSchedule: next, totals: { debits: 1, fee: 5_00 } },
+  ])
+  const lines = first ? await Array.fromAsync(linesOf(first)) : []
+  expect(lines.map(({ fee }) => fee)).toEqual([1_00, 1_00])
+})
+
+test('a completion that a slow clock dates before its debit is listed as unsettled from the creation on', async () => {
+  const debit = await openedDebit(await newProvider(), 10_00)
+  // The clock of the charge has dated the debit at noon.
+  await complete(debit, new Date(NOON.getTime() - 1_000))
+  const item = await read<{ due: string }>(keys.debit(debit.facts.reference))
+  expect(item?.due).toBe(NOON.toISOString())
+})
+
+test('a batch never has both the line of a debit and its adjustment', async () => {
+  const provider = await newProvider()
+  const [debit] = await addDebits(provider, 1)
+  await build(provider, { isInterrupted: true })
+  if (debit) await reverse(debit.facts.reference, at('23:59:59', 1))
+  await build(provider)
+  const next = await builtBatch(provider, 3)
+  expect(next.totals).toMatchObject({ count: 1, net: -10_00 })
+  expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { count: 1 } }])
+})
+
+describe('the largest number of lines of a batch', () => {
+  const countsOf = async (provider: ProviderId) =>
+    (await listBatchesOfDay(provider, date)).map(({ n, totals, reportedAt }) => [
+      n,
+      reportedAt && totals?.count,
+    ])
+
+  // An interrupted run ends after the 90 debits of one read.
+  test.each([
+    ['no empty batch follows a full one', { debits: 100, linesMax: 50, runs: 1 }, [50, 50]],
+    [
+      'interrupted runs fill the same batches',
+      { debits: 200, linesMax: 70, runs: 3 },
+      [70, 70, 60],
+    ],
+  ])('%s', async (_, { debits, linesMax, runs }, counts) => {
+    const provider = await newProvider()
+    await addDebits(provider, debits)
+    for (let run = 1; run <= runs; run += 1) {
+      const { isDone } = await build(provider, { isInterrupted: run < runs, linesMax })
+      expect(isDone).toBe(run === runs)
+    }
+    expect(await countsOf(provider)).toEqual(counts.map((count, index) => [index + 1, count]))
+    expect(await build(provider)).toEqual({ batches: [], isDone: true })
+  })
+
+  test('an open batch that is already full gets no more lines', async () => {
+    const provider = await newProvider()
+    await addDebits(provider, 40)
+    await build(provider, { isInterrupted: true })
+    await addDebits(provider, 10)
+    await build(provider, { linesMax: 40 })
+    expect(await countsOf(provider)).toEqual([
+      [1, 40],
+      [2, 10],
+    ])
+  })
+})
+
+test('a provider is unfinished from its first debit of the day before to the reports of its batch', async () => {
+  await useFreshTable()
+  const [provider, idle] = [await newProvider(), await newProvider()]
+  expect(await listUnfinished(date)).toEqual([])
+  await completedDebits(provider, [10_00, 20_00], at('23:59:59.999', 1))
+  await completedDebits(idle, [10_00], at('00:00:00', 2))
+  expect(await listUnfinished(date)).toEqual([provider])
+  // All debits have lines, but the batch is still open.
+  expect((await build(provider, { isInterrupted: true })).isDone).toBe(false)
+  expect(await listUnfinished(date)).toEqual([provider])
+  await build(provider)
+  expect(await listUnfinished(date)).toEqual([])
+})
+
+test('the lease on the builds of a provider and day expires after fifteen minutes', async () => {
+  const provider = await newProvider()
+  const acquire = (time: string, day = date) =>
+    acquireLease({ provider, date: day }, runtimeAt(time))
+  const expired = await acquire('00:00:01')
+  expect(await acquire('00:15:00')).toBeUndefined()
+  expect(await acquire('00:15:00', dayAt(3))).toBeDefined()
+  const next = await acquire('00:15:01')
+  if (!expired || !next) throw new Error('No lease')
+  await releaseLease(expired, { isContinued: true })
+  expect(await findBuild(provider, date)).toMatchObject({ holder: next.holder, continuations: 0 })
+})
