@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { useService } from '../support/running-service.ts'
@@ -99,6 +99,10 @@ describe('the query before a timeout', () => {
   ])('is sent once: %s', async (_name, outcome, expected, by) => {
     const { reference, uuid } = await charge()
     await service.until(reference, 'processing')
+    // With its timers set, no other job runs on the clock that is ahead.
+    await vi.waitFor(() =>
+      expect(String(service.sandbox().schedules())).toContain(`${uuid}-approval`),
+    )
     if (outcome) bank.outcomes.set(uuid, outcome)
     for (const _ of [1, 2]) {
       await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
