@@ -167,8 +167,11 @@ describe('timeouts', () => {
 
   test('a schedule for a time in the past becomes a message', async () => {
     const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
-    await service.runJob('schedule-timeout', { reference, phase: 'processing' }, 600)
-    await service.until(reference, 'failed')
+    vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
+    await service.runJob('schedule-timeout', { reference, phase: 'processing' })
+    const { error_message } = await service.until(reference, 'failed')
+    vi.useRealTimers()
+    expect(error_message).toBe('Bank processing timeout')
   })
 })
 

@@ -256,23 +256,17 @@ describe('concurrent attempts', () => {
   })
 })
 
-describe('settings that change between two attempts', () => {
-  const changes: [string, (own: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>, number][] =
-    [
-      ['narrowed', ({ set }) => set({ events: 'transaction.completed' }), 4403],
-      ['removed', ({ provider }) => provider.webhook('remove'), 4404],
-    ]
-
-  test.each(changes)('abandon the event: %s', async (id, change, code) => {
-    const own = await setUp(id)
-    own.script(503)
-    const { reference } = await own.debit('failed')
-    await change(own)
-    await own.provider.attempt(reference, 0, 2)
-    expect(await own.provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
-      ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME, reason: { code } },
-      attempts: [{ attempt: 1, response_code: 503 }],
-    })
-    expect(await receiver.events(reference, 1)).toHaveLength(1)
+test.each<[string, (own: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>, number]>([
+  ['narrowed', ({ set }) => set({ events: 'transaction.completed' }), 4403],
+  ['removed', ({ provider }) => provider.webhook('remove'), 4404],
+])('a webhook that is %s between two attempts abandons the event', async (id, change, code) => {
+  const own = await setUp(id)
+  own.script(503)
+  const { reference } = await own.debit('failed')
+  await change(own)
+  await own.provider.attempt(reference, 0, 2)
+  expect(await own.provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+    ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME, reason: { code } },
+    attempts: [{ attempt: 1, response_code: 503 }],
   })
 })

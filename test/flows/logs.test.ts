@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { nightAfter } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, type Reply, updatePath, useService } from '../support/running-service.ts'
+import {
+  CHARGE,
+  chargeBody,
+  type Reply,
+  statusPath,
+  useService,
+} from '../support/running-service.ts'
 
 /**
  * Log lines of the functions: one JSON object each, without personal data or secrets. Each field that
@@ -42,24 +48,13 @@ const TOKEN = 'sk_sandbox_canary_token'
 const BANK_TOKEN = 'bt_sandbox_canary_token'
 canaries.push(TOKEN, BANK_TOKEN, '233247777777', bank.secret)
 
-const charge = (fields: object = {}, headers: Record<string, string> = {}): Promise<Reply> =>
-  service.send('POST', CHARGE, {
-    credential: TOKEN,
-    headers,
-    body: {
-      phone_number: PHONE,
-      bank_identifier: 'CNB',
-      amount: '100.00',
-      currency: 'GHS',
-      narration: `${canary('narration')}\r\n{"level":"ERROR"}`,
-      partner_reference: canary('partner reference'),
-      metadata: {
-        [canary('metadata key')]: canary('metadata value'),
-        [canary('nested')]: { a: 1 },
-      },
-      ...fields,
-    },
-  })
+const charge = (fields: object = {}, headers: Record<string, string> = {}): Promise<Reply> => {
+  const metadata = { [canary('key')]: canary('value'), [canary('nested')]: { a: 1 } }
+  const narration = `${canary('narration')}\r\n{"level":"ERROR"}`
+  const text = { narration, partner_reference: canary('partner reference'), metadata }
+  const body = chargeBody({ phone_number: PHONE, bank_identifier: 'CNB', ...text, ...fields })
+  return service.send('POST', CHARGE, { credential: TOKEN, headers, body })
+}
 
 /** Creates a debit at the canary's bank and waits for a number of its events. */
 const debit = async (partner_reference: string, events: number, fields: object = {}) => {
@@ -68,8 +63,7 @@ const debit = async (partner_reference: string, events: number, fields: object =
   return { reference: String(body.data.reference), uuid: String(body.data.response.uuid) }
 }
 
-const report = (uuid: string, body: object | string) =>
-  service.send('POST', updatePath(uuid), { credential: BANK_TOKEN, body })
+const report = (uuid: string, body: object | string) => service.report(uuid, body, BANK_TOKEN)
 
 const sendAsOperator = async () => {
   const { 'connector-secret': _, ...options } = bank.options()
@@ -214,26 +208,24 @@ const causeFaults = async () => {
   const broken = vi.spyOn(table, 'send')
   const Item = { phone: { S: PHONE }, narration: { S: canary('item') } }
   const CancellationReasons = [{ Code: 'ConditionalCheckFailed', Item }]
+  const [received, issues] = [`received "${canary('vali')}"`, [{ input: Item }]]
+  const cause = new SyntaxError(`"${canary('cause')}" is not JSON`)
+  const invalid = { code: 'ERR_INVALID_URL', input: canary('input') }
   const errors = [
     errorWith('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons }),
-    errorWith('ValiError', `Invalid type: received "${canary('vali')}"`, {
-      issues: [{ input: Item }],
-    }),
-    new Error(`No account ${PHONE}`, {
-      cause: new SyntaxError(`"${canary('cause')}" is not JSON`),
-    }),
-    errorWith('TypeError', 'Invalid URL', { code: 'ERR_INVALID_URL', input: canary('input') }),
+    errorWith('ValiError', `Invalid type: ${received}`, { issues }),
+    new Error(`No account ${PHONE}`, { cause }),
+    errorWith('TypeError', 'Invalid URL', invalid),
   ]
   for (const error of errors) {
     broken.mockImplementation((async (command: { input: object }) => {
       if (JSON.stringify(command.input).includes('DEBIT#DCS-20261121-ABC123')) throw error
       return send(command)
     }) as never)
-    const path = '/api/v1/payment-providers/debit-requests/DCS-20261121-ABC123'
-    const { status } = await service.send('GET', path, { credential: TOKEN })
-    expect(status).toBeGreaterThanOrEqual(500)
     const reference = 'DCS-20261121-ABC123'
-    await expect(service.operate('debit', 'show', { reference })).rejects.toThrow()
+    const { status } = await service.get(statusPath(reference), TOKEN)
+    expect(status).toBeGreaterThanOrEqual(500)
+    await expect(service.show(reference)).rejects.toThrow()
     log.warn('nested', { error })
   }
   broken.mockRestore()
@@ -282,18 +274,12 @@ describe('a line', () => {
   })
 
   test('of an attempt names the debit, delivery and event, and of a rejected report the debit', () => {
+    const reference = expect.stringMatching(/^DCS-/)
+    const ids = { delivery_id: expect.any(Number), event_id: expect.any(String) }
     expect(of('delivery attempted').length).toBeGreaterThan(10)
-    for (const line of of('delivery attempted')) {
-      expect(line).toMatchObject({
-        reference: expect.stringMatching(/^DCS-/),
-        delivery_id: expect.any(Number),
-        event_id: expect.any(String),
-      })
-    }
-    expect(of('bank report rejected')[0]).toMatchObject({
-      reference: expect.stringMatching(/^DCS-/),
-      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    })
+    for (const line of of('delivery attempted')) expect(line).toMatchObject({ reference, ...ids })
+    const request_id = expect.stringMatching(/^[0-9a-f-]{36}$/)
+    expect(of('bank report rejected')[0]).toMatchObject({ reference, request_id })
   })
 
   test('of a fault names the request, message or record, and the kind, text and place of the error', () => {

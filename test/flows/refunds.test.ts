@@ -187,5 +187,6 @@ test('a late completion that two operators refund concurrently is refunded once'
   await report(debit, { status: 'completed' })
   expect((await refund(debit)).uuid).toBe(uuid)
   expect(madeOf({ uuid })).toHaveLength(1)
-  expect(posts(debit).map(({ body }) => body.uuid)).toEqual([uuid])
+  const sent = posts(debit).map(({ body }) => [body.uuid, body.bank_reference])
+  expect(sent).toEqual([[uuid, 'BANK-77']])
 })

@@ -159,7 +159,7 @@ export const useService = ({
       try {
         return await running().functions.invoke(name, messageEvent(name, message))
       } finally {
-        vi.useRealTimers()
+        if (secondsAhead > 0) vi.useRealTimers()
       }
     },
     get: (path, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
