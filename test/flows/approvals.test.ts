@@ -90,35 +90,26 @@ const batch = async (id: string, digits: string): Promise<string> => {
 const evidence = { 'bank-reference': 'GCB-7', reason: 'By telephone' }
 const connector = { connector: 'http', 'connector-url': 'https://bank.test/debits' }
 
-/** A call of each verb that needs an approval. */
-const rows: [noun: string, verb: string, options: () => Options | Promise<Options>][] = [
-  ['bank', 'create', () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' })],
-  ['bank', 'update', () => ({ bank: 'ADB', connector: 'none' })],
-  ['connector', 'set', () => ({ bank: 'SBG', ...connector })],
-  ['connector', 'remove', () => ({ bank: 'SCB' })],
-  [
-    'debit',
-    'reverse',
-    async () => {
-      const [reference = ''] = await (await createPayee(service, 'reversed')).complete('5.00')
-      return { reference, reason: 'Dispute' }
-    },
-  ],
-  [
-    'debit',
-    'complete',
-    async () => ({ reference: await debit('processing', SILENT), ...evidence }),
-  ],
-  ['debit', 'fail', async () => ({ reference: await debit('processing', SILENT), ...evidence })],
-  ['exception', 'refund', async () => ({ reference: await debit('failed', FAILS_AT_ONCE) })],
-  ['provider', 'update', () => ({ provider: 'other', ...account('1041008002') })],
-  [
-    'settlement',
-    'complete',
-    async () => ({ batch: await batch('built', '1041007001'), ...evidence }),
-  ],
-  ['settlement', 'retry', async () => ({ batch: await batch('rejected', '1041000000') })],
-]
+const reversible = async (): Promise<Options> => {
+  const [reference = ''] = await (await createPayee(service, 'reversed')).complete('5.00')
+  return { reference, reason: 'Dispute' }
+}
+const open = async () => ({ reference: await debit('processing', SILENT), ...evidence })
+
+/** The options of a call of each verb that needs an approval. */
+const optionsOf: Record<string, () => Options | Promise<Options>> = {
+  'bank create': () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' }),
+  'bank update': () => ({ bank: 'ADB', connector: 'none' }),
+  'connector set': () => ({ bank: 'SBG', ...connector }),
+  'connector remove': () => ({ bank: 'SCB' }),
+  'debit reverse': reversible,
+  'debit complete': open,
+  'debit fail': open,
+  'exception refund': async () => ({ reference: await debit('failed', FAILS_AT_ONCE) }),
+  'provider update': () => ({ provider: 'other', ...account('1041008002') }),
+  'settlement complete': async () => ({ batch: await batch('built', '1041007001'), ...evidence }),
+  'settlement retry': async () => ({ batch: await batch('rejected', '1041000000') }),
+}
 
 const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs as Record<string, Verb>)
@@ -128,70 +119,64 @@ const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
 
 describe('every verb that needs an approval', () => {
   test('has a row in this test, and manage-approval may invoke its function', () => {
-    expect(rows.map(([noun, verb]) => `${noun} ${verb}`).sort()).toEqual(approvable.sort())
+    expect(Object.keys(optionsOf).sort()).toEqual(approvable.sort())
     const functions = new Set(approvable.map((words) => `manage-${words.split(' ')[0]}`))
     const { invokes = [] } = permissionsOf('manage-approval')
     expect([...invokes].sort()).toEqual([...functions].sort())
   })
 
-  test.each(rows)(
-    '%s %s waits for a second operator, who executes it with one call',
-    async (noun, verb, prepare) => {
-      const options = await prepare()
-      const [[key = '', target = ''] = []] = Object.entries(options)
-      const state = () => call(ama, noun, 'show', { [key]: target })
-      const previous = await state()
-      const { approval } = await operate(ama, noun, verb, options)
-      const { id } = approval
-      expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
-      expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(86_400_000)
-      expect(await errorOf(grant(ama, id))).toBe(SECOND)
-      expect(await state()).toEqual(previous)
-      expect(await granted(id)).not.toHaveProperty('approval')
-      expect(await state()).not.toEqual(previous)
-      const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
-      expect(await show(id)).toMatchObject(decided)
-      const changes = await changesOf(target)
-      expect(changes[0]).toMatchObject({ by: ama, approved_by: kofi, noun, verb })
-      const changed = { request: { from: null, to: `${noun} ${verb} ${target}` } }
-      expect(await changesOf(id)).toMatchObject([
-        { by: kofi, noun: 'approval', verb: 'grant' },
-        { by: ama, noun: 'approval', verb: 'request', changed },
-      ])
-      expect(await errorOf(grant(kofi, id))).toContain(MADE)
-      expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
-      expect(await changesOf(target)).toEqual(changes)
-    },
-  )
+  test.each(approvable)('%s waits for a second operator, who executes it once', async (words) => {
+    const [noun = '', verb = ''] = words.split(' ')
+    const options = (await optionsOf[words]?.()) ?? {}
+    const [[key = '', target = ''] = []] = Object.entries(options)
+    const state = () => call(ama, noun, 'show', { [key]: target })
+    const previous = await state()
+    const { approval } = await operate(ama, noun, verb, options)
+    const { id } = approval
+    expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
+    expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(86_400_000)
+    expect(await errorOf(grant(ama, id))).toBe(SECOND)
+    expect(await state()).toEqual(previous)
+    expect(await granted(id)).not.toHaveProperty('approval')
+    expect(await state()).not.toEqual(previous)
+    const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
+    expect(await show(id)).toMatchObject(decided)
+    const changes = await changesOf(target)
+    expect(changes[0]).toMatchObject({ by: ama, approved_by: kofi, noun, verb })
+    const changed = { request: { from: null, to: `${noun} ${verb} ${target}` } }
+    expect(await changesOf(id)).toMatchObject([
+      { by: kofi, noun: 'approval', verb: 'grant' },
+      { by: ama, noun: 'approval', verb: 'request', changed },
+    ])
+    expect(await errorOf(grant(kofi, id))).toContain(MADE)
+    expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
+    expect(await changesOf(target)).toEqual(changes)
+  })
 })
 
 describe('a request', () => {
   beforeAll(async () => void (await createProvider(service, 'requested')))
 
-  test('is listed by its status, newest first', async () => {
-    const [older, newer] = [await changeAccount('requested'), await changeAccount('requested')]
-    await operate(kofi, 'approval', 'deny', { id: older })
-    const ids = async (options: Options) =>
-      (await operate(ama, 'approval', 'list', options)).map(({ id }: Shown) => id)
-    expect((await ids({})).slice(0, 2)).toEqual([newer, older])
-    expect(await ids({ limit: '1' })).toEqual([newer])
-    expect(await ids({ status: 'pending' })).toContain(newer)
-    expect(await ids({ status: 'pending' })).not.toContain(older)
-    expect(await ids({ status: 'denied' })).toContain(older)
-    expect(await ids({ status: 'expired' })).toEqual([])
-  })
-
-  test.each([kofi, ama])('that %s denies is never executed', async (actor) => {
-    const id = await changeAccount('requested')
-    const reason = 'Not agreed'
-    const denied = await operate(actor, 'approval', 'deny', { id, reason })
-    expect(denied).toMatchObject({ status: 'denied', decided_by: actor, reason })
-    const refusal = `the request was already denied by ${actor}`
-    expect(await errorOf(grant(kofi, id))).toBe(refusal)
-    expect(await errorOf(call(esi, 'approval', 'deny', { id }))).toBe(refusal)
-    const changed = { status: { from: 'pending', to: 'denied' }, reason: { to: reason } }
-    expect((await changesOf(id))[0]).toMatchObject({ by: actor, verb: 'deny', changed })
-  })
+  test.each([kofi, ama])(
+    'that %s denies is never executed and is listed as denied',
+    async (actor) => {
+      const [id, newer] = [await changeAccount('requested'), await changeAccount('requested')]
+      const reason = 'Not agreed'
+      const denied = await operate(actor, 'approval', 'deny', { id, reason })
+      expect(denied).toMatchObject({ status: 'denied', decided_by: actor, reason })
+      const refusal = `the request was already denied by ${actor}`
+      expect(await errorOf(grant(kofi, id))).toBe(refusal)
+      expect(await errorOf(call(esi, 'approval', 'deny', { id }))).toBe(refusal)
+      const changed = { status: { from: 'pending', to: 'denied' }, reason: { to: reason } }
+      expect((await changesOf(id))[0]).toMatchObject({ by: actor, verb: 'deny', changed })
+      const ids = async (options: Options) =>
+        (await operate(ama, 'approval', 'list', options)).map((one: Shown) => one.id)
+      expect((await ids({ limit: '2' })).sort()).toEqual([id, newer].sort())
+      expect((await ids({ status: 'pending' }))[0]).toBe(newer)
+      expect((await ids({ status: 'denied' }))[0]).toBe(id)
+      expect(await ids({ status: 'expired' })).toEqual([])
+    },
+  )
 
   test('expires after 24 hours and can then be neither granted nor denied', async () => {
     const id = await changeAccount('requested')
@@ -211,15 +196,15 @@ describe('a request', () => {
     expect(printed(await decide('show'))).toMatchObject({ status: 'expired', done_at: null })
   })
 
-  test('needs an operator with a name', async () => {
+  test('needs an operator with a name, as its decision does', async () => {
     const refusal = 'an approval needs an operator with a known name'
     const options = { provider: 'requested', ...account('1041008003') }
+    const id = await changeAccount('requested')
     for (const actor of [undefined, 'unknown', 'two words']) {
       expect(await errorOf(call(actor, 'provider', 'update', options))).toBe(refusal)
+      expect(await errorOf(grant(actor, id))).toBe(refusal)
+      expect(await errorOf(call(actor, 'approval', 'deny', { id }))).toBe(refusal)
     }
-    const id = await changeAccount('requested')
-    expect(await errorOf(grant(undefined, id))).toBe(refusal)
-    expect(await errorOf(call(undefined, 'approval', 'deny', { id }))).toBe(refusal)
   })
 
   test('is refused when its object does not exist or its options are invalid', async () => {
@@ -252,25 +237,21 @@ describe('a request', () => {
     }
   })
 
-  test('is done and shows the reason when its call is refused', async () => {
+  test('is done with the reason when its call is refused, and needs the grant in its function', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
     const [first, second] = [await create(), await create()]
+    const invoke = (noun: string, actor: string) => {
+      const event = { verb: 'create', options: {}, actor, approval: first }
+      return errorOf(service.invoke(`manage-${noun}`, event) as never)
+    }
+    expect(await invoke('bank', kofi)).toBe('the request is not granted')
+    expect(await invoke('bank', ama)).toBe(SECOND)
+    expect(await invoke('provider', kofi)).toBe('no such approval')
     await granted(first)
     const refusal = 'this bank already exists'
     expect(await errorOf(grant(kofi, second))).toBe(refusal)
     expect(await show(second)).toMatchObject({ status: 'granted', refusal })
     expect(await errorOf(grant(kofi, second))).toContain(MADE)
-  })
-
-  test('is executed by its own function only after the grant', async () => {
-    const approval = await changeAccount('requested')
-    const invoke = (noun: string, actor: string) => {
-      const event = { verb: 'update', options: {}, actor, approval }
-      return errorOf(service.invoke(`manage-${noun}`, event) as never)
-    }
-    expect(await invoke('provider', kofi)).toBe('the request is not granted')
-    expect(await invoke('provider', ama)).toBe(SECOND)
-    expect(await invoke('bank', kofi)).toBe('no such approval')
   })
 })
 

@@ -270,10 +270,9 @@ describe('debit repair', () => {
 
   test('submits a pending debit that was never submitted', async () => {
     const { id } = await createProvider(service, 'unsubmitted')
-    const chargedAt = new Date(Date.now() - 180_000)
-    const debit = pendingDebit({ provider: providerId(id) }, chargedAt)
+    const debit = pendingDebit({ provider: providerId(id) }, new Date(Date.now() - 180_000))
     const { reference } = (await writeDebit(debit, workAfter(debit))).facts
-    const day = { provider: id, date: dayOf(chargedAt) }
+    const day = { provider: id, date: dayOf(debit.history[0]?.at ?? new Date()) }
     expect((await service.call('debit', 'repair', day)).repaired).toEqual([reference])
     await service.until(reference, 'processing')
   })

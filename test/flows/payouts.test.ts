@@ -63,19 +63,15 @@ describe('a payout at an HTTP bank', () => {
     expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
   })
 
-  test('in progress is queried and paid once', async () => {
-    const { payee, batch } = await createBatch('in-progress')
-    bank.conducts.push('take its time')
-    expect((await payee.run(second)).paid).toMatchObject([{ id: batch.id, status: 'processing' }])
-    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
-    expect([methodsOf(batch), paymentsOf(batch)]).toEqual([['POST', 'GET'], [batch.uuid]])
-  })
-
-  test('whose reply is lost is queried before it is sent again, and is paid once', async () => {
-    const { payee, batch } = await createBatch('reply-lost')
-    bank.conducts.push('accept, then break off')
+  test.each([
+    ['in progress', 'take its time', { paid: [{ status: 'processing' }], in_work: [] }],
     // The run leaves the query to the job.
-    expect(await payee.run(second)).toMatchObject({ paid: [], unpaid: [], in_work: [batch.id] })
+    ['whose reply is lost', 'accept, then break off', { paid: [] }],
+  ] as const)('%s is queried and paid once', async (name, conduct, result) => {
+    const { payee, batch } = await createBatch(name.replaceAll(' ', '-'))
+    bank.conducts.push(conduct)
+    expect(await payee.run(second)).toMatchObject({ ...result, unpaid: [] })
+    if (conduct === 'take its time') await payee.batch('process', batch.id)
     await eventOf(payee, batch)
     expect([methodsOf(batch), paymentsOf(batch)]).toEqual([['POST', 'GET'], [batch.uuid]])
   })

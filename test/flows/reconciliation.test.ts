@@ -126,13 +126,6 @@ describe('a statement of a bank', () => {
     await expect(compare([other], date)).rejects.toThrow(`no row has completed_at on ${date}`)
   })
 
-  test('without rows reports every debit of the day as missing at the bank', async () => {
-    const { date, reference } = await ended('N-1', 'ECO')
-    const { missing_at_bank: missing, ...others } = await compare([], date, 'ECO')
-    expect(missing.examples).toContainEqual(expect.objectContaining({ reference }))
-    expect(Object.values(others).map(({ count }) => count)).toEqual([0, 0, 0])
-  })
-
   test('of twelve thousand rows is sent in parts', async () => {
     const debit = await ended('L-1')
     const rows = Array.from({ length: 12_000 }, (_, n) => {
