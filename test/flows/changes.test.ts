@@ -1,24 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { ama, operatorsOf } from '../support/operators.ts'
 import { createProvider } from '../support/provider.ts'
-import {
-  FAILS_AT_ONCE,
-  printed,
-  type Shown,
-  SILENT,
-  useService,
-} from '../support/running-service.ts'
+import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
 
 /** Settings of providers, and the change records of operators with old and new values. */
 
 const service = useService()
-const actor = 'arn:aws:iam::123456789012:user/ama'
+const { operate: operateAs } = operatorsOf(service)
+const actor = ama
 
-const operate = async (noun: string, verb: string, options: Record<string, string>) => {
-  // Change records of one millisecond have no order.
-  await pause(2)
-  return printed((await service.invoke(`manage-${noun}`, { verb, options, actor })) as never)
-}
+const operate = (noun: string, verb: string, options: Record<string, string>) =>
+  operateAs(ama, noun, verb, options)
 
 const changes = (options: Record<string, string> = {}): Promise<Shown[]> =>
   operate('change', 'list', options)

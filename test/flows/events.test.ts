@@ -86,6 +86,7 @@ describe('list-events', () => {
     expect(first).toMatchObject({ meta: { per_page: 2, has_more: true } })
     const rest = await page(provider, { cursor: first.meta.next_cursor, per_page: '2' })
     expect(rest.meta.has_more).toBe(false)
+    expect((await page(provider, { per_page: '3' })).meta.has_more).toBe(false)
     expect([first.data, rest.data].map(({ length }) => length)).toEqual([2, 1])
     const { data, meta } = await page(provider, { cursor: rest.meta.next_cursor })
     expect([data, meta.next_cursor]).toEqual([[], rest.meta.next_cursor])

@@ -30,7 +30,7 @@ const receiver = useReceiver()
 const bank = useHttpBank()
 
 const TODAY = dayOf(new Date())
-const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
+const first = nightAfter(0)
 const DONE = { batchItemFailures: [] }
 beforeAll(() => service.call('bank', 'create', bank.options()))
 afterEach(() => vi.restoreAllMocks())
@@ -110,19 +110,6 @@ describe('build-batch', () => {
     else expect((await withFastClock(() => payee.run(TODAY))).in_work).toEqual([payee.id])
     await isBuilt(payee, 46)
   })
-})
-
-test('process-batch deducts the shortfall of an earlier batch', async () => {
-  const payee = await createHtbPayee('paid-by-job')
-  const [reference = ''] = await payee.complete('20.00', '1.00')
-  await payee.run(first)
-  await payee.reverse(reference)
-  const [below] = (await payee.run(second)).built
-  await payee.complete('100.00')
-  const [later] = (await payee.run(third)).built
-  expect(await service.runJob('process-batch', { batch: later.id })).toEqual(DONE)
-  expect(await payee.batch('show', later.id)).toMatchObject({ status: 'completed', paid: '78.80' })
-  expect(await payee.batch('show', below.id)).toMatchObject({ made_good_by: later.id })
 })
 
 test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {

@@ -172,7 +172,8 @@ test('a late completion that two operators refund concurrently is refunded once'
   const debit = await processing('HTB')
   const { reference } = debit
   await report(debit, { status: 'failed', error_message: 'Declined' })
-  for (const _ of [1, 2]) await report(debit, { status: 'completed' })
+  const late = { status: 'completed', bank_reference: 'LATE-78' }
+  for (const _ of [1, 2]) await report(debit, late)
   const replies = await Promise.all(
     Array.from({ length: 4 }, () => service.operate('exception', 'refund', { reference })),
   )
@@ -184,9 +185,9 @@ test('a late completion that two operators refund concurrently is refunded once'
   const read = await provider.get(statusPath(reference))
   expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
   // A report after the refund is resolved by the same refund.
-  await report(debit, { status: 'completed' })
+  await report(debit, late)
   expect((await refund(debit)).uuid).toBe(uuid)
   expect(madeOf({ uuid })).toHaveLength(1)
   const sent = posts(debit).map(({ body }) => [body.uuid, body.bank_reference])
-  expect(sent).toEqual([[uuid, 'BANK-77']])
+  expect(sent).toEqual([[uuid, 'LATE-78']])
 })
