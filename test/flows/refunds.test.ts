@@ -169,9 +169,11 @@ describe('a refund that the bank rejects', () => {
 })
 
 test('a late completion that two operators refund concurrently is refunded once', async () => {
-  const debit = await processing('HTB')
+  bank.conducts.push('reject')
+  const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '80.00' }
+  const failed = await service.chargeUntil('failed', fields, provider.credential)
+  const debit = { ...failed, bank: 'HTB' }
   const { reference } = debit
-  await report(debit, { status: 'failed', error_message: 'Declined' })
   const late = { status: 'completed', bank_reference: 'LATE-78' }
   for (const _ of [1, 2]) await report(debit, late)
   const replies = await Promise.all(

@@ -191,6 +191,8 @@ describe('delivery recover', () => {
     await vi.waitFor(async () => expect(await recovery()).toMatchObject({ page: 1 }), PATIENCE)
     // The second page is due ten seconds later, and the attempts are spread over the time.
     const second = { provider: provider.id, id: result.recovery, page: 1 }
+    await service.runJob('recover-deliveries', { ...second, page: 0 })
+    expect(await recovery()).toMatchObject({ status: 'running', page: 1 })
     await service.runJob('recover-deliveries', second, 10)
     expect(await recovery()).toMatchObject({ status: 'done', page: 2 })
     const names = ['created', 'pending', 'failed'].map((name) => `transaction.${name}`)
