@@ -88,6 +88,7 @@ const rows = rowsOf(`
   ${DATE}=2026-11-22T00:00:00Z  --date: must be a day like
   ${DATE}=2020-01-01 provider=nobody  no such provider
   ${DATE}=2020-01-01 bank=GCB  --bank: is not an option
+  ${DATE}=2020-01-01 currency=USD  5003
   settlement list provider=nobody  no such provider
   settlement show batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
   settlement report batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)

@@ -45,6 +45,12 @@ describe('credential', () => {
     expect((await service.call('credential', 'show', { id })).revoked_at).toMatch(/^\d{4}-/)
   })
 
+  test('is rejected after its expiry', async () => {
+    const options = { provider: 'demo', 'expires-on': '2020-01-01T00:00:00Z' }
+    const { token } = await service.call('credential', 'issue', options)
+    expect((await service.get(BANKS, token)).status).toBe(401)
+  })
+
   test('of a bank begins with bt_ and is listed for the bank', async () => {
     const { token, id } = await service.call('credential', 'issue', { bank: 'ECO' })
     expect(token).toMatch(/^bt_test_[0-9A-Za-z]{39}$/)
