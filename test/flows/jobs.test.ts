@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
@@ -33,7 +33,6 @@ const TODAY = dayOf(new Date())
 const first = nightAfter(0)
 const DONE = { batchItemFailures: [] }
 beforeAll(() => service.call('bank', 'create', bank.options()))
-afterEach(() => vi.restoreAllMocks())
 
 const createHtbPayee = (id: string): Promise<Payee> =>
   createPayee(service, id, { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' })
@@ -48,8 +47,7 @@ const writeDebit = async (debit: Debit, more: object = {}) => {
   return debit
 }
 
-/** Writes debits that were completed yesterday. */
-const writeCompleted = async (payee: Payee, count: number): Promise<void> => {
+const writeCompletedYesterday = async (payee: Payee, count: number): Promise<void> => {
   const noon = new Date(startOf(TODAY).getTime() - 12 * 3_600_000)
   const write = () => {
     const debit = moved(pendingDebit({ provider: providerId(payee.id) }, noon), 'completed', noon)
@@ -59,26 +57,24 @@ const writeCompleted = async (payee: Payee, count: number): Promise<void> => {
 }
 
 /** Runs work with a clock on which it takes hours. */
-const withFastClock = async <T>(work: () => Promise<T>): Promise<T> => {
+const withFastClock = <T>(work: () => Promise<T>): Promise<T> => {
   vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
   const timer = setInterval(() => vi.setSystemTime(Date.now() + 3_600_000), 1)
-  try {
-    return await work()
-  } finally {
+  return work().finally(() => {
     clearInterval(timer)
     vi.useRealTimers()
-  }
+  })
 }
 
 /** Runs a write under an entity that the relay skips. */
 const unrelayed = async (work: () => Promise<unknown>): Promise<void> => {
   const send = table.send.bind(table) as (command: { input: { Item?: object } }) => unknown
-  const spy = vi.spyOn(table, 'send').mockImplementation(((command: Parameters<typeof send>[0]) => {
+  vi.spyOn(table, 'send').mockImplementation(((command: Parameters<typeof send>[0]) => {
     if (command.input.Item) Object.assign(command.input.Item, { entity: 'restored' })
     return send(command)
   }) as never)
   await work()
-  spy.mockRestore()
+  vi.restoreAllMocks()
 }
 
 const batchesOf = ({ id }: Payee): Promise<Shown[]> =>
@@ -94,7 +90,7 @@ const isBuilt = (payee: Payee, count: number) =>
 describe('build-batch', () => {
   test('builds a batch of more debits than one write takes, with its reports, once', async () => {
     const payee = await createHtbPayee('built-by-job')
-    await writeCompleted(payee, 46)
+    await writeCompletedYesterday(payee, 46)
     const message = { provider: payee.id, date: TODAY }
     for (const _ of [1, 2]) expect(await service.runJob('build-batch', message)).toEqual(DONE)
     const { id } = await isBuilt(payee, 46)
@@ -104,7 +100,7 @@ describe('build-batch', () => {
 
   test.each(['job', 'operator'])('continues the run of a %s whose time is up', async (caller) => {
     const payee = await createHtbPayee(`left-by-${caller}`)
-    await writeCompleted(payee, 46)
+    await writeCompletedYesterday(payee, 46)
     const message = { provider: payee.id, date: TODAY }
     if (caller === 'job') await withFastClock(() => service.runJob('build-batch', message))
     else expect((await withFastClock(() => payee.run(TODAY))).in_work).toEqual([payee.id])
@@ -114,9 +110,9 @@ describe('build-batch', () => {
 
 test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
   const payee = await createHtbPayee('opened')
-  await writeCompleted(payee, 3)
+  await writeCompletedYesterday(payee, 3)
   const [due] = (await payee.run(TODAY)).built
-  await writeCompleted(payee, 2)
+  await writeCompletedYesterday(payee, 2)
   const ahead = (startOf(first).getTime() - Date.now()) / 1000
   expect(await service.runJob('open-settlement', {}, ahead)).toEqual(DONE)
   await vi.waitFor(async () => {
@@ -162,7 +158,7 @@ describe('the sweep', () => {
     })
     await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(abandoned) }))
     const payee = await createHtbPayee('left-paying')
-    await writeCompleted(payee, 1)
+    await writeCompletedYesterday(payee, 1)
     bank.conducts.push('take its time')
     await payee.run(TODAY)
     const { paid } = await payee.run(first)
@@ -186,9 +182,7 @@ describe('the sweep', () => {
       expect((await service.show(reference)).status).toBe('pending')
       await service.runJob('sweep', {}, 120)
       await receiver.events(reference, 2)
-      await vi.waitFor(async () => {
-        expect((await service.show(reference)).status).not.toBe('pending')
-      }, PATIENCE)
+      await service.until(reference, 'processing')
     }
     const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
     const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
@@ -231,7 +225,7 @@ describe('debit repair', () => {
     await storeWebhook(provider, { url: receiver.url(), secret, ...timeouts })
     const opened = () => pendingDebit({ provider }, noon)
     const processing = () => moved(opened(), 'processing', noon)
-    const declined = { errorMessage: 'Declined', errorCode: 'transaction_declined' } as const
+    const declined = { errorMessage: 'Declined', errorCode: 'timeout' } as const
     const debits: [Debit, string][] = [
       [opened(), 'created pending'],
       [processing(), 'created pending processing'],

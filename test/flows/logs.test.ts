@@ -38,10 +38,7 @@ const canary = (field: string): string => {
   canaries.push(text)
   return text
 }
-const digits = (number: string): string => {
-  canaries.push(number)
-  return number
-}
+const digits = (number: string): string => canaries[canaries.push(number) - 1] ?? ''
 
 const PHONE = digits('+233247777777')
 const TOKEN = 'sk_sandbox_canary_token'
@@ -66,36 +63,34 @@ const debit = async (partner_reference: string, events: number, fields: object =
 const report = (uuid: string, body: object | string) => service.report(uuid, body, BANK_TOKEN)
 
 const sendAsOperator = async () => {
-  const { 'connector-secret': _, ...options } = bank.options()
-  const secret = { 'connector-secret': bank.secret }
-  const named = { ...options, bank: 'CNB', name: canary('bank name'), ...secret }
-  await service.call('bank', 'create', named)
-  await service.call('provider', 'create', {
-    ...{ provider: 'canary', name: canary('provider name'), 'settlement-bank': 'CNB' },
-    'settlement-account': digits('8887776665554'),
-    'settlement-name': canary('settlement name'),
-  })
+  const atBank = { ...bank.options(), bank: 'CNB', name: canary('bank name') }
+  await service.call('bank', 'create', atBank)
+  const number = digits('8887776665554')
+  const account = { 'settlement-account': number, 'settlement-name': canary('settlement name') }
+  const named = { provider: 'canary', name: canary('provider name') }
+  await service.call('provider', 'create', { ...named, 'settlement-bank': 'CNB', ...account })
   const signed = { provider: 'canary-signed', name: 'Signed' }
   const requestSecret = { 'request-secret': canary('request secret') }
   await service.call('provider', 'create', { ...signed, ...requestSecret })
   await service.call('credential', 'issue', { provider: 'canary', token: TOKEN })
   await service.call('credential', 'issue', { bank: 'CNB', token: BANK_TOKEN })
   canaries.push((await service.call('credential', 'issue', { provider: 'canary' })).token)
-  const account = { name: canary('customer name'), 'account-number': digits('9990001112223') }
-  await service.call('customer', 'link', { phone: PHONE, bank: 'CNB', ...account })
+  const holder = { name: canary('customer name'), 'account-number': digits('9990001112223') }
+  await service.call('customer', 'link', { phone: PHONE, bank: 'CNB', ...holder })
   const url = receiver.url(`/${canary('webhook path')}?token=${canary('webhook query')}`)
   canaries.push((await service.call('webhook', 'set', { provider: 'canary', url })).secret)
   // Rejected values must not be logged either.
   const user = `http://${canary('user info')}:${canary('password')}@127.0.0.1:1/`
+  const provider = 'canary'
   const wrong: [string, string, Record<string, string>][] = [
-    ['webhook', 'set', { provider: 'canary', url: user }],
-    ['webhook', 'set', { provider: 'canary', url: `https://${canary('host')}.test/` }],
+    ['webhook', 'set', { provider, url: user }],
+    ['webhook', 'set', { provider, url: `https://${canary('host')}.test/` }],
     ['webhook', canary('verb'), {}],
     ['customer', 'link', { [canary('option')]: canary('option value') }],
     ['customer', 'show', { phone: `+${digits('233246666666')}`, bank: 'CNB' }],
     ['credential', 'revoke', { token: canary('revoked token') }],
     ['provider', 'update', { provider: canary('provider id') }],
-    ['limit', 'set', { provider: 'canary', 'daily-limit': canary('limit') }],
+    ['limit', 'set', { provider, 'daily-limit': canary('limit') }],
     ['debit', 'reverse', { reference: canary('reference'), reason: canary('reason') }],
   ]
   for (const words of wrong) expect(await service.refusal(...words)).toBeDefined()
@@ -137,9 +132,10 @@ const sendAsCaller = async () => {
   await service.get(list, BANK_TOKEN)
 }
 
-const rejected = (status: number, body: string | object, headers = {}) => ({
-  ...{ status, body: typeof body === 'string' ? body : JSON.stringify(body), headers },
-})
+const saying = (status: number, body: string | object, headers = {}) =>
+  bank.conducts.push({
+    ...{ status, body: typeof body === 'string' ? body : JSON.stringify(body), headers },
+  })
 
 const sendAsBank = async () => {
   const one = await debit('update', 3)
@@ -157,12 +153,12 @@ const sendAsBank = async () => {
   const note = canary('note')
   await service.call('exception', 'resolve', { reference: one.reference, note })
   const words = { status: 'rejected', code: canary('code'), message: canary('words') }
-  bank.conducts.push(rejected(422, words))
+  saying(422, words)
   await debit('rejected', 3)
   const odd = { [canary('bank header')]: canary('bank header value') }
-  bank.conducts.push(rejected(200, canary('bank body'), odd))
+  saying(200, canary('bank body'), odd)
   await debit('garbage', 2)
-  bank.conducts.push(rejected(500, canary('bank fault')))
+  saying(500, canary('bank fault'))
   await debit('fault', 2)
 }
 
@@ -185,7 +181,7 @@ const respondAsReceiver = async () => {
 
 const runSettlement = async ({ reference }: { reference: string }) => {
   const words = { status: 'rejected', message: canary('payment words') }
-  bank.conducts.push(rejected(422, words))
+  saying(422, words)
   for (const date of [nightAfter(0), nightAfter(1)]) {
     await service.call('settlement', 'run', { date, provider: 'canary' })
   }
@@ -239,12 +235,10 @@ beforeAll(async () => {
   await causeFaults()
 }, 120_000)
 
-const lines = () =>
-  written
-    .join('')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+const lines = () => {
+  const texts = written.join('').trimEnd().split('\n')
+  return texts.map((line) => JSON.parse(line))
+}
 
 test('each line is one JSON object with a level for any field value', () => {
   expect(lines().length).toBeGreaterThan(100)

@@ -10,7 +10,7 @@ import {
   redeliverPath,
 } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { PATIENCE, type Shown, SILENT, useService } from '../support/running-service.ts'
 
 /** The restore record: generations and held payouts. */
 
@@ -29,10 +29,12 @@ let provider: Provider
 let payee: Payee
 let earlier: Shown
 let batch: Shown
+let silent: string
 beforeAll(async () => {
   provider = await createProvider(service, 'restored')
   await provider.webhook('set', { url: receiver.url() })
   payee = await createPayee(service, 'held')
+  silent = (await service.chargeUntil('processing', { phone_number: SILENT })).reference
   earlier = await provider.delivery(await provider.charge(), 'failed', 'delivered')
   await payee.complete('100.00')
   batch = (await payee.run(nightAfter(0))).built[0]
@@ -80,7 +82,10 @@ describe('restore begin', () => {
     expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
   })
 
-  test('stops payouts, and the batch waits', async () => {
+  test('stops timeouts and payouts, and the batch waits', async () => {
+    const expiry = { reference: silent, phase: 'processing' }
+    await service.runJob('expire-debit', expiry, 700)
+    expect((await service.show(silent)).status).toBe('processing')
     const held = 'payouts are held since restore 2'
     await expect(payee.batch('process', batch.id)).rejects.toThrow(held)
     const { unpaid, paid } = await payee.run(nightAfter(1))

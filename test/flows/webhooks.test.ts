@@ -182,6 +182,25 @@ describe('a receiver that fails', () => {
   })
 })
 
+test.each([
+  ['set', { events: 'transaction.completed' }, 4403],
+  ['remove', {}, 4404],
+] as const)(
+  'webhook %s %o between two attempts abandons the event',
+  async (verb, options, code) => {
+    await set({ events: 'transaction.created' })
+    receiver.answers.push(503)
+    const reference = await provider.charge()
+    await provider.delivery(reference, 'created', 'failed')
+    await provider.webhook(verb, verb === 'set' ? { url: receiver.url(), ...options } : {})
+    await provider.attempt(reference, 0, 2)
+    expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+      ...{ attempt_count: 1, next_attempt_at: null, failed_at: expect.any(String) },
+      ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
+    })
+  },
+)
+
 test('a duplicate, late or unknown message makes no second attempt', async () => {
   await set()
   const reference = await provider.charge()
