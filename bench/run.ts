@@ -22,6 +22,7 @@ const PARTS = [
   'dead-receiver',
   'settlement',
   'conflicts',
+  'sandbox-start',
 ]
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
