@@ -105,7 +105,10 @@ describe('a JSON report', () => {
   test('parses back to its lines, and its totals are their sums', async () => {
     await fc.assert(
       fc.asyncProperty(anyLines, async (lines) => {
-        const report = JSON.parse(await textOf(render('json', sealed(lines), lines)))
+        const text = await textOf(render('json', sealed(lines), lines))
+        // One text line per line of the batch.
+        expect(text.split('\n')).toHaveLength(lines.length + 7)
+        const report = JSON.parse(text)
         expect(report.lines).toEqual(lines.map(lineView))
         const sumOf = (type: Line['type'], amount: 'gross' | 'fee' | 'net') =>
           sum(lines.map(lineView).flatMap((one) => (one.type === type ? one[amount] : [])))
