@@ -14,7 +14,7 @@ import { newTable } from './table/table.ts'
 
 /** An in-memory AWS: the services that functions call and the triggers that invoke them. */
 
-/** What differs from run to run. */
+/** The delays, losses and repeats of a run. */
 export type Conditions = {
   /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
   copies: (queue: QueueName) => readonly number[]
@@ -33,7 +33,7 @@ export type Conditions = {
   indexLag: () => number
 }
 
-/** Nothing is late, lost or repeated. */
+/** No delay, loss or repeat. */
 export const faultless: Conditions = {
   copies: () => [0],
   pick: () => 0,

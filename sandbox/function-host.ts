@@ -66,16 +66,21 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
   throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
 }
 
+type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>
+
+/** A bundler includes every file that this path may name. */
+const loadDeployed: Load = ({ entry }) =>
+  import(/* @vite-ignore */ `../functions/${entry.replace('functions/', '')}`)
+
 /** Loads all functions, so that the first request meets no cold start. */
 export const loadFunctions = async (
   rows: readonly FunctionRow[] = functionRows,
+  load = loadDeployed,
 ): Promise<FunctionHost> => {
   const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>(
     await Promise.all(
       rows.map(async (row) => {
-        const { handler } = (await import(/* @vite-ignore */ `../${row.entry}`)) as {
-          handler: LambdaHandler
-        }
+        const { handler } = await load(row)
         return [row.name, { row, handler }] as const
       }),
     ),

@@ -30,6 +30,7 @@ import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { bankNames } from './scenario/script.ts'
@@ -50,6 +51,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** The time of the nightly reconciliation. */
 const RECONCILED_MS = 2 * HOUR_MS
+const RECONCILIATIONS_MAX = 3
 
 const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
@@ -69,7 +71,8 @@ export const runWorld = async (
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
   const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations })
-  const aws = newAws({ clock, random, faults, effects, scenario, run })
+  const stage = newStage()
+  const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
   const recorded = {
     calls: [] as ApiCall[],
@@ -77,7 +80,14 @@ export const runWorld = async (
     bankPosts: [] as BankPost[],
     queries: [] as BankQuery[],
   }
-  const api = newApi({ clock, random, faults, run, calls: recorded.calls })
+  const api = newApi({
+    clock,
+    random,
+    faults,
+    run,
+    calls: recorded.calls,
+    isPaused: stage.isPaused,
+  })
   const operators = newOperators({ api, clock, random })
   const { reportsOnce } = scenario
   const clients = newClients({ api, operators, clock, random, reportsOnce })
@@ -106,10 +116,15 @@ export const runWorld = async (
   for (let night = firstNight(scenario); night < scenario.endAt; night += DAY_MS) {
     clock.at(night + RECONCILED_MS, () => {
       const date = new Date(night - DAY_MS).toISOString().slice(0, 10)
-      void operators.operate('reconciliation', 'run', { date })
+      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
     })
   }
   newRounds({ api, operators, clock, random }).start(scenario)
+  if (scenario.restore) {
+    const { restoreTable } = aws
+    const restore = newRestore({ api, operators, clients, clock, stage, restoreTable })
+    void restore.start(scenario.restore)
+  }
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()
@@ -140,7 +155,9 @@ const recordedRun =
       invocations.set(number, record)
       onStart?.(number)
       trace.log(`${name}#${number} starts`)
-      return functions[name](event, { functionName: name } as never)
+      const end = record.startedAt + timeoutOf(name) * 1000
+      const getRemainingTimeInMillis = () => end - clock.now()
+      return functions[name](event, { functionName: name, getRemainingTimeInMillis } as never)
     })
     trace.log(`${name} ends: ${result.kind}`)
     record.isFinished = isFinished(result)
@@ -191,6 +208,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
   approvals: scenario.approvals,
   isIdempotent: scenario.isIdempotent,
+  isRestored: scenario.restore !== undefined,
   providers: simulatedProviders,
   banks: bankNames,
   customerAccounts,

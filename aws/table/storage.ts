@@ -14,7 +14,7 @@ export type TableOptions = {
   indexLag?: (index: string) => number
   /** Returns the invocation that writes. */
   by?: () => Change['by']
-  /** Called with the changes of one transaction, after all of them. */
+  /** Called with the changes of one transaction, once all are visible. */
   onCommit?: (changes: readonly Change[]) => void
 }
 

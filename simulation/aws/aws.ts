@@ -1,12 +1,13 @@
 import { type Conditions, newAws as newServices, type Aws as Services } from '../../aws/aws.ts'
 import type { SteppedClock } from '../../aws/clock.ts'
 import type { Command } from '../../aws/sdk.ts'
-import type { Change } from '../../aws/table/change.ts'
+import type { Change, Item } from '../../aws/table/change.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
+import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { bucketCalls, queueCalls, schedulerCalls } from './calls.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
@@ -26,6 +27,7 @@ type Deps = {
   effects: Effects
   scenario: Scenario
   run: Run
+  stage: Stage
 }
 
 const outages = ({ clock, random, faults, scenario }: Deps) => ({
@@ -73,19 +75,36 @@ const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
   indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
 })
 
+type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
+
+/** Reports whether a batch is from the stream of the table before its restore. */
+const isLost = ({ Records }: StreamEvent, last: number): boolean =>
+  Records.every(({ dynamodb }) => Number(dynamodb.SequenceNumber) <= last)
+
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, scenario, run } = deps
+  const { clock, random, faults, effects, scenario, run, stage } = deps
   const changes: Change[] = []
+  /** The last record of the table before its restore; the stream of the new table is empty. */
+  let lostRecords = 0
+  let isRestoring = false
+  const conditions = conditionsOf(deps)
   const services: Services = newServices({
     clock,
     tableName: TABLE,
     invoke: async (name, event) => {
+      await stage.resumed()
+      if (name === 'relay' && isLost(event as StreamEvent, lostRecords)) {
+        return { kind: 'done', value: {} }
+      }
       const result = await run(name as Parameters<Run>[0], event)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
-    conditions: conditionsOf(deps),
+    conditions: {
+      ...conditions,
+      losesRecord: () => isRestoring || conditions.losesRecord(),
+    },
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
@@ -137,7 +156,25 @@ export const newAws = (deps: Deps) => {
       })
     }
   }
+  const restoreTable = (at: number): void => {
+    const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
+    for (const { at: changedAt, before, after } of changes) {
+      const item = after ?? before
+      if (!item) continue
+      if (changedAt <= at) kept.set(`${item.pk} ${item.sk}`, after)
+      else touched.set(`${item.pk} ${item.sk}`, item)
+    }
+    isRestoring = true
+    for (const [key, { pk, sk }] of touched) {
+      const Item = kept.get(key)
+      if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })
+      else services.table.run('DeleteCommand', { TableName: TABLE, Key: { pk, sk } })
+    }
+    isRestoring = false
+    lostRecords = changes.length
+  }
   return {
+    restoreTable,
     answer: (command: Command): Promise<unknown> =>
       (calls[command.constructor.name] ?? toTable)(command),
     items: services.table.items,

@@ -112,6 +112,11 @@ export const faults = {
     probability: 0.04,
   },
   'bank down': { description: 'a bank returns 503 or refuses connections', probability: 0.04 },
+  'bank outage': {
+    description: 'a bank refuses every request for eight to fourteen minutes',
+    probability: 1,
+    share: 0.08,
+  },
   'receiver refuses': { description: 'a receiver refuses a connection', probability: 0.2 },
   'receiver silent': {
     description: 'a receiver never responds',

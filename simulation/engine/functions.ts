@@ -21,6 +21,7 @@ import { manageException } from '../../functions/operator/manage-exception.ts'
 import { manageLimit } from '../../functions/operator/manage-limit.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import { manageReconciliation } from '../../functions/operator/manage-reconciliation.ts'
+import { manageRestore } from '../../functions/operator/manage-restore.ts'
 import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
@@ -53,6 +54,7 @@ export const functionsOf = (runtime: Runtime) =>
     'manage-limit': manageLimit(runtime),
     'manage-provider': manageProvider(runtime),
     'manage-reconciliation': manageReconciliation(runtime),
+    'manage-restore': manageRestore(runtime),
     'manage-settlement': manageSettlement(runtime),
     relay: relay(runtime),
     'submit-to-bank': submitToBank(runtime),

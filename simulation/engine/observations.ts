@@ -120,6 +120,8 @@ export type RunSetup = {
   approvals: boolean
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
+  /** Whether the table returned to an earlier second. */
+  isRestored: boolean
   providers: readonly SimulatedProvider[]
   banks: readonly string[]
   /** The account number by phone number, at each bank. */

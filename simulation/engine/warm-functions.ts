@@ -17,10 +17,15 @@ const runtime: Runtime = {
 export const functions: Record<FunctionName, Handler> = functionsOf(runtime)
 
 const ENDPOINT_SECONDS = 28
+const OPERATOR_SECONDS = 900
 
 /** Returns a function's timeout, in seconds. */
 export const timeoutOf = (name: FunctionName): number =>
-  name in jobs ? jobs[name as keyof typeof jobs].timeoutSeconds : ENDPOINT_SECONDS
+  name in jobs
+    ? jobs[name as keyof typeof jobs].timeoutSeconds
+    : name.startsWith('manage-')
+      ? OPERATOR_SECONDS
+      : ENDPOINT_SECONDS
 
 AbortSignal.timeout = (milliseconds) => current().timeout(milliseconds)
 

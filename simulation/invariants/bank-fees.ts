@@ -15,7 +15,7 @@ export const feeByBank = (
   { item, changes }: DebitHistory,
   { askedBy, observations }: ObservationIndex,
 ): number | undefined => {
-  const change = changes.find(
+  const change = changes.findLast(
     ({ before, after }) => after?.status === 'completed' && before?.status !== 'completed',
   )
   const invocation = change?.by?.invocation

@@ -60,6 +60,18 @@ const postsAreRecorded: Check = (index, report) => {
   }
 }
 
+/** 50: an id names one event, also after a restore: receivers deduplicate by it. */
+export const eventIdsNameOneEvent: Check = ({ posts }, report) => {
+  const events = new Map<string, string>()
+  for (const { post, reference, body } of posts) {
+    const id = String(post.headers['x-svc-event-id'])
+    const event = `${body.event} ${reference}`
+    const known = events.get(id) ?? event
+    events.set(id, known)
+    if (known !== event) report(reference, `${id} names ${known} and ${event}`)
+  }
+}
+
 export const eventIdsAreStable = allOf(eventHasOneId, postsAreRecorded)
 
 /** 14: the feed and the deliveries have exactly the events of the history. */

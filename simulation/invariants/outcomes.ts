@@ -3,7 +3,7 @@ import { allOf, type Check, type Reporter } from './invariant.ts'
 import type { DebitHistory } from './observation-index.ts'
 import type { Entry } from './raw-items.ts'
 import { type Members, membersOf } from './reply.ts'
-import { MINUTE_MS } from './time-and-money.ts'
+import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 4, 8: the outcome of a debit and its timestamps. */
 
@@ -26,7 +26,12 @@ const typeIs =
  * Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as
  * well.
  */
-const endsBy = ({ createdAt }: DebitHistory, { isHealthy, healedAt, skew }: RunSetup): number => {
+const endsBy = (
+  { createdAt }: DebitHistory,
+  { isHealthy, isRestored, healedAt, skew }: RunSetup,
+): number => {
+  // A restore holds the timeouts.
+  if (isRestored) return Math.max(createdAt, healedAt) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
 }

@@ -31,20 +31,31 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
   }
 }
 
-/** Reports whether its bank completed a failed debit, and an operator called for the refund. */
+/** Reports whether its bank completed a failed debit, and an operator refunds it without a note. */
 const isLateCompletion = (
   { item }: DebitHistory,
   { reports, observations }: ObservationIndex,
 ): boolean => {
-  const isReported = reports.some(
-    ({ uuid, status }) => uuid === item.uuid && status === 'completed',
+  const completions = reports.flatMap(({ uuid, status, call }) =>
+    uuid === item.uuid && status === 'completed' ? [call] : [],
   )
-  const isRequested = observations.calls.some(({ name, sent }) => {
-    const { verb, options } = membersOf(sent)
-    const isRefund = name === 'manage-exception' && verb === 'refund'
-    return isRefund && membersOf(options).reference === item.reference
+  const decisions = observations.calls.filter(({ name, sent }) => {
+    const { options } = membersOf(sent)
+    return name === 'manage-exception' && membersOf(options).reference === item.reference
   })
-  return item.status === 'failed' && isReported && isRequested
+  const isNoted = (from: number, to: number): boolean =>
+    decisions.some(({ sent, reply }) => {
+      const { verb, options } = membersOf(sent)
+      const kind = membersOf(options).kind ?? 'late_completion'
+      const isNote = verb === 'resolve' && kind === 'late_completion' && reply?.status === 200
+      return isNote && reply.at > from && reply.at < to
+    })
+  const isRequested = decisions.some(
+    ({ sent, at }) =>
+      membersOf(sent).verb === 'refund' &&
+      completions.some((call) => call.at < at && !isNoted(call.reply?.at ?? call.at, at)),
+  )
+  return item.status === 'failed' && isRequested
 }
 
 /** The refund goes to the debited account, as the bank knows it. */
@@ -86,6 +97,12 @@ const checkRefund = (
         after?.uuid === idempotencyKey && after.status === 'processing' && recordedAt <= at,
     )
     if (!isRecorded) report(reference, `was sent as ${idempotencyKey} before it was recorded`)
+  }
+  for (const { before, after } of changes) {
+    const isRetry = before?.status === 'failed' && after?.status === 'pending'
+    if (before && after && (before.uuid !== after.uuid) !== isRetry) {
+      report(reference, `has the uuid ${after.uuid} after ${before.uuid}`)
+    }
   }
   const { setup } = index.observations
   const failure = index.refundFailures.get(uuid)

@@ -9,7 +9,7 @@ const REJECTED = 429
 
 const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS)
 
-/** Reports whether a call was handled within one minute, whatever the clock of its invocation. */
+/** Reports whether a call was handled within one minute by every clock. */
 const isWithin = ({ at, reply }: ApiCall, { setup }: Observations): boolean => {
   const end = reply?.at
   return end !== undefined && minuteOf(at - setup.skew) === minuteOf(end + setup.skew)

@@ -64,7 +64,8 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
   if (before.status !== after.status && !isStep(before, after, by?.name)) {
     report(about, `${by?.name} moved it from ${before.status} to ${after.status}`)
   }
-  if (before.uuid !== after.uuid && before.status !== 'failed') report(about, 'another uuid')
+  const isRetry = before.status === 'failed' && after.status === 'pending'
+  if ((before.uuid !== after.uuid) !== isRetry) report(about, `the uuid ${after.uuid}`)
 }
 
 /** Only an operator retries a failed batch. */

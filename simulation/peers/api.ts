@@ -30,6 +30,7 @@ type Deps = {
   faults: Faults
   run: Run
   calls: ApiCall[]
+  isPaused: () => boolean
 }
 
 export type Api = ReturnType<typeof newApi>
@@ -66,7 +67,9 @@ const eventOf = ({ name, caller, path = {}, body, raw, query }: Request) => {
   }
 }
 
-export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
+const PAUSED = { status: 503, headers: {}, body: { error: { code: 1503 } } }
+
+export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       clock.after(milliseconds, resolve)
@@ -91,11 +94,21 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
     return { call, result }
   }
 
+  /** API Gateway replies for a paused stage. */
+  const refuse = (what: Pick<ApiCall, 'name' | 'caller' | 'path' | 'sent'>): ApiCall => {
+    const at = clock.now()
+    const call = { at, ...what, reply: { at, ...PAUSED }, received: true, invocation: 0 }
+    calls.push(call)
+    return call
+  }
+
   /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
-    const { call, result } = await put({ name, caller, path, sent: raw ?? body }, eventOf(request))
+    const what = { name, caller, path, sent: raw ?? body }
+    if (isPaused()) return refuse(what)
+    const { call, result } = await put(what, eventOf(request))
     if (result.kind !== 'done') {
       await sleep(REPLY_MAX_MS)
       return call

@@ -22,6 +22,8 @@ type BankDecisions = {
   onRefund: () => 'paid' | 'underway' | 'rejected'
   /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
   isIdempotent: boolean
+  /** Whether it refuses every request. */
+  isOut: () => boolean
   /** Returns the outcome that the bank has by now. */
   outcomeOf: (uuid: string) => ScriptedReport | undefined
 }
@@ -162,7 +164,7 @@ export const newBank = (deps: Deps): Peer => {
     connects: () => 'well',
     take: (sent): PeerResponse => {
       const after = random.between(30, 1_500)
-      if (faults.strikes('bank down')) {
+      if (deps.isOut() || faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
       if (!isSigned(sent)) return { after, answer: json(401, {}) }

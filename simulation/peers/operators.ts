@@ -34,9 +34,13 @@ const errorOf = (call: ApiCall | undefined): string =>
 
 export const newOperators = ({ api, clock, random }: Deps) => {
   /** Repeats a call until it returns a result or a refusal. */
-  const call = async (noun: string, sent: OperatorCall): Promise<ApiCall | undefined> => {
+  const call = async (
+    noun: string,
+    sent: OperatorCall,
+    triesMax = TRIES_MAX,
+  ): Promise<ApiCall | undefined> => {
     const name = `manage-${noun}` as FunctionName
-    for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
+    for (let attempts = 0; attempts < triesMax; attempts += 1) {
       const { call, result } = await api.put({ name, caller: undefined, path: {}, sent }, sent)
       if (result.kind === 'done') {
         const status = 'error' in (result.value as object) ? 400 : 200
@@ -65,8 +69,9 @@ export const newOperators = ({ api, clock, random }: Deps) => {
       noun: string,
       verb: string,
       options: Record<string, string>,
+      triesMax?: number,
     ): Promise<ApiCall | undefined> => {
-      const first = await call(noun, { verb, options, actor: REQUESTER })
+      const first = await call(noun, { verb, options, actor: REQUESTER }, triesMax)
       const id = resultOf(first)?.approval?.id
       return typeof id === 'string' ? decide(id) : first
     },

@@ -53,6 +53,15 @@ const banks = ({
       return scenario.payments[turn % scenario.payments.length] ?? 'paid'
     }
   }
+  const outage = () => {
+    const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, MINUTE_MS)
+    const to = from + random.between(8 * MINUTE_MS, 14 * MINUTE_MS)
+    return (): boolean => {
+      if (clock.now() < from || clock.now() >= to || !faults.has('bank outage')) return false
+      faults.hit('bank outage')
+      return true
+    }
+  }
   const onPayment = inTurn()
   return bankNames.map((id) => {
     const bank = newBank({
@@ -64,6 +73,7 @@ const banks = ({
       bankPosts,
       queries,
       isIdempotent: scenario.isIdempotent,
+      isOut: outage(),
       outcomeOf: clients.outcomeOf,
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {

@@ -21,7 +21,7 @@ type Deps = {
   operators: Operators
   clock: Clock
   random: Random
-  /** Whether banks send a report once, whatever the reply. */
+  /** Whether banks never repeat a report. */
   reportsOnce: boolean
 }
 
@@ -75,6 +75,7 @@ const INVALID: readonly object[] = [
 
 export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps) => {
   const byNumber = new Map<number, DebitScript>()
+  const reversals: { at: number; options: { reference: string; reason: string } }[] = []
   /** When the bank accepted each debit, by uuid. */
   const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
@@ -96,7 +97,8 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
     if (script.reversed === undefined) return
     await until(script.at + script.reversed * 1000)
     const options = { reference, reason: `Debit ${script.number}` }
-    await operators.operate('debit', 'reverse', options)
+    const call = await operators.operate('debit', 'reverse', options)
+    if (call?.reply?.status === 200) reversals.push({ at: clock.now(), options })
   }
 
   /** Records an outcome that the bank reported by telephone. */
@@ -131,6 +133,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
       bank_reference: `B-${uuid.slice(0, 8)}`,
       ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
       ...(fee === undefined ? {} : { fee }),
+      ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}` } } : {}),
     }
     await api.sleep(scripted.afterSeconds * 1000)
     if (script.number % 7 === 0) {
@@ -170,6 +173,9 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
         redeliver(script, data.reference),
       ])
     },
+    /** Returns the reversals since an instant. */
+    reversedSince: (since: number) =>
+      reversals.flatMap(({ at, options }) => (at > since ? [options] : [])),
     /** Returns the final report that is due by now. */
     outcomeOf: (uuid: string): ScriptedReport | undefined => {
       const accepted = acceptedAt.get(uuid)

@@ -79,6 +79,8 @@ const drawReports = (random: Random, malformedShare: number): ScriptedReport[] =
       return [end(random.between(700, 1_500), 'completed')]
     case 8:
       return [end(0, outcome)]
+    case 10:
+      return [end(soon, 'completed'), end(random.between(600, 3_000), 'failed')]
     case 9:
       return [{ ...end(soon, outcome), flaw: 'lost' }]
     default:

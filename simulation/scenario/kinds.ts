@@ -28,6 +28,8 @@ export type KindSettings = {
   isIdempotent: boolean
   /** Faults that every run of the kind has. */
   faults: readonly FaultName[]
+  /** Whether the table returns to an earlier second. */
+  isRestored: boolean
   /** Charges of one provider at once, instead of the usual number of debits. */
   burst: number
 }
@@ -47,6 +49,7 @@ const usual: KindSettings = {
   reportsOnce: false,
   isIdempotent: true,
   faults: [],
+  isRestored: false,
   burst: 0,
 }
 
@@ -99,6 +102,11 @@ export const kinds = {
     weight: 20,
     description: 'DynamoDB and SQS fail around a midnight',
     settings: { faults: ['table outage', 'queue outage'] },
+  },
+  restore: {
+    weight: 8,
+    description: 'the table returns to an earlier second, by the runbook',
+    settings: { isRestored: true },
   },
   burst: {
     weight: 1,

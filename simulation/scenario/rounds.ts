@@ -6,7 +6,7 @@ import { simulatedProviders } from './fixtures.ts'
 import type { Scenario } from './scenario.ts'
 import { bankNames, type SettingChange } from './script.ts'
 
-/** The work of operators beside the debits: changes of settings, retries and resolutions. */
+/** The work of operators: changes of settings, retries and resolutions. */
 
 type Deps = { api: Api; operators: Operators; clock: Clock; random: Random }
 
@@ -36,7 +36,9 @@ export const newRounds = ({ api, operators, clock, random }: Deps) => {
       return operators.operate('exception', 'refund', { reference })
     }
     if (random.happens(0.3)) return undefined
-    return operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
+    await operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
+    // The note has ended the case.
+    return isRefundable && operators.operate('exception', 'refund', { reference })
   }
 
   const round = async (): Promise<void> => {

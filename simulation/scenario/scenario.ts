@@ -44,7 +44,11 @@ export type Scenario = {
   rounds: readonly number[]
   reportsOnce: boolean
   isIdempotent: boolean
+  restore?: Restore
 }
+
+/** A restore that begins at an instant and returns the table to an earlier one. */
+export type Restore = { at: number; to: number }
 
 const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
@@ -71,6 +75,13 @@ const drawDecliningBursts = (random: Random, startAt: number): number[] => {
   return [...Array.from({ length: 5 }, () => first), ...laterDays]
 }
 
+/** Bursts between six and sixteen o'clock. */
+const drawMorningBursts = (random: Random, startAt: number): number[] =>
+  [1, 1, 2].map(
+    (day) =>
+      midnightAfter(startAt) + (day - 1) * DAY_MS + random.between(6 * HOUR_MS, 16 * HOUR_MS),
+  )
+
 const ROUNDS_MS = [9 * HOUR_MS, 16 * HOUR_MS]
 
 const roundsOf = (startAt: number, endAt: number): number[] => {
@@ -81,7 +92,7 @@ const roundsOf = (startAt: number, endAt: number): number[] => {
     .filter((at) => at > startAt && at < endAt)
 }
 
-/** What a plain scenario has; also of the shapes of crash points. */
+/** The settings of a plain scenario, and of the shapes of crash points. */
 export const plain = {
   kind: 'usual',
   approvals: false,
@@ -92,6 +103,12 @@ export const plain = {
   crashes: [],
   answers: [],
 } as const satisfies Partial<Scenario>
+
+/** Begins soon after a burst, far from the settlement runs. */
+const drawRestore = (random: Random, bursts: readonly number[]): Restore => {
+  const at = random.pick(bursts) + random.between(MINUTE_MS, 20 * MINUTE_MS)
+  return { at, to: at - random.between(10 * SECOND_MS, 15 * MINUTE_MS) }
+}
 
 const drawPayment = (random: Random, { rejectedShare, underwayShare }: KindSettings): Payment => {
   if (random.happens(rejectedShare)) return 'rejected'
@@ -104,7 +121,9 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const settings = settingsOf(kind)
   const random = randomOf(seedOf(seed, 1))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
-  const bursts = (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt)
+  const bursts = settings.isRestored
+    ? drawMorningBursts(random, startAt)
+    : (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt)
   const { burst } = settings
   const scripts = Array.from({ length: burst || lifecycles }, (_, index) => {
     const own = randomOf(seedOf(seed, 2, index))
@@ -138,5 +157,6 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     rounds: settings.hasRounds ? roundsOf(startAt, endAt) : [],
     reportsOnce: settings.reportsOnce,
     isIdempotent: settings.isIdempotent,
+    ...(settings.isRestored ? { restore: drawRestore(random, bursts) } : {}),
   }
 }

@@ -30,8 +30,8 @@ test('a whole number is kept exactly when its double is the same whole number', 
 })
 
 test('a number of 64 KiB is checked in less than a second', () => {
-  const start = performance.now()
+  const start = process.cpuUsage()
   expect(isKeptExactly(`1${'0'.repeat(65_000)}1`)).toBe(false)
   expect(isKeptExactly(`0.1${'0'.repeat(65_000)}1`)).toBe(false)
-  expect(performance.now() - start).toBeLessThan(1_000)
+  expect(process.cpuUsage(start).user).toBeLessThan(1_000_000)
 })

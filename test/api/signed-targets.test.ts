@@ -140,10 +140,10 @@ test('a query with more than 20 parameters has no candidates', () => {
 })
 
 test('listing the candidates of any query is fast', () => {
-  const start = performance.now()
+  const start = process.cpuUsage()
   for (const value of ['é'.repeat(500), '%'.repeat(500), "~!*'()".repeat(80)]) {
     targets(Array.from({ length: 20 }, (_, index): Pair => [`${index}`, value]))
     targets(Array.from({ length: 20 }, (_, index): Pair => [`${index % 2}`, value]))
   }
-  expect(performance.now() - start).toBeLessThan(3_000)
+  expect(process.cpuUsage(start).user).toBeLessThan(3_000_000)
 })

@@ -161,7 +161,8 @@ const anyTransaction = (random: Random): Input => {
   }
 }
 
-const KINDS: readonly (readonly [string, (random: Random) => Input])[] = [
+/** Every command that the store sends, and the scans of tests. */
+export const KINDS: readonly (readonly [string, (random: Random) => Input])[] = [
   ['PutCommand', anyPut],
   ['PutCommand', anyPut],
   ['UpdateCommand', anyUpdateInput],
@@ -173,6 +174,7 @@ const KINDS: readonly (readonly [string, (random: Random) => Input])[] = [
   ['QueryCommand', anyQuery],
   ['QueryCommand', anyQuery],
   ['BatchGetCommand', anyBatchGet],
+  ['ScanCommand', (random) => ({ TableName, ...(random.once(2) ? { Select: 'COUNT' } : {}) })],
   ['TransactWriteCommand', anyTransaction],
   ['TransactWriteCommand', anyTransaction],
 ]

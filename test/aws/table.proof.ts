@@ -1,6 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, inject, test } from 'vitest'
 import { type Difference, differenceIn, shortened } from './difference.ts'
-import { TABLE } from './random-operation.ts'
+import { KINDS, TABLE } from './random-operation.ts'
 import { operationsOf } from './random-operations.ts'
 import { type Local, localAt, newTwoTables } from './two-tables.ts'
 
@@ -33,6 +34,17 @@ test(`${count} random operations from seed ${seed} come to the same`, { timeout 
   }
   await Promise.all(Array.from({ length: AT_ONCE }, runner))
   expect(found && (await told(found, local))).toBeUndefined()
+})
+
+test('the random operations are of every command that the store sends', () => {
+  const sources = globSync('{shared/store,functions}/**/*.ts').map((file) =>
+    readFileSync(file, 'utf8'),
+  )
+  const sent = sources.flatMap((text) =>
+    [...text.matchAll(/new (\w+Command)\(/g)].map(([, name]) => name),
+  )
+  expect(new Set(sent).size).toBeGreaterThan(5)
+  expect(sent.filter((name) => !KINDS.some(([kind]) => kind === name))).toEqual([])
 })
 
 test('a long page ends with the row that makes it a megabyte', async () => {

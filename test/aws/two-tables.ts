@@ -74,13 +74,13 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
 
   const local: Run = ({ command, input }) => {
     const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
-    return outcomeOf(async () => client.send(new Command(inTable(input, name))))
+    return outcomeOf(command, async () => client.send(new Command(inTable(input, name))))
   }
 
   return {
     local,
     simulated: ({ command, input }) =>
-      outcomeOf(async () => table.run(command, inTable(input, name))),
+      outcomeOf(command, async () => table.run(command, inTable(input, name))),
     table,
     changes,
     stream: (count) => streamOf(endpoint, streamArn, count),
@@ -106,9 +106,14 @@ const renamed = (value: unknown, name: string): unknown => {
   )
 }
 
-const outcomeOf = async (run: () => Promise<object>): Promise<Outcome> => {
+const outcomeOf = async (command: string, run: () => Promise<object>): Promise<Outcome> => {
   try {
-    return { output: comparable({ ...(await run()) }) }
+    const output = comparable({ ...(await run()) })
+    const { Items } = output as { Items?: object[] }
+    // A scan has no order.
+    return {
+      output: Items && command === 'ScanCommand' ? { ...output, Items: inOrder(Items) } : output,
+    }
   } catch (error) {
     if (!(error instanceof DynamoDBServiceException)) throw error
     const { Item, CancellationReasons } = error as Partial<TransactionCanceledException> & {

@@ -1,145 +1,143 @@
-import { describe, expect, test, vi } from 'vitest'
-import { type Reply, useService } from '../support/running-service.ts'
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { rowsOf } from '../support/rows.ts'
+import {
+  codeOf,
+  type Reply,
+  sampleEvent,
+  statusPath,
+  useService,
+} from '../support/running-service.ts'
+
+/** Banks as providers read them, and HEAD on every read (RFC 9110, 9.3.2). */
 
 const service = useService()
-const BANKS = '/api/v1/payment-providers/banks'
+const PROVIDERS = '/api/v1/payment-providers'
+const BANKS = `${PROVIDERS}/banks`
 
-const get = (path: string, credential = 'sk_sandbox_demo'): Promise<Reply> =>
-  service.send('GET', path, { credential })
-
-const refusal = ({ status, body }: Reply) => ({ status, ...body.error })
+const errorOf = ({ status, body }: Reply) => ({ status, ...body.error })
 
 describe('list-banks', () => {
   test('returns every live bank by name with the three published fields', async () => {
-    const { status, body } = await get(BANKS)
+    const { status, body } = await service.get(BANKS)
     expect(status).toBe(200)
     const names = body.data.map(({ name }: { name: string }) => name)
     expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')))
     expect(names.length).toBeGreaterThanOrEqual(8)
     expect(names).not.toContain('National Investment Bank Limited')
-    expect(body.data).toContainEqual({
-      name: 'GCB Bank PLC',
-      identifier: 'GCB',
-      country_code: 'GH',
-    })
+    const gcb = { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' }
+    expect(body.data).toContainEqual(gcb)
     expect(body.meta).not.toHaveProperty('total_count')
   })
 
   test('returns pages on request', async () => {
-    const all = (await get(BANKS)).body.data
-    const second = await get(`${BANKS}?page=2&per_page=3`)
+    const all = (await service.get(BANKS)).body.data
+    const second = await service.get(`${BANKS}?page=2&per_page=3`)
     expect(second.body.data).toEqual(all.slice(3, 6))
-    expect(second.body.meta).toMatchObject({
-      current_page: 2,
-      per_page: 3,
-      total_pages: Math.ceil(all.length / 3),
-      total_count: all.length,
-    })
-    expect((await get(`${BANKS}?page=9000`)).body.data).toEqual([])
+    const total_pages = Math.ceil(all.length / 3)
+    const page = { current_page: 2, per_page: 3, total_pages, total_count: all.length }
+    expect(second.body.meta).toMatchObject(page)
+    expect((await service.get(`${BANKS}?page=9000`)).body.data).toEqual([])
   })
 
   test.each([
-    'per_page=0',
-    'per_page=-1',
-    'per_page=101',
-    'per_page=1e3',
-    'per_page=20;',
-    'per_page=2&per_page=3',
-    'per_page[]=2',
-    `per_page=1${'0'.repeat(30)}`,
+    ...['per_page=0', 'per_page=-1', 'per_page=101', 'per_page=1e3', 'per_page=20;'],
+    ...['per_page=2&per_page=3', 'per_page[]=2', `per_page=1${'0'.repeat(30)}`],
   ])('rejects %s with 422/1007 and the name of the field', async (query) => {
-    const reply = await get(`${BANKS}?${query}`)
-    expect(refusal(reply)).toMatchObject({ status: 422, code: 1007 })
-    expect(Object.keys(reply.body.details)).toEqual(['per_page'])
-  })
-
-  test('hides an inactive bank, as get-bank does', async () => {
-    await service.operate('bank', 'update', { bank: 'ZEN', status: 'inactive' })
-    await vi.waitFor(async () => {
-      const { body } = await get(BANKS)
-      expect(JSON.stringify(body.data)).not.toContain('ZEN')
-    }, 5_000)
-    expect(refusal(await get(`${BANKS}/ZEN`))).toMatchObject({ status: 404, code: 1404 })
+    const reply = await service.get(`${BANKS}?${query}`)
+    expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', 'per_page'])
   })
 })
 
 describe('get-bank', () => {
   test('returns the bank with its status, connector type and metadata', async () => {
-    const { status, body } = await get(`${BANKS}/GCB`)
-    expect(status).toBe(200)
-    expect(body.data).toEqual({
-      name: 'GCB Bank PLC',
-      identifier: 'GCB',
-      country_code: 'GH',
-      status: 'live',
+    expect((await service.get(`${BANKS}/GCB`)).body.data).toEqual({
+      ...{ name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH', status: 'live' },
       connector_type: 'both',
       metadata: { ussd_code: '*422#', app_config: { package_name: 'com.gcb.mobile' } },
     })
   })
 
-  test.each(['gcb', 'XXX', 'NIB', '%00', 'G'.repeat(3_000)])(
-    'gets 404/1404 Resource not found for %s',
-    async (identifier) => {
-      expect(refusal(await get(`${BANKS}/${identifier}`))).toEqual({
-        status: 404,
-        code: 1404,
-        message: 'Resource not found',
-        category: 'general',
-        severity: 'low',
-      })
-    },
-  )
+  test('gets 404/1404 Resource not found for an unknown, inactive or malformed bank', async () => {
+    await service.call('bank', 'update', { bank: 'ZEN', status: 'inactive' })
+    expect(JSON.stringify((await service.get(BANKS)).body.data)).not.toContain('ZEN')
+    const message = 'Resource not found'
+    const error = { status: 404, code: 1404, message, category: 'general', severity: 'low' }
+    for (const identifier of ['gcb', 'XXX', 'NIB', 'ZEN', '%00', 'G'.repeat(3_000)]) {
+      expect(errorOf(await service.get(`${BANKS}/${identifier}`))).toEqual(error)
+    }
+  })
 })
 
 describe('lookup-customer-banks', () => {
-  const lookup = (phone: string) => get(`${BANKS}/lookup/${phone}`)
+  const lookup = (phone: string) => service.get(`${BANKS}/lookup/${phone}`)
 
-  test('returns the customer and the banks with the published number', async () => {
-    const { status, body } = await lookup('%2B233241234567')
-    expect(status).toBe(200)
-    expect(body).toEqual({
-      success: true,
-      phone_number: '+233241234567',
-      customer: 'Ama Mensah',
-      data: [
-        { name: 'Ecobank Ghana PLC', identifier: 'ECO', country_code: 'GH' },
-        { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' },
-      ],
-      meta: expect.objectContaining({ api_version: 'v1' }),
-    })
-  })
-
-  test.each(['+233241234567', '%2b233241234567', '%2B23324%31234567'])(
-    'decodes the parameter once: %s',
+  test.each(['%2B233241234567', '+233241234567', '%2b233241234567', '%2B23324%31234567'])(
+    'returns the customer and the banks of %s, which is decoded once',
     async (phone) => {
-      expect((await lookup(phone)).body).toMatchObject({ phone_number: '+233241234567' })
-    },
-  )
-
-  test.each(
-    ['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x'].concat([
-      '%',
-      '%zz',
-      '%ff',
-      '%00',
-      '..%2f',
-      '%252B233241234567',
-    ]),
-  )(
-    'gets 404/1404 Account not found for an unknown, inactive or malformed number: %s',
-    async (phone) => {
-      expect(refusal(await lookup(phone))).toEqual({
-        status: 404,
-        code: 1404,
-        message: 'Account not found',
-        category: 'accounts',
-        severity: 'low',
+      expect((await lookup(phone)).body).toEqual({
+        ...{ success: true, phone_number: '+233241234567', customer: 'Ama Mensah' },
+        data: [
+          { name: 'Ecobank Ghana PLC', identifier: 'ECO', country_code: 'GH' },
+          { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' },
+        ],
+        meta: expect.objectContaining({ api_version: 'v1' }),
       })
     },
   )
 
-  test('rejects the token of a bank', async () => {
-    const reply = await get(`${BANKS}/lookup/%2B233241234567`, 'bt_sandbox_gcb')
-    expect(refusal(reply)).toMatchObject({ status: 401, code: 1401 })
+  test.each([
+    ...['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x', '%'],
+    ...['%zz', '%ff', '%00', '..%2f', '%252B233241234567'],
+  ])('gets 404/1404 Account not found for %s', async (phone) => {
+    const message = 'Account not found'
+    const error = { status: 404, code: 1404, message, category: 'accounts', severity: 'low' }
+    expect(errorOf(await lookup(phone))).toEqual(error)
+  })
+})
+
+describe('HEAD', () => {
+  /** Headers of the connection, and the length that HEAD may omit. */
+  const connectionHeaders = new Set(['connection', 'keep-alive', 'content-length'])
+  const namesOf = (headers: Headers): string[] =>
+    [...headers.keys()].filter((name) => !connectionHeaders.has(name)).sort()
+
+  const reads = rowsOf(`
+    200  sk_sandbox_demo  ${BANKS}
+    200  sk_sandbox_demo  ${BANKS}/GCB
+    200  sk_sandbox_demo  ${BANKS}/lookup/%2B233241234567
+    200  sk_sandbox_demo  ${PROVIDERS}/debit-requests?status=completed
+    404  sk_sandbox_demo  ${statusPath('DCS-20261121-000000')}
+    404  sk_sandbox_demo  ${statusPath('DCS-20261121-000000')}/deliveries
+    200  sk_sandbox_demo  ${PROVIDERS}/events
+    200  sk_sandbox_demo  ${PROVIDERS}/settlements
+    404  sk_sandbox_demo  ${PROVIDERS}/settlements/STL-20261122-ABC123
+    422  sk_sandbox_demo  ${PROVIDERS}/settlements/x/report?format=xml
+    200  bt_sandbox_gcb   /api/v1/banks/debit-transactions?phone_number=%2B233241234567
+    401  bt_sandbox_gcb   ${BANKS}
+  `)
+
+  test.each(reads)('has the status %s and headers of GET, as %s: %s', async (...row) => {
+    const [status, credential = '', path = ''] = row
+    const get = await service.send('GET', path, { credential })
+    const head = await service.send('HEAD', path, { credential })
+    expect([get.status, head.status]).toEqual([Number(status), Number(status)])
+    expect(namesOf(head.headers)).toEqual(namesOf(get.headers))
+    expect(head.body).toBeUndefined()
+  })
+
+  test('has no body from the function either, and is signed as HEAD', async () => {
+    const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
+    expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
+    const head = async (signed: string) => {
+      const timestamp = String(Math.floor(Date.now() / 1000))
+      const hmac = createHmac('sha256', 'rs_sandbox_signed')
+      const signature = hmac.update(`${signed}${BANKS}${timestamp}`).digest('hex')
+      const headers = { 'X-Timestamp': timestamp, 'X-Signature': signature }
+      const credential = 'sk_sandbox_signed'
+      return (await service.send('HEAD', BANKS, { credential, headers })).status
+    }
+    expect([await head('HEAD'), await head('GET')]).toEqual([200, 401])
+    expect((await service.send('HEAD', `${PROVIDERS}/debit-requests/charge`)).status).toBe(405)
   })
 })

@@ -7,7 +7,7 @@ import { createProvider, deliveriesPath, type Provider } from '../support/provid
 import { useReceiver } from '../support/receiver.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
-/** The restore record: generations and held payouts (restore-rehearsal runs a whole restore). */
+/** The restore record: generations and held payouts. */
 
 const service = useService()
 const receiver = useReceiver()

@@ -1,9 +1,10 @@
-import type { SQSEvent } from 'aws-lambda'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { sampleFiles } from '../../cli/sample-events.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
-import { operationNames, operations } from '../../shared/api/operations.ts'
-import { statuses } from '../../shared/domain/debits/lifecycle.ts'
+import { operationNames } from '../../shared/api/operations.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -13,7 +14,8 @@ import { batch } from '../settlement/report/one-batch.ts'
 import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
 import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
-import { useService } from '../support/running-service.ts'
+import { sampleEvent, useService } from '../support/running-service.ts'
+import { sampleReplies } from '../support/sample-replies.ts'
 
 /** Functions in their own roles, and rare calls that no other flow makes. */
 
@@ -37,9 +39,8 @@ describe('a function', () => {
       'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
       'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
     ])
-    expect(service.lines.at(-1)).toContain(
-      'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo',
-    )
+    const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
+    expect(service.lines.at(-1)).toContain(line)
   })
 
   test('can make a call that its row allows, as can a test, which has no role', async () => {
@@ -51,66 +52,25 @@ describe('a function', () => {
 
   test('is reported with its unused permissions once all flows have run', () => {
     const granted = everyPermission()
-    const [kept, planted] = granted
-    expect(unusedOf(granted.slice(0, 2), kept ? [kept] : [])).toEqual([
-      `${planted?.name}: ${planted?.permission}`,
-    ])
+    const [used, unused] = granted
+    const line = `${unused?.name}: ${unused?.permission}`
+    expect(unusedOf(granted.slice(0, 2), used ? [used] : [])).toEqual([line])
     expect(unusedOf(granted, granted)).toEqual([])
   })
 })
 
-describe('every operation', () => {
-  const path = (template: string) => template.replaceAll(/\{\w+\}/g, 'x')
-
-  test.each(operationNames)(
-    '%s replies 401/1401 to a credential of the other kind',
-    async (name) => {
-      const { method, caller, path: template } = operations[name]
-      const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
-      const body = method === 'GET' ? {} : { body: {} }
-      const reply = await service.send(method, path(template), { credential, ...body })
-      expect([reply.status, reply.body.error.code]).toEqual([401, 1401])
-    },
-  )
-})
-
-test.each(statuses)('list-debit-requests accepts the status %s', async (status) => {
-  const path = `/api/v1/payment-providers/debit-requests?status=${status}`
-  const reply = await service.send('GET', path, { credential: 'sk_sandbox_demo' })
-  expect([reply.status, reply.body.data]).toEqual([200, []])
-})
-
-describe('every job', () => {
-  const fed = jobNames.flatMap((job) => {
-    const { from } = jobRow(job)
-    return 'queues' in from ? from.queues.map((queue) => ({ job, queue })) : []
-  })
-
-  test.each(fed)('$job leaves an unreadable message in $queue', async (row) => {
-    const event = {
-      Records: [
-        {
-          messageId: 'message-1',
-          receiptHandle: 'gone',
-          body: 'no message',
-          eventSource: 'aws:sqs',
-          eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${row.queue}`,
-          attributes: { ApproximateReceiveCount: '1' },
-        },
-      ],
-    } as unknown as SQSEvent
-    expect(await service.invoke(row.job, event)).toEqual({
-      batchItemFailures: [{ itemIdentifier: 'message-1' }],
-    })
-  })
-})
+test.each(jobNames.filter((job) => 'queues' in jobRow(job).from))(
+  '%s leaves an unreadable message in its queue',
+  async (job) => {
+    const batchItemFailures = [{ itemIdentifier: 'message-1' }]
+    expect(await service.runJob(job, 'no message')).toEqual({ batchItemFailures })
+  },
+)
 
 describe('a failed upload of a report', () => {
-  const MEGABYTE = 1024 * 1024
-
   async function* breakingOff() {
-    for (let n = 0; n < 11; n += 1) yield 'x'.repeat(MEGABYTE)
-    throw new Error('The lines do not come to the batch')
+    for (let n = 0; n < 6; n += 1) yield 'x'.repeat(1024 * 1024)
+    throw new Error('The lines break off')
   }
 
   test.each([
@@ -119,6 +79,41 @@ describe('a failed upload of a report', () => {
     ['manage-ledger', { journal: batch().date }],
   ] as const)('of %s aborts the parts that were written', async (name, report) => {
     const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
-    await expect(writing).rejects.toThrow('do not come to the batch')
+    await expect(writing).rejects.toThrow('break off')
+  })
+})
+
+describe('the Invoke API', () => {
+  const invoke = async (name: string, event: unknown) => {
+    const path = `/2015-03-31/functions/${name}/invocations`
+    const body = typeof event === 'string' ? event : JSON.stringify(event)
+    const response = await fetch(`${service.sandbox().address}${path}`, { method: 'POST', body })
+    const { status, headers } = response
+    return { status, fault: headers.get('x-amz-function-error'), reply: await response.json() }
+  }
+
+  test.each(functionRows.map(({ name }) => name))('accepts the sample of %s', async (name) => {
+    const { status, fault, reply } = await invoke(name, await sampleEvent(name))
+    expect([status, fault]).toEqual([200, null])
+    expect(sampleReplies).toHaveProperty(name)
+    expect(reply).toMatchObject(sampleReplies[name] ?? {})
+  })
+
+  test('has samples that match operations.ts (npm run events writes them)', () => {
+    const files = Object.entries(sampleFiles())
+    const names = files.map(([name]) => name).sort()
+    expect(names).toEqual([...operationNames, 'answer-unmatched'].sort())
+    for (const [name, text] of files) {
+      expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
+    }
+  })
+
+  test('replies 404 for an unknown function, 400 for malformed JSON and 200 with a fault', async () => {
+    expect((await invoke('nobody', {})).status).toBe(404)
+    expect((await invoke('charge', '{')).status).toBe(400)
+    const { status, fault, reply } = await invoke('relay', null)
+    expect([status, fault]).toEqual([200, 'Unhandled'])
+    const error = { errorType: expect.any(String), errorMessage: expect.any(String) }
+    expect(reply).toMatchObject(error)
   })
 })

@@ -3,6 +3,7 @@ import { invokeFunction } from '../../cli/functions-client.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
+import { handler } from '../support/sized-reply.ts'
 
 const REQUEST_MAX = 6_291_456
 const RESPONSE_MAX = 6_291_556
@@ -12,11 +13,14 @@ const BODY_MAX = RESPONSE_MAX - JSON.stringify({ statusCode: 200, headers: {}, b
 let gateway: Gateway
 
 beforeAll(async () => {
-  const rows = functionRows
-    .filter(({ name }) => name === 'answer-unmatched')
-    .map((row) => ({ ...row, entry: 'test/support/sized-reply.ts' }))
+  const rows = functionRows.filter(({ name }) => name === 'answer-unmatched')
   gateway = await openGateway(0)
-  gateway.serve({ functions: await loadFunctions(rows), onReply: () => undefined })
+  gateway.serve({
+    functions: await loadFunctions(rows, async () => ({
+      handler: (event) => handler(event as never),
+    })),
+    onReply: () => undefined,
+  })
 })
 afterAll(() => gateway.stop())
 

@@ -97,60 +97,55 @@ test('approvals invoke functions of the same stage', () => {
   expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
 })
 
-describe('concurrency', () => {
-  const reserved = (stage: StageName): Record<string, number> =>
-    Object.fromEntries(
-      namesIn(stage).flatMap((name) => {
-        const { ReservedConcurrentExecutions: workers } = lambda(stage, name)
-        return workers === undefined ? [] : [[name, workers]]
-      }),
-    )
-  const consumers = (stage: StageName): number[] =>
-    propertiesOf(templates[stage].service, 'AWS::Lambda::EventSourceMapping').flatMap(
-      ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
-    )
-  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+const reserved = (stage: StageName): Record<string, number> =>
+  Object.fromEntries(
+    namesIn(stage).flatMap((name) => {
+      const { ReservedConcurrentExecutions: workers } = lambda(stage, name)
+      return workers === undefined ? [] : [[name, workers]]
+    }),
+  )
+const consumers = (stage: StageName): number[] =>
+  propertiesOf(templates[stage].service, 'AWS::Lambda::EventSourceMapping').flatMap(
+    ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
+  )
 
-  test('is reserved in production for exactly the functions behind the gateway', () => {
-    const workers = reserved('production')
-    expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
-    expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
-    // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
-    const used = sum(Object.values(workers)) + sum(consumers('production'))
-    expect(1_000 - used).toBeGreaterThan(150)
+test('concurrency is reserved in production for exactly the functions behind the gateway', () => {
+  const workers = reserved('production')
+  expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
+  expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
+  const settings = jobsOf(stageNamed('production')).flatMap((name) => {
+    const { from } = jobRow(name)
+    return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
   })
-
-  test('is not reserved in a sandbox, and at most five per queue', () => {
-    expect(reserved('sandbox')).toEqual({})
-    expect(Math.max(...consumers('sandbox'))).toBe(5)
-    expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
-  })
-
-  test("equals the job's setting for each queue in production", () => {
-    const expected = jobsOf(stageNamed('production')).flatMap((name) => {
-      const { from } = jobRow(name)
-      return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
-    })
-    expect(consumers('production').sort()).toEqual(expected.sort())
-  })
+  expect(consumers('production').sort()).toEqual(settings.sort())
+  // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
+  const used = [...Object.values(workers), ...settings].reduce((sum, count) => sum + count, 0)
+  expect(1_000 - used).toBeGreaterThan(150)
 })
 
-test("the host of the API is the gateway's own without a domain", () => {
-  const { service } = templates.production
-  const [api] = Object.keys(service.findResources('AWS::ApiGateway::RestApi'))
-  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: false })
-  service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+test('concurrency is not reserved in a sandbox, and at most five per queue', () => {
+  expect(reserved('sandbox')).toEqual({})
+  expect(Math.max(...consumers('sandbox'))).toBe(5)
+  expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
+})
+
+test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the gateway', () => {
+  const { production, custom } = templates
+  const [Ref] = Object.keys(production.service.findResources('AWS::ApiGateway::RestApi'))
   const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+  const ownHost = { 'Fn::Join': ['', [{ Ref }, ...suffix]] }
   for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
-    const { OWN_HOSTS } = variablesOf('production', name)
-    expect(OWN_HOSTS).toEqual({ 'Fn::Join': ['', [{ Ref: api }, ...suffix]] })
+    expect(variablesOf('production', name).OWN_HOSTS).toEqual(ownHost)
+    expect(variablesOf('custom', name).OWN_HOSTS).toBe('api.example.com')
   }
-})
-
-test('the host of the API is only the domain if there is one, with TLS 1.2 and DNS records', () => {
-  const { service } = templates.custom
-  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
-  service.hasResourceProperties('AWS::ApiGateway::DomainName', {
+  for (const [{ service }, DisableExecuteApiEndpoint] of [
+    [production, false],
+    [custom, true],
+  ] as const) {
+    service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint })
+  }
+  production.service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+  custom.service.hasResourceProperties('AWS::ApiGateway::DomainName', {
     DomainName: 'api.example.com',
     RegionalCertificateArn: customStage.domain?.certificateArn,
     SecurityPolicy: 'TLS_1_2',
@@ -158,9 +153,8 @@ test('the host of the API is only the domain if there is one, with TLS 1.2 and D
   })
   for (const Type of ['A', 'AAAA']) {
     const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
-    service.hasResourceProperties('AWS::Route53::RecordSet', record)
+    custom.service.hasResourceProperties('AWS::Route53::RecordSet', record)
   }
-  expect(variablesOf('custom', 'deliver-webhook').OWN_HOSTS).toBe('api.example.com')
 })
 
 describe('the firewall', () => {

@@ -39,30 +39,19 @@ test('examples of errors have a name and a row of the error table', () => {
 type TestedExample = { value: { error: { code: number; severity: string } } }
 
 const refusals = rowsOf(`
-  charge                    400  1400 3004 3005 3007
-  charge                    402  1402
-  charge                    403  1403 1451 1452
-  charge                    409  3003
-  charge                    422  1007
-  charge                    429  1429 1453 1456
-  charge                    503  1503 2003
-  get-debit-request         404  3404
-  get-bank                  404  1404
-  update-debit-transaction  404  1404
-  update-debit-transaction  422  1007 3001
-  debit-callback            429  1429 1453 1455
-  list-debit-transactions   422  1007
-  list-banks                504  2408
-  list-deliveries           404  3404
-  list-deliveries           429  1429 1453 1454
-  redeliver-event           403  1403 1451 1452 4403
-  redeliver-event           404  1404 4404
-  redeliver-event           409  1409
-  list-events               422  1007
-  list-events               429  1429 1453 1454
-  test-webhook              404  4404
-  test-webhook              429  1429 1453 1454
-`)
+  charge                    400: 1400 3004 3005 3007  402: 1402  403: 1403 1451 1452  409: 3003
+  charge                    422: 1007  429: 1429 1453 1456  503: 1503 2003
+  get-debit-request         404: 3404
+  get-bank                  404: 1404
+  update-debit-transaction  404: 1404  422: 1007 3001
+  debit-callback            429: 1429 1453 1455
+  list-debit-transactions   422: 1007
+  list-banks                504: 2408
+  list-deliveries           404: 3404  429: 1429 1453 1454
+  redeliver-event           403: 1403 1451 1452 4403  404: 1404 4404  409: 1409
+  list-events               422: 1007  429: 1429 1453 1454
+  test-webhook              404: 4404  429: 1429 1453 1454
+`).flatMap(([name = '', ...cells]) => cells.map((cell) => [name, ...cell.split(': ')]))
 
 test.each(refusals)('%s lists for status %s the codes %s', (name = '', status = '', codes) => {
   const { schema } = operationOf(name).responses[status].content['application/json']

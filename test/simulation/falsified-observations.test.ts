@@ -181,6 +181,10 @@ const falsifications = [
   when(49, 'a list lacks a debit', (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
   }),
+  when(50, 'two events have one id', (run) => {
+    const [first, second] = run.posts
+    Object.assign(second.headers, { 'x-svc-event-id': first.headers['x-svc-event-id'] })
+  }),
 ]
 
 describe('the invariants', () => {

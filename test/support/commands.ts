@@ -34,11 +34,13 @@ export type StartedScript = ReturnType<ReturnType<typeof useCommands>>
 export const useCommands = () => {
   const children: ChildProcess[] = []
   afterEach(async () => {
-    const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
+    const running = children
+      .splice(0)
+      .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
     await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
   })
-  return (words: readonly string[], env: NodeJS.ProcessEnv = process.env) => {
-    const child = spawn(process.execPath, words, { env })
+  return (words: readonly string[], env = process.env, program = process.execPath) => {
+    const child = spawn(program, words, { env })
     children.push(child)
     const printed = { out: '', err: '' }
     child.stdout.on('data', (part) => {

@@ -1,6 +1,6 @@
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createProvider, type Provider } from './provider.ts'
-import { callbackPath, type Service, type Shown, SILENT } from './running-service.ts'
+import { type Service, type Shown, SILENT } from './running-service.ts'
 
 /** A provider with a fee of 1.5 % and a settlement account at GCB. */
 export type Payee = Provider & {
@@ -38,11 +38,7 @@ export const createPayee = async (
   const complete = async (amount: string): Promise<string> => {
     const fields = { phone_number: SILENT, amount }
     const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
-    // A bank may send more callbacks than updates a minute.
-    const { status } = await service.send('POST', callbackPath(uuid), {
-      credential: 'bt_sandbox_gcb',
-      body: REPORT,
-    })
+    const { status } = await service.report(uuid, REPORT)
     if (status !== 200) throw new Error(`The report of ${reference} was answered ${status}`)
     return reference
   }

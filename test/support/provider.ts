@@ -3,6 +3,7 @@ import {
   CHARGE,
   chargeBody,
   FAILS_AT_ONCE,
+  PATIENCE,
   type Reply,
   type Service,
   type Shown,
@@ -14,13 +15,18 @@ export type Provider = {
   id: string
   credential: string
   send: (method: string, path: string) => Promise<Reply>
+  get: (path: string) => Promise<Reply>
   /** Creates a debit of 1.00 GHS and returns its reference. */
   charge: (phone?: string) => Promise<string>
   /** Runs a verb of `webhook`. @throws when it is refused */
   webhook: (verb: string, options?: Record<string, string>) => Promise<Shown>
   /** Waits until the delivery record of one event has a status. */
   delivery: (reference: string, event: string, status: string) => Promise<Shown>
+  /** Makes an attempt without its delay. */
+  attempt: (reference: string, n: number, attempt: number) => Promise<unknown>
 }
+
+export const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
 
 export const deliveriesPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}/deliveries`
@@ -40,6 +46,7 @@ export const createProvider = async (
     id,
     credential,
     send: (method, path) => service.send(method, path, { credential }),
+    get: (path) => service.get(path, credential),
     charge: async (phone_number = FAILS_AT_ONCE) => {
       const body = chargeBody({ phone_number, amount: '1.00' })
       // On a busy machine some requests of a burst get 503 and must be retried.
@@ -51,14 +58,13 @@ export const createProvider = async (
     },
     webhook: (verb, options = {}) => service.call('webhook', verb, { provider: id, ...options }),
     delivery: (reference, event, status) =>
-      vi.waitFor(
-        async () => {
-          const records = await service.call('delivery', 'list', { reference })
-          const record = records.find((item: Shown) => item.event === `transaction.${event}`)
-          if (record?.status !== status) throw new Error(`${event} is ${record?.status}`)
-          return record
-        },
-        { timeout: 15_000, interval: 50 },
-      ),
+      vi.waitFor(async () => {
+        const records = await service.call('delivery', 'list', { reference })
+        const record = records.find((item: Shown) => item.event === `transaction.${event}`)
+        if (record?.status !== status) throw new Error(`${event} is ${record?.status}`)
+        return record
+      }, PATIENCE),
+    attempt: (reference, n, attempt) =>
+      service.runJob('deliver-webhook', { reference, n, attempt }),
   }
 }

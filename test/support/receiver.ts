@@ -24,6 +24,8 @@ export type Receiver = {
   received: Received[]
   /** The next responses, before those of `otherwise`. */
   answers: Answer[]
+  /** Adds responses for one path, before all others. */
+  script: (path: string, ...answers: Answer[]) => void
   otherwise: (received: Received) => Answer
   close: () => Promise<void>
   /** Listens on the same port again. */
@@ -38,12 +40,14 @@ const referenceIn = ({ data }: Received['body']): string =>
 
 export const useReceiver = (): Receiver => {
   let port = 0
+  const scripts = new Map<string, Answer[]>()
   const server = createServer(async (request, response) => {
     const raw = await text(request)
     const { headers, url: path = '' } = request
     const webhook = { at: Date.now(), path, headers, raw, body: JSON.parse(raw) }
     receiver.received.push(webhook)
-    const answer = receiver.answers.shift() ?? receiver.otherwise(webhook)
+    const answer =
+      scripts.get(path)?.shift() ?? receiver.answers.shift() ?? receiver.otherwise(webhook)
     if (typeof answer === 'number') response.writeHead(answer).end()
     else answer(response)
   })
@@ -62,6 +66,9 @@ export const useReceiver = (): Receiver => {
     url: (path = '/webhooks') => `http://127.0.0.1:${port}${path}`,
     received: [],
     answers: [],
+    script: (path, ...answers) => {
+      scripts.set(path, [...(scripts.get(path) ?? []), ...answers])
+    },
     otherwise: () => 204,
     close,
     reopen: open,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
+import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
@@ -15,6 +16,14 @@ export type Reply = {
   // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into, member by member
   body: any
 }
+
+/** Returns the status and the code of a refusal, as `422/1007`, or the status alone. */
+export const codeOf = ({ status, body }: Reply): string =>
+  body?.error ? `${status}/${body.error.code}` : String(status)
+
+/** Returns a reply as text without its request id and time. */
+export const textOf = ({ status, body }: Reply): string =>
+  JSON.stringify({ status, ...body, meta: undefined })
 
 export type RequestOptions = {
   credential?: string | undefined
@@ -33,6 +42,17 @@ export type Service = {
   /** Returns the error of an operator's verb; undefined when it is not refused. */
   refusal: (noun: string, verb: string, options?: Options) => Promise<string | undefined>
   invoke: (name: string, event: unknown) => Promise<unknown>
+  /** Runs a job with one message, with a clock that is some seconds ahead. */
+  runJob: (name: JobName, message?: unknown, secondsAhead?: number) => Promise<unknown>
+  get: (path: string, credential?: string) => Promise<Reply>
+  /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
+  report: (uuid: string, body: unknown, credential?: string) => Promise<Reply>
+  show: (reference: string) => Promise<Shown>
+  /** Waits until a debit has a status, and returns it. */
+  until: (reference: string, status: string) => Promise<Shown>
+  exceptions: (reference: string) => Promise<Shown[]>
+  /** Returns the newest change record of an object. */
+  changeOf: (target: string) => Promise<Shown>
   /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
   charge: (fields?: object, credential?: string) => Promise<Charged>
   /** Creates a debit and waits until it has a status. */
@@ -53,7 +73,7 @@ export const printed = (reply: OperatorReply): Shown => {
 }
 
 /** For `vi.waitFor`, on a busy machine. */
-export const PATIENCE = { timeout: 30_000, interval: 50 }
+export const PATIENCE = { timeout: 30_000, interval: 20 }
 
 /** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
@@ -106,6 +126,13 @@ export const useService = ({
   const operate: Service['operate'] = async (noun, verb, options = {}) =>
     (await running().functions.invoke(`manage-${noun}`, { verb, options })) as OperatorReply
   const call: Service['call'] = async (...words) => printed(await operate(...words))
+  const show: Service['show'] = (reference) => call('debit', 'show', { reference })
+  const until: Service['until'] = (reference, expected) =>
+    vi.waitFor(async () => {
+      const debit = await show(reference)
+      if (debit.status !== expected) throw new Error(`${reference} is ${debit.status}`)
+      return debit
+    }, PATIENCE)
   const charge: Service['charge'] = async (fields = {}, credential = 'sk_sandbox_demo') => {
     const { status, body } = await send('POST', CHARGE, {
       credential,
@@ -125,15 +152,51 @@ export const useService = ({
       return 'error' in reply ? reply.error : undefined
     },
     invoke: (name, event) => running().functions.invoke(name, event),
+    runJob: async (name, message = {}, secondsAhead = 0) => {
+      if (secondsAhead > 0) {
+        vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })
+      }
+      try {
+        return await running().functions.invoke(name, messageEvent(name, message))
+      } finally {
+        vi.useRealTimers()
+      }
+    },
+    get: (path, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
+    report: (uuid, body, credential = 'bt_sandbox_gcb') =>
+      send('POST', callbackPath(uuid), { credential, body }),
+    show,
+    until,
+    exceptions: async (reference) => {
+      const reply = await operate('exception', 'show', { reference })
+      return 'error' in reply ? [] : (reply.result as Shown[])
+    },
+    changeOf: async (target) =>
+      (await call('change', 'list')).find((change: Shown) => change.target === target),
     charge,
     chargeUntil: async (expected, fields, credential) => {
       const charged = await charge(fields, credential)
-      await vi.waitFor(async () => {
-        const { status } = await call('debit', 'show', { reference: charged.reference })
-        if (status !== expected) throw new Error(`${charged.reference} is ${status}`)
-      }, PATIENCE)
+      await until(charged.reference, expected)
       return charged
     },
+  }
+}
+
+/** Returns the event of a job with one message of its first queue. */
+const messageEvent = (name: JobName, message: unknown) => {
+  const { from } = jobRow(name)
+  const queue = 'queues' in from ? from.queues[0] : ''
+  return {
+    Records: [
+      {
+        messageId: 'message-1',
+        receiptHandle: 'gone',
+        body: typeof message === 'string' ? message : JSON.stringify(message),
+        eventSource: 'aws:sqs',
+        eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
+        attributes: { ApproximateReceiveCount: '1' },
+      },
+    ],
   }
 }
 

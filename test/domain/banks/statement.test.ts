@@ -109,90 +109,64 @@ const debit = (given: Partial<StatementDebit> = {}): StatementDebit => ({
   ...given,
 })
 
-const NONE = { count: 0, sum: '0.00', examples: [] }
+const OTHER_REFERENCE = 'DCS-20261121-XYZ789'
 const NEXT_DAY = '2026-11-22T00:00:01.000Z'
 const failed = debit({ status: 'failed', completed_at: null })
+const cheap = debit({ uuid: OTHER, amount: '5.00', reference: OTHER_REFERENCE })
+const earlier = debit({ uuid: OTHER, completed_at: '2026-11-20T23:59:59.999Z' })
+const byBank = row({ uuid: null })
 const compared = (rows: StatementRow[], debits: StatementDebit[]) =>
   compareStatement('2026-11-21' as Day, rows, debits)
 
-test.each([
-  ['by its uuid', row({ bank_reference: null }), debit()],
-  ['by its bank reference', row({ uuid: null }), debit()],
-  ['by both', row(), debit()],
-  ['that was reversed later', row(), debit({ status: 'reversed' })],
-])('a row matches a completed debit %s', (_, bankRow, ours) => {
-  const { line, uuid, bank_reference, currency, completed_at } = bankRow
-  const example = {
-    line,
-    uuid,
-    bank_reference,
-    currency,
-    completed_at,
-    amount: '100.00',
-    reference,
-  }
-  expect(compared([bankRow], [ours])).toEqual({
-    matched: { count: 1, sum: '100.00', examples: [example] },
-    missing_here: NONE,
-    missing_at_bank: NONE,
-    differs: NONE,
+const cheaper = debit({ amount: '90.00' })
+const dollars = row({ currency: 'USD' })
+const later = debit({ completed_at: NEXT_DAY })
+const renamed = debit({ bank_reference: 'B-2' })
+const AMOUNT = 'the amount is 90.00 here'
+const CURRENCY = 'the currency is GHS here'
+const DAY = `the debit was completed here at ${NEXT_DAY}`
+// Matched, missing here, missing at the bank, and different rows.
+const [MATCH, DIFFERENCE] = ['1=100.00 0 0 0', '0 0 0 1=100.00']
+
+test.each<[string, StatementRow[], StatementDebit[], string, string?]>([
+  ['a row by its uuid', [row({ bank_reference: null })], [debit()], MATCH],
+  ['a row by its bank reference', [byBank], [debit()], MATCH],
+  ['a row by both', [row()], [debit()], MATCH],
+  ['a debit that was reversed later', [row()], [debit({ status: 'reversed' })], MATCH],
+  ['rows without a debit', [row({ uuid: OTHER }), byBank], [], '0 2=200.00 0 0'],
+  ['debits without a row', [], [debit(), failed, earlier], '0 0 1=100.00 0'],
+  ['another amount', [row()], [cheaper], DIFFERENCE, AMOUNT],
+  ['another currency', [dollars], [debit()], DIFFERENCE, CURRENCY],
+  ['two differences', [dollars], [cheaper], DIFFERENCE, `${AMOUNT}; ${CURRENCY}`],
+  ['a failed debit', [row()], [failed], DIFFERENCE, 'the debit is failed here'],
+  ['another day', [row()], [later], DIFFERENCE, DAY],
+  ['another reference', [row()], [renamed], DIFFERENCE, 'the bank_reference is B-2 here'],
+  ['two rows', [row(), byBank], [debit()], '1=100.00 0 0 1=100.00', 'line 2 names the same debit'],
+])('a statement with %s is compared', (_, rows, debits, expected, reason) => {
+  const { matched, missing_here, missing_at_bank, differs } = compared(rows, debits)
+  const groups = [matched, missing_here, missing_at_bank, differs]
+  const shown = groups.map(({ count, sum, examples }) => {
+    expect(examples).toHaveLength(count)
+    return count === 0 ? '0' : `${count}=${sum}`
   })
+  expect([shown.join(' '), differs.examples.at(-1)?.reason]).toEqual([expected, reason])
 })
 
-test.each([
-  ['the amount is 90.00 here', debit({ amount: '90.00' }), row()],
-  ['the currency is GHS here', debit(), row({ currency: 'USD' })],
-  ['the debit is failed here', failed, row()],
-  ['the debit is processing here', debit({ status: 'processing', completed_at: null }), row()],
-  [`the debit was completed here at ${NEXT_DAY}`, debit({ completed_at: NEXT_DAY }), row()],
-  ['the bank_reference is B-2 here', debit({ bank_reference: 'B-2' }), row()],
-  [
-    'the amount is 90.00 here; the currency is GHS here',
-    debit({ amount: '90.00' }),
-    row({ currency: 'USD' }),
-  ],
-])('a row differs: %s', (reason, ours, bankRow) => {
-  expect(compared([bankRow], [ours])).toMatchObject({
-    matched: NONE,
-    missing_here: NONE,
-    missing_at_bank: NONE,
-    differs: { count: 1, sum: '100.00', examples: [{ line: 2, reason }] },
-  })
-})
-
-test('a row without a debit is missing here', () => {
-  const rows = [row({ uuid: OTHER }), row({ uuid: null, bank_reference: 'B-9', line: 3 })]
-  expect(compared(rows, [])).toMatchObject({
-    missing_here: { count: 2, sum: '200.00', examples: [{ line: 2 }, { line: 3 }] },
-    differs: NONE,
-  })
-})
-
-test('a second row of a debit differs, by either column', () => {
-  const rows = [row(), row({ line: 3 }), row({ line: 4, uuid: null })]
-  expect(compared(rows, [debit()])).toMatchObject({
-    matched: { count: 1 },
-    differs: { count: 2, examples: [{ reason: 'line 2 names the same debit' }, { line: 4 }] },
-  })
+test('an example has the columns of its row and the reference of its debit', () => {
+  const example = { ...row(), amount: '100.00' }
+  const { matched, missing_here, missing_at_bank } = compared(
+    [row(), row({ uuid: OTHER })],
+    [debit()],
+  )
+  expect(matched.examples).toEqual([{ ...example, reference }])
+  expect(missing_here.examples).toEqual([{ ...example, uuid: OTHER }])
+  expect(missing_at_bank).toEqual({ count: 0, sum: '0.00', examples: [] })
+  expect(compared([], [debit()]).missing_at_bank.examples).toEqual([debit()])
 })
 
 test('a shared bank reference matches the debit with the same amount', () => {
-  const other = 'DCS-20261121-XYZ789'
-  const debits = [debit(), debit({ uuid: OTHER, amount: '5.00', reference: other })]
-  const rows = [row({ uuid: null, amount: 5_00 }), row({ uuid: null, line: 3 })]
-  expect(compared(rows, debits)).toMatchObject({
-    matched: { count: 2, sum: '105.00', examples: [{ reference: other }, { reference }] },
-    missing_at_bank: NONE,
-  })
-})
-
-test('only a debit that completed on the day needs a row', () => {
-  const earlier = debit({ uuid: OTHER, completed_at: '2026-11-20T23:59:59.999Z' })
-  expect(compared([], [debit(), failed, earlier]).missing_at_bank).toEqual({
-    count: 1,
-    sum: '100.00',
-    examples: [debit()],
-  })
+  const { matched } = compared([row({ uuid: null, amount: 5_00 }), byBank], [debit(), cheap])
+  expect(matched.examples).toMatchObject([{ reference: OTHER_REFERENCE }, { reference }])
 })
 
 test('each group counts and sums all rows and has at most a hundred examples', () => {

@@ -10,14 +10,15 @@ import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import { blackHole } from './black-hole.ts'
-import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
   ended,
   listening,
+  networkOf,
   rawReceiver,
   receiver,
+  requestTo,
 } from './servers.ts'
 
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
-import { fakeResolver, networkOf } from './post-request.ts'
+import { fakeResolver, networkOf } from './servers.ts'
 
 const NAMED = 'https://provider.example/hooks'
 
@@ -75,4 +75,14 @@ test.each([
   const { lookups, resolve } = fakeResolver()
   expect(await rejection(check(text, { resolve }))).toEqual(['address', reason])
   expect(lookups).toEqual([])
+})
+
+test('only a host that a local sandbox names may be private, and only without TLS', async () => {
+  const network = { localPeers: ['peer.example'], resolve: async () => ['10.0.0.2'] }
+  const url = new URL('http://peer.example:8080/hooks')
+  expect(await check(url.href, network)).toEqual({ url, addresses: ['10.0.0.2'] })
+  const secure = await rejection(check('https://peer.example:8443/hooks', network))
+  expect(secure).toEqual(['address', 'must resolve to public addresses only'])
+  const other = await rejection(check('http://other.example:8080/hooks', network))
+  expect(other).toEqual(['address', 'must use https'])
 })

@@ -3,14 +3,15 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
-import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
   ended,
   listening,
+  networkOf,
   pem,
   receiver,
+  requestTo,
   tlsReceiver,
 } from './servers.ts'
 

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import { plain } from '../infra/bundles/build.ts'
+import { nodeModules } from '../infra/bundles/node-modules.ts'
+import { pruned } from '../infra/bundles/pruned.ts'
+
+/** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDER = join(ROOT, 'dist/package')
+const SWAGGER_UI = 'swagger-ui-dist'
+const swaggerUi = dirname(createRequire(import.meta.url).resolve(`${SWAGGER_UI}/package.json`))
+
+const { version, description, license } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+)
+
+rmSync(FOLDER, { recursive: true, force: true })
+await build({
+  ...plain,
+  target: 'node20',
+  plugins: [nodeModules, pruned],
+  splitting: true,
+  // The sandbox finds a command by the name of its class.
+  keepNames: true,
+  entryPoints: { debit: 'cli/debit.ts' },
+  outdir: FOLDER,
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
+})
+const debit = join(FOLDER, 'debit.mjs')
+writeFileSync(debit, `#!/usr/bin/env node\n${readFileSync(debit, 'utf8')}`)
+const assets = join(FOLDER, 'node_modules', SWAGGER_UI)
+mkdirSync(assets, { recursive: true })
+for (const file of ['package.json', 'LICENSE', 'swagger-ui.css', 'swagger-ui-bundle.js']) {
+  cpSync(join(swaggerUi, file), join(assets, file))
+}
+cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
+const manifest = {
+  name: 'debit-collection-service',
+  version,
+  description,
+  license,
+  type: 'module',
+  bin: { debit: 'debit.mjs' },
+  engines: { node: '>=20' },
+  dependencies: { [SWAGGER_UI]: '*' },
+  bundleDependencies: [SWAGGER_UI],
+}
+writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(manifest, undefined, 2))
+const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', dirname(FOLDER)], {
+  cwd: FOLDER,
+  encoding: 'utf8',
+})
+process.stdout.write(`${join(dirname(FOLDER), name.trim())}\n`)

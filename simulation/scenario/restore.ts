@@ -1,0 +1,93 @@
+import type { Clock } from '../../aws/clock.ts'
+import type { Api } from '../peers/api.ts'
+import { type Operators, resultOf } from '../peers/operators.ts'
+import type { Clients } from './clients.ts'
+import { simulatedProviders } from './fixtures.ts'
+import type { Restore } from './scenario.ts'
+
+/** A restore of the table to an earlier second, by the runbook of docs/operations.md#restore. */
+
+const MINUTE_MS = 60_000
+/** Running jobs end within this time. */
+const JOBS_MS = 15 * MINUTE_MS
+
+/** A paused stage replies 503 and starts no job. */
+export const newStage = () => {
+  let isPaused = false
+  let waiting: (() => void)[] = []
+  return {
+    isPaused: (): boolean => isPaused,
+    /** Waits until jobs may start. */
+    resumed: (): Promise<void> =>
+      isPaused ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(),
+    pause: (): void => {
+      isPaused = true
+    },
+    resume: (): void => {
+      isPaused = false
+      for (const start of waiting) start()
+      waiting = []
+    },
+  }
+}
+
+export type Stage = ReturnType<typeof newStage>
+
+type Deps = {
+  api: Api
+  operators: Operators
+  clients: Clients
+  clock: Clock
+  stage: Stage
+  /** Returns the table to its state at an instant. */
+  restoreTable: (at: number) => void
+}
+
+type Listed = { reference: string; uuid: string }
+
+export const newRestore = ({ api, operators, clients, clock, stage, restoreTable }: Deps) => {
+  /** Records the outcomes that the banks know of open debits. */
+  const compareWithBanks = async (): Promise<void> => {
+    for (const { id: provider } of simulatedProviders) {
+      for (const status of ['processing', 'pending']) {
+        const options = { provider, status, limit: '1000' }
+        const list = await operators.operate('debit', 'list', options)
+        for (const { reference, uuid } of (resultOf(list) ?? []) as Listed[]) {
+          const outcome = clients.outcomeOf(uuid)
+          const verb = outcome?.status === 'completed' ? 'complete' : 'fail'
+          const recorded = {
+            reference,
+            'bank-reference': `B-${uuid.slice(0, 8)}`,
+            reason: 'Statement',
+          }
+          if (outcome) await operators.operate('debit', verb, recorded)
+        }
+      }
+    }
+  }
+
+  const repair = async (at: number): Promise<void> => {
+    const date = new Date(at).toISOString().slice(0, 10)
+    for (const { id: provider } of simulatedProviders) {
+      await operators.operate('debit', 'repair', { provider, date })
+    }
+  }
+
+  return {
+    start: async ({ at, to }: Restore): Promise<void> => {
+      await api.sleep(at - clock.now())
+      stage.pause()
+      await api.sleep(JOBS_MS)
+      restoreTable(to)
+      await operators.operate('restore', 'begin', { generation: '2' })
+      await compareWithBanks()
+      for (const options of clients.reversedSince(to)) {
+        await operators.operate('debit', 'reverse', options)
+      }
+      await repair(to)
+      await api.sleep(2 * MINUTE_MS)
+      stage.resume()
+      await operators.operate('restore', 'release', {})
+    },
+  }
+}

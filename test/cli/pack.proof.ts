@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { printedBy, useCommands } from '../support/commands.ts'
+import { CHARGE, chargeBody } from '../support/running-service.ts'
+
+/** The tarball of `npm run pack` runs in an empty folder, without this project's packages. */
+
+const start = useCommands()
+let folder = ''
+let tarball = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'packed-'))
+  tarball = execFileSync('npm', ['run', '-s', 'pack'], { encoding: 'utf8' }).trim()
+  execFileSync('tar', ['-xzf', tarball, '-C', folder])
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const bytesIn = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+
+test('the tarball has less than 10 MB unpacked, and neither CDK nor TypeScript', () => {
+  expect(bytesIn(folder)).toBeLessThan(10_000_000)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  expect(files.filter((file) => /cdk|\.ts$/.test(file))).toEqual([])
+})
+
+// The oldest supported version, where the machine has one.
+const versions = [process.execPath, '/usr/bin/node'].filter(existsSync)
+
+test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
+  const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
+  const sandbox = start(words, { PATH: process.env.PATH }, node)
+  const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
+  const reply = await fetch(`${address}${CHARGE}`, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' },
+    body: JSON.stringify(chargeBody()),
+  })
+  expect(reply.status).toBe(202)
+  expect((await fetch(`${address}/docs/swagger-ui.css`)).status).toBe(200)
+  expect(sandbox.printed.err).toBe('')
+})
+
+test('an unknown command prints one line and exits with 1', async () => {
+  const { printed, exited } = start([join(folder, 'package/debit.mjs'), 'nothing'])
+  expect([await exited, printed.err]).toEqual([
+    1,
+    'usage: debit sandbox|operator|listen|invoke [options]\n',
+  ])
+})

@@ -1,0 +1,142 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../shared/api/operations.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
+import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
+import {
+  answer,
+  callerOf,
+  counts,
+  credentialIs,
+  details,
+  newestToken,
+  type Reply,
+  type Settings,
+  standing,
+  times,
+  useCountedRequests,
+} from '../support/counted-requests.ts'
+
+/** Credentials, and the limit of their rejections (docs/api.md#authentication). */
+
+useCountedRequests()
+
+describe('the Authorization header', () => {
+  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])('accepts the scheme %s', async (scheme) => {
+    const reply = await callerOf('list-banks')({
+      headers: { authorization: `${scheme} token-any` },
+    })
+    expect(reply.statusCode).toBe(200)
+  })
+
+  const missing = 'the Authorization header is missing'
+  const twice = 'the request has more than one Authorization header'
+  const scheme = 'the scheme of the Authorization header must be Bearer or Token'
+  const malformed = 'the token is malformed'
+  const unknown = 'the credential is unknown, expired or of another kind of caller'
+
+  const rows: [string | string[] | undefined, string][] = [
+    [undefined, missing],
+    ['', missing],
+    [['Bearer a', 'Bearer a'], twice],
+    ...['Basic c2s6c2s=', 'sk_sandbox_demo', 'Bearers x'].map((text): [string, string] => [
+      text,
+      scheme,
+    ]),
+    ...['Bearer', 'Bearer ', 'Bearer  x', 'Bearer x, Bearer x', 'Bearer x\n'].map(
+      (text): [string, string] => [text, malformed],
+    ),
+    [`Bearer ${'x'.repeat(10_000)}`, malformed],
+    ['Bearer unknown', unknown],
+    [`Bearer sk_test_${'0'.repeat(39)}`, unknown],
+  ]
+
+  test.each(rows)('%j gets 401/1401 with the problem in details', async (value, problem) => {
+    const send = callerOf('list-banks')
+    credentialIs({})
+    const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
+    expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
+    const error = { message: 'Unauthorized', details: problem }
+    expect(JSON.parse(reply.body).error).toMatchObject(error)
+  })
+
+  test.each([
+    { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' },
+    { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' },
+    { kind: 'bank', owner: 'GCB', createdAt: '' },
+  ])('with the credential %o gets the bytes of an unknown one', async (Item) => {
+    const send = callerOf('list-banks')
+    credentialIs({ Item })
+    const reply = await send({ headers: { Authorization: 'Bearer known' } })
+    expect([details(reply), reply.headers['X-RateLimit-Limit']]).toEqual([unknown, '30'])
+    expect(JSON.parse(reply.body).error).toEqual({
+      ...{ code: 1401, message: 'Unauthorized', category: 'authentication' },
+      ...{ severity: 'high', details: unknown },
+    })
+  })
+})
+
+describe('a failed credential', () => {
+  const headers = { Authorization: 'Bearer unknown' }
+
+  // Which addresses share a scope: test/api/address.test.ts.
+  test.each([
+    ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
+    ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
+    ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
+  ])('counts per address: %s', async (_name, address, other, expected) => {
+    const send = callerOf('list-banks')
+    credentialIs({})
+    const replies = await times(30, () => send({ headers, address }))
+    expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
+    expect(answer(await send({ headers, address: other }))).toBe(expected)
+    expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
+  })
+})
+
+process.env.SEALING_KEY = 'a text for tests'
+const requestSecret = 'rs_of_twenty_letters'
+const signed = {
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret, real) },
+}
+
+describe('a rejection of a known key', () => {
+  const old = { 'X-Signature': 'x', 'X-Timestamp': '1000000000' }
+  const rejections: [string, Settings, Record<string, string>, string][] = [
+    ['a missing signature', signed, {}, '401/1401'],
+    ['an expired timestamp', signed, old, '401/1401'],
+    ['a malformed timestamp', signed, { ...old, 'X-Timestamp': 'now' }, '400/1400'],
+    ['an address outside the list', { allowedAddresses: ['203.0.113.0/24'] }, {}, '403/1451'],
+    ['a suspended provider', { status: 'suspended' }, {}, '403/1403'],
+  ]
+
+  test.each(rejections)('counts per key and address: %s', async (_name, settings, more, code) => {
+    const send = callerOf('list-banks', settings)
+    const headers = { Authorization: `Bearer ${newestToken()}`, ...more }
+    const outcomes = await times(31, () => send({ headers }))
+    expect(outcomes.map(answer)).toEqual([...Array(30).fill(code), '429/1453'])
+    expect(standing(outcomes[29] as Reply)).toEqual([30, 0])
+    expect(details(outcomes[30] as Reply)).toMatchObject({ limit: 30, period: 'minute' })
+    // No other address, key or window of the provider is affected.
+    expect(answer(await send({ headers, address: '192.0.2.1' }))).toBe(code)
+    expect(answer(await callerOf('list-banks', settings)({}))).not.toBe('429/1453')
+    expect([...counts.windows.keys()].filter((pk) => pk.startsWith('WINDOW#list-banks'))).toEqual(
+      [],
+    )
+  })
+
+  test('never affects valid requests with the same key from the same address', async () => {
+    const send = callerOf('list-banks', signed)
+    const path = operations['list-banks'].path
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', requestSecret)
+      .update(`GET${path}${timestamp}`)
+      .digest('hex')
+    const good = { Authorization: `Bearer ${newestToken()}`, 'X-Timestamp': timestamp }
+    await times(40, () => send({ headers: { ...good, 'X-Signature': 'x' } }))
+    const reply = await send({ headers: { ...good, 'X-Signature': signature } })
+    expect(answer(reply)).toBe('200/undefined')
+    expect(standing(reply)).toEqual([60, 59])
+  })
+})

@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { CHARGE, chargeBody, PATIENCE } from '../support/running-service.ts'
+
+/** The folder of `--data` keeps every acknowledged write, whenever the process is killed. */
+
+const receiver = useReceiver()
+const start = useCommands()
+let data = ''
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'sandbox-data-'))
+})
+afterEach(() => rmSync(data, { recursive: true }))
+
+const EVENTS = ['created', 'pending', 'processing', 'completed']
+
+const words = () => ['sandbox/main.ts', '--port', '0', '--time-scale', '30', '--data', data]
+const addressOf = (sandbox: StartedScript) => printedBy(sandbox, /^ready (http:\S+)$/m)
+
+const operate = async (address: string, ...command: string[]): Promise<unknown> => {
+  const port = new URL(address).port
+  return JSON.parse((await runScript(['cli/operator.ts', ...command, '--port', port])).stdout)
+}
+
+/** Charges until the sandbox stops to answer; returns the acknowledged references. */
+const chargeWhileUp = async (address: string): Promise<string[]> => {
+  const acknowledged: string[] = []
+  const caller = async () => {
+    const headers = { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' }
+    for (;;) {
+      const reply = await fetch(`${address}${CHARGE}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(chargeBody({ amount: '1.00' })),
+      })
+      if (reply.status !== 202) return
+      acknowledged.push(((await reply.json()) as { data: { reference: string } }).data.reference)
+    }
+  }
+  await Promise.allSettled([caller(), caller(), caller(), caller()])
+  return acknowledged
+}
+
+test('a sandbox that is killed four times loses no debit, no event and no setting', async () => {
+  const all: string[] = []
+  for (const milliseconds of [30, 80, 160, 250]) {
+    const sandbox = start(words())
+    const address = await addressOf(sandbox)
+    if (all.length === 0) {
+      await operate(address, 'webhook', 'set', '--provider', 'demo', '--url', receiver.url())
+    }
+    setTimeout(() => sandbox.child.kill('SIGKILL'), milliseconds)
+    all.push(...(await chargeWhileUp(address)))
+    await sandbox.exited
+  }
+  expect(all.length).toBeGreaterThan(0)
+  await addressOf(start(words()))
+  await vi.waitFor(() => {
+    const received = new Set(
+      receiver.received.map(({ body }) => `${body.data.transaction.reference} ${body.event}`),
+    )
+    const missing = all
+      .flatMap((reference) => EVENTS.map((event) => `${reference} transaction.${event}`))
+      .filter((event) => !received.has(event))
+    expect(missing).toEqual([])
+  }, PATIENCE)
+}, 120_000)
+
+test('an incomplete last line is ignored, and a second sandbox is refused', async () => {
+  const first = start(words())
+  await addressOf(first)
+  const { code, stderr } = await runScript(words())
+  expect([code, stderr]).toEqual([1, `${data} is in use by process ${first.child.pid}\n`])
+  first.child.kill('SIGKILL')
+  await first.exited
+  const journal = join(data, 'journal.jsonl')
+  writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"changes":[{"seq`)
+  const address = await addressOf(start(words()))
+  expect(await operate(address, 'provider', 'show', '--provider', 'demo')).toMatchObject({
+    id: 'demo',
+  })
+})
+
+test('a folder that cannot be written gives one line and exit code 1', async () => {
+  const file = join(data, 'file')
+  writeFileSync(file, '')
+  const { code, stderr } = await runScript([...words().slice(0, -1), file])
+  expect([code, stderr.split('\n').length]).toEqual([1, 2])
+  expect(stderr).toContain('cannot keep the data')
+})
