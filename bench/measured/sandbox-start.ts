@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Measure } from '../part.ts'
+import type { Measure } from '../figures.ts'
 import { median } from '../samples.ts'
 
 /** The time to the lines of the sandbox, its memory, and its use of a core while it is idle. */
