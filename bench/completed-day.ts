@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { BankIdentifier } from '../shared/domain/banks/bank.ts'
 import { advance, type Debit, openDebit } from '../shared/domain/debits/debit.ts'
@@ -8,17 +8,10 @@ import { pesewas } from '../shared/domain/money.ts'
 import { PhoneNumber } from '../shared/domain/phone.ts'
 import type { ProviderId } from '../shared/domain/providers/provider.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
-import { type BatchId, type Line, openBatch } from '../shared/domain/settlement/batch.ts'
-import { debitLine } from '../shared/domain/settlement/line.ts'
-import { dayOf } from '../shared/domain/time.ts'
-import type { Runtime } from '../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../shared/store/debits/debit-item.ts'
-import { keys } from '../shared/store/keys.ts'
-import { toBatchItem, toLineItem } from '../shared/store/settlement/batch-item.ts'
-import { LINES_PER_WRITE } from '../shared/store/settlement/lines.ts'
 import { table, tableName } from '../shared/store/table.ts'
 
-/** Seeds a day of completed debits of a provider, and settles it without the product's code. */
+/** Seeds a day of completed debits of a provider. */
 
 export type CompletedDay = {
   provider: ProviderId
@@ -95,68 +88,3 @@ export const seed = async (day: CompletedDay): Promise<void> => {
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
 }
-
-/** Sends the transactions that settlement sends, in sequence. */
-export const settleBare = async (
-  day: CompletedDay,
-  { from, to }: { from: number; to: number },
-  { now, newId }: Pick<Runtime, 'now' | 'newId'>,
-): Promise<void> => {
-  const { provider, start } = day
-  const date = dayOf(new Date(start.getTime() + DAY_MS))
-  const id = `STL-${date.replaceAll('-', '')}-BARE${String(offsetOf(day) % 90).padStart(2, '0')}`
-  const batch = openBatch({
-    id: id as BatchId,
-    uuid: v.parse(Uuid, newId()),
-    provider,
-    date,
-    n: 1,
-    createdAt: now(),
-    feeSchedule: null,
-  })
-  const line = debitLine(debitOf(day, 0), undefined)
-  for (let first = from; first < to; first += LINES_PER_WRITE) {
-    const length = Math.min(LINES_PER_WRITE, to - first)
-    const header =
-      first === 0 ? { Put: { TableName: tableName(), Item: toBatchItem(batch) } } : isOpen(batch)
-    const lines = Array.from({ length }, (_, offset) =>
-      writesOf(batch.id, line, referenceIn(day, first + offset)),
-    )
-    await table.send(new TransactWriteCommand({ TransactItems: [header, ...lines.flat()] }))
-  }
-}
-
-const isOpen = ({ id }: { id: BatchId }) => ({
-  ConditionCheck: {
-    TableName: tableName(),
-    Key: keys.batch(id),
-    ConditionExpression: 'sealedAt = :not',
-    ExpressionAttributeValues: { ':not': null },
-  },
-})
-
-const writesOf = (id: BatchId, line: Line, reference: Reference) => [
-  {
-    Put: {
-      TableName: tableName(),
-      Item: toLineItem(id, { ...line, reference }),
-      ConditionExpression: 'attribute_not_exists(pk)',
-    },
-  },
-  {
-    Update: {
-      TableName: tableName(),
-      Key: keys.debit(reference),
-      UpdateExpression: 'SET settledIn = :batch, #version = :next REMOVE #work, due',
-      ConditionExpression:
-        '#status = :status AND #version = :version AND attribute_not_exists(settledIn)',
-      ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
-      ExpressionAttributeValues: {
-        ':batch': id,
-        ':status': 'completed',
-        ':version': 3,
-        ':next': 4,
-      },
-    },
-  },
-]

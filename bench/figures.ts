@@ -1,6 +1,6 @@
 import { type Spread, spreadOf } from './samples.ts'
 
-export type Target = { ratioAtMost: number } | { ratioAtLeast: number } | { atMost: number }
+type Target = { ratioAtMost: number } | { ratioAtLeast: number } | { atMost: number }
 
 /** One row of a table: our figure and, if it has a base, the figure of the base and their ratio. */
 export type Figure = {
@@ -19,6 +19,17 @@ export type Figure = {
 /** The result of one part. Notes are lines of Markdown below the table. */
 export type Measured = { title: string; explanation: string; figures: Figure[]; notes?: string[] }
 
+export type Options = {
+  /** A figure is the median of this many rounds. */
+  rounds: number
+  /** Sends fewer requests. */
+  short: boolean
+  /** Includes the slowest measurements. */
+  full: boolean
+}
+
+export type Measure = (options: Options) => Promise<Measured>
+
 /** Compares samples of ours with those of a base, round by round. */
 export const compare = <T>(
   ours: readonly T[],
@@ -36,9 +47,7 @@ export const compare = <T>(
 /** Compares two single values. */
 export const ratioOf = (ours: number, base: number) => compare([ours], [base], (value) => value)
 
-export type Verdict = 'met' | 'missed' | ''
-
-export const verdictOf = ({ target, ours, ratio }: Omit<Figure, 'name'>): Verdict => {
+const verdictOf = ({ target, ours, ratio }: Figure): 'met' | 'missed' | '' => {
   if (!target) return ''
   if ('atMost' in target) return ours <= target.atMost ? 'met' : 'missed'
   const { median } = ratio ?? { median: Number.NaN }

@@ -1,17 +1,22 @@
 import { createTable } from '../sandbox/emulator/table.ts'
 import { seeds } from '../sandbox/seeds.ts'
 import { startDynamoDbLocal } from '../test/emulators/dynamodb-local.ts'
+import type { Measure } from './figures.ts'
 
 /** The environment of a warm function: DynamoDB Local with the sandbox's providers and banks. */
 
 const TABLE = 'bench'
 
+export const CREDENTIALS = {
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'bench',
+  AWS_SECRET_ACCESS_KEY: 'bench',
+}
+
 /** Sets the environment. Call it before any product module is loaded: some read it once. */
 export const setEnvironment = (): void => {
   Object.assign(process.env, {
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'bench',
-    AWS_SECRET_ACCESS_KEY: 'bench',
+    ...CREDENTIALS,
     TABLE_NAME: TABLE,
     STAGE: 'sandbox',
     SANDBOX_BANK: 'true',
@@ -31,8 +36,6 @@ export const mute = (): void => {
   process.stderr.write = () => true
 }
 
-export type Fixture = { endpoint: string; stop: () => Promise<void> }
-
 /** Longer than a garbage collection of DynamoDB Local, which the product would not wait for. */
 export const TIMEOUT_MS = 60_000
 
@@ -45,19 +48,21 @@ export const extendTimeout = async (): Promise<void> => {
   handler.updateHttpClientConfig('requestTimeout', TIMEOUT_MS)
 }
 
-export const openFixture = async (): Promise<Fixture> => {
-  const local = await startDynamoDbLocal()
-  try {
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint
-    await createTable(local.endpoint, TABLE)
-    await extendTimeout()
-    for (const calls of seeds) await Promise.all(calls.map(operate))
-    return local
-  } catch (error) {
-    await local.stop()
-    throw error
+/** Runs a measurement on a DynamoDB Local of its own. */
+export const onFixture =
+  (measure: Measure): Measure =>
+  async (options) => {
+    const local = await startDynamoDbLocal()
+    try {
+      process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint
+      await createTable(local.endpoint, TABLE)
+      await extendTimeout()
+      for (const calls of seeds) await Promise.all(calls.map(operate))
+      return await measure(options)
+    } finally {
+      await local.stop()
+    }
   }
-}
 
 /** @throws Error when the operator function returns an error */
 export const operate = async (call: {

@@ -48,15 +48,16 @@ export const wireResponse = (body: object, statusCode = 200): WireResponse => ({
 export const bareClient = (): DynamoDBClient =>
   new DynamoDBClient({ maxAttempts: 2, requestHandler: { requestTimeout: TIMEOUT_MS } })
 
-export const sendBare = (client: DynamoDBClient, { operation, input }: Call): Promise<unknown> => {
-  switch (operation) {
+/** @throws Error without a call, or for another operation */
+export const sendBare = (client: DynamoDBClient, call: Call | undefined): Promise<unknown> => {
+  switch (call?.operation) {
     case 'GetItem':
-      return client.send(new GetItemCommand(input))
+      return client.send(new GetItemCommand(call.input))
     case 'UpdateItem':
-      return client.send(new UpdateItemCommand(input))
+      return client.send(new UpdateItemCommand(call.input))
     case 'TransactWriteItems':
-      return client.send(new TransactWriteItemsCommand(input))
+      return client.send(new TransactWriteItemsCommand(call.input))
     default:
-      throw new Error(`No bare command for ${operation}`)
+      throw new Error(`No bare command for ${call?.operation}`)
   }
 }

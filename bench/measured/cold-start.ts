@@ -5,8 +5,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { coldStart } from '../../infra/bundles/cold-start.ts'
 import { type BundleComparison, buildComparisons } from '../../infra/bundles/compare-with-sdk.ts'
 import { compare, type Figure, ratioOf } from '../figures.ts'
-import { openFixture, setEnvironment } from '../fixture.ts'
-import type { Measure } from '../part.ts'
+import { onFixture, setEnvironment } from '../fixture.ts'
 import { call, chargeEvents, statusEvent } from '../requests.ts'
 import { median } from '../samples.ts'
 import { type SentCommand, tapSends } from '../sends.ts'
@@ -119,38 +118,31 @@ const sizesOf = (bundles: readonly BundleComparison[]) =>
     })),
   )
 
-export const measure: Measure = async ({ rounds, short }) => {
+const coldStarts = onFixture(async ({ rounds, short }) => {
   const sizes = await sizesOf(await buildComparisons(FOLDER))
-  const fixture = await openFixture()
-  try {
-    const starts = await recordStarts()
-    const figures: Figure[] = []
-    for (const { bundle, ...size } of sizes) {
-      const start = starts[bundle.name]
-      if (!start) continue
-      figures.push(
-        {
-          name: `${start.name}, bundle`,
-          unit: 'kB',
-          against: 'the SDK alone',
-          target: { ratioAtMost: 0.8 },
-          ...size,
-        },
-        await startFigure(start, bundle, short ? rounds : rounds * STARTS_PER_ROUND),
-      )
-    }
-    const ratios = sizes.map(({ ratio }) => ratio.median)
-    const largest = sizes.toSorted((a, b) => b.ratio.median - a.ratio.median)[0]
-    return {
-      title: 'Cold start',
-      explanation: 'A fresh Node, and a bundle of the AWS SDK that sends the same commands.',
-      figures,
-      notes: [
-        '',
-        `Bundle / SDK alone, ${sizes.length} functions: median ${median(ratios).toFixed(2)}x, largest ${largest?.ratio.median.toFixed(2)}x (\`${largest?.bundle.name}\`).`,
-      ],
-    }
-  } finally {
-    await fixture.stop()
+  const starts = await recordStarts()
+  const figures: Figure[] = []
+  for (const { bundle, ...size } of sizes) {
+    const start = starts[bundle.name]
+    if (!start) continue
+    const name = `${start.name}, bundle`
+    const target = { ratioAtMost: 0.8 }
+    figures.push(
+      { name, unit: 'kB', against: 'the SDK alone', target, ...size },
+      await startFigure(start, bundle, short ? rounds : rounds * STARTS_PER_ROUND),
+    )
   }
-}
+  const ratios = sizes.map(({ ratio }) => ratio.median)
+  const largest = sizes.toSorted((a, b) => b.ratio.median - a.ratio.median)[0]
+  return {
+    title: 'Cold start',
+    explanation: 'A fresh Node, and a bundle of the AWS SDK that sends the same commands.',
+    figures,
+    notes: [
+      '',
+      `Bundle / SDK alone, ${sizes.length} functions: median ${median(ratios).toFixed(2)}x, largest ${largest?.ratio.median.toFixed(2)}x (\`${largest?.bundle.name}\`).`,
+    ],
+  }
+})
+
+export const parts = { 'cold-start': coldStarts }

@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { startDynamoDbLocal } from '../../test/emulators/dynamodb-local.ts'
 import { type CallCounts, countCalls } from '../calls.ts'
-import { type Figure, markdownTable } from '../figures.ts'
-import { extendTimeout, mute } from '../fixture.ts'
-import type { Measure } from '../part.ts'
+import { type Figure, type Measure, markdownTable } from '../figures.ts'
+import { CREDENTIALS, extendTimeout, mute } from '../fixture.ts'
 import { openReceivers } from '../receivers.ts'
 
 /** Below the sandbox's limit of a hundred charges per minute. */
@@ -149,9 +148,9 @@ const measuredOf = (counts: CallCounts) => {
   }
 }
 
-export const measure: Measure = async () => {
+const cost: Measure = async () => {
   // Includes one log line per function.
-  Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'INFO' })
+  Object.assign(process.env, { ...CREDENTIALS, POWERTOOLS_LOG_LEVEL: 'INFO' })
   mute()
   await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
@@ -183,3 +182,5 @@ export const measure: Measure = async () => {
     await local.stop()
   }
 }
+
+export const parts = { cost }

@@ -4,9 +4,8 @@ import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type CompletedDay, referenceIn, seed } from '../completed-day.ts'
 import { type FairQueue, openFairQueue } from '../fair-queue.ts'
-import { compare } from '../figures.ts'
-import { openFixture, operate, setEnvironment } from '../fixture.ts'
-import type { Measure } from '../part.ts'
+import { compare, type Figure } from '../figures.ts'
+import { onFixture, operate, setEnvironment } from '../fixture.ts'
 import { openReceivers, type Receivers } from '../receivers.ts'
 import { percentile } from '../samples.ts'
 
@@ -103,47 +102,39 @@ const latencies = async (run: Run, receivers: Receivers, dead?: number): Promise
   })
 }
 
-export const measure: Measure = async ({ rounds, short }) => {
+const deadReceiver = onFixture(async ({ rounds, short }) => {
   const events = EVENTS_PER_SECOND * (short ? SECONDS / 2 : SECONDS)
-  const fixture = await openFixture()
   const receivers = await openReceivers({ count: RECEIVERS + rounds, latency: RESPONSE_MS })
-  try {
-    const urlOf = (index: number) => receivers.urls[index] ?? ''
-    const days: CompletedDay[] = []
-    for (const index of Array(RECEIVERS).keys()) {
-      const perRun = Math.ceil(index === 0 ? events + 1 : (2 * events) / RECEIVERS + 1)
-      days.push(await createProvider(`alive-${index}`, urlOf(index), perRun * (rounds + 1)))
-    }
-    const [first, ...others] = days
-    if (!first) throw new Error('There are no receivers')
-    const alive: number[][] = []
-    const withDead: number[][] = []
-    await latencies({ first, others, events: events / 2 }, receivers)
-    for (let round = 0; round < rounds; round += 1) {
-      const dead = RECEIVERS + round
-      const deadDay = await createProvider(`dead-${round}`, urlOf(dead), events)
-      alive.push(await latencies({ first, others, events }, receivers))
-      withDead.push(await latencies({ first: deadDay, others, events }, receivers, dead))
-    }
-    return {
-      title: 'One dead receiver',
-      explanation:
-        'The latency of 49 receivers while another, with a fifth of all events, never responds.',
-      figures: (
-        [
-          ['p50', 0.5],
-          ['p99', 0.99],
-        ] as const
-      ).map(([metric, share]) => ({
-        name: `queue to receiver, ${metric} of the 49`,
-        unit: 'ms',
-        against: 'all fifty alive',
-        target: { ratioAtMost: 1.1 },
-        ...compare(withDead, alive, (values) => percentile(values, share)),
-      })),
-    }
-  } finally {
-    await receivers.stop()
-    await fixture.stop()
+  const urlOf = (index: number) => receivers.urls[index] ?? ''
+  const days: CompletedDay[] = []
+  for (const index of Array(RECEIVERS).keys()) {
+    const perRun = Math.ceil(index === 0 ? events + 1 : (2 * events) / RECEIVERS + 1)
+    days.push(await createProvider(`alive-${index}`, urlOf(index), perRun * (rounds + 1)))
   }
-}
+  const [first, ...others] = days as [CompletedDay, ...CompletedDay[]]
+  const alive: number[][] = []
+  const withDead: number[][] = []
+  await latencies({ first, others, events: events / 2 }, receivers)
+  for (let round = 0; round < rounds; round += 1) {
+    const dead = RECEIVERS + round
+    const deadDay = await createProvider(`dead-${round}`, urlOf(dead), events)
+    alive.push(await latencies({ first, others, events }, receivers))
+    withDead.push(await latencies({ first: deadDay, others, events }, receivers, dead))
+  }
+  await receivers.stop()
+  const row = (metric: string, share: number): Figure => ({
+    name: `queue to receiver, ${metric} of the 49`,
+    unit: 'ms',
+    against: 'all fifty alive',
+    target: { ratioAtMost: 1.1 },
+    ...compare(withDead, alive, (values) => percentile(values, share)),
+  })
+  return {
+    title: 'One dead receiver',
+    explanation:
+      'The latency of 49 receivers while another, with a fifth of all events, never responds.',
+    figures: [row('p50', 0.5), row('p99', 0.99)],
+  }
+})
+
+export const parts = { 'dead-receiver': deadReceiver }

@@ -1,10 +1,9 @@
 import { Agent, request } from 'undici'
 import { compare, type Figure } from '../figures.ts'
-import { openFixture, operate, setEnvironment } from '../fixture.ts'
-import type { Measure } from '../part.ts'
+import { onFixture, operate, setEnvironment } from '../fixture.ts'
 import { openReceivers } from '../receivers.ts'
 import { call, chargeEvents } from '../requests.ts'
-import { interleaved, perSecond } from '../samples.ts'
+import { interleaved, perSecond, type Sample } from '../samples.ts'
 
 const REQUESTS = 2_000
 
@@ -46,38 +45,31 @@ const createWorks = async (url: string) => {
   }
 }
 
-export const measure: Measure = async ({ rounds, short }) => {
-  const fixture = await openFixture()
+const webhooks = onFixture(async ({ rounds, short }) => {
   const receivers = await openReceivers({ count: 1, latency: 0 })
-  try {
-    const works = await createWorks(receivers.urls[0] ?? '')
-    const load = { count: short ? REQUESTS / 4 : REQUESTS, chunk: 250 }
-    await interleaved(works, { ...load, rounds: 1, concurrency: 4 })
-    const figures: Figure[] = []
-    for (const concurrency of [1, 16]) {
-      const { ours, byFetch, byUndici } = await interleaved(works, { ...load, rounds, concurrency })
-      const row = { name: `signed webhooks, concurrency ${concurrency}`, unit: '1/s' } as const
-      figures.push(
-        {
-          ...row,
-          against: 'fetch loop, unsigned',
-          target: { ratioAtLeast: 1 },
-          ...compare(ours, byFetch, perSecond),
-        },
-        {
-          ...row,
-          against: 'undici loop with kept connections, unsigned',
-          ...compare(ours, byUndici, perSecond),
-        },
-      )
-    }
-    return {
-      title: 'Webhooks',
-      explanation: 'The sender, which checks and signs each request, and loops that post one body.',
-      figures,
-    }
-  } finally {
-    await receivers.stop()
-    await fixture.stop()
+  const works = await createWorks(receivers.urls[0] ?? '')
+  const load = { count: short ? REQUESTS / 4 : REQUESTS, chunk: 250 }
+  await interleaved(works, { ...load, rounds: 1, concurrency: 4 })
+  const figures: Figure[] = []
+  for (const concurrency of [1, 16]) {
+    const { ours, byFetch, byUndici } = await interleaved(works, { ...load, rounds, concurrency })
+    const row = (against: string, base: Sample[]) => ({
+      name: `signed webhooks, concurrency ${concurrency}`,
+      unit: '1/s' as const,
+      against,
+      ...compare(ours, base, perSecond),
+    })
+    figures.push(
+      { ...row('fetch loop, unsigned', byFetch), target: { ratioAtLeast: 1 } },
+      row('undici loop with kept connections, unsigned', byUndici),
+    )
   }
-}
+  await receivers.stop()
+  return {
+    title: 'Webhooks',
+    explanation: 'The sender, which checks and signs each request, and loops that post one body.',
+    figures,
+  }
+})
+
+export const parts = { webhooks }

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import {
@@ -11,13 +10,7 @@ import {
 import { pesewas } from '../../shared/domain/money.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
 import { caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
-import {
-  type Account,
-  balanceOf,
-  type LedgerEntry,
-  post,
-  trialBalance,
-} from '../../shared/ledger/entry.ts'
+import type { Account, LedgerEntry } from '../../shared/ledger/entry.ts'
 import { batch, line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
@@ -123,37 +116,6 @@ describe('the entries of late completions and refunds', () => {
     const first = refund('reversal')
     const [entry] = caseEntries({ refund: retryRefund(failed(first)), exceptions: [] })
     expect(entry?.source).toMatchObject({ id: first.uuid, reference: debit.facts.reference })
-  })
-
-  test('always balance, and open refunds and late completions are owed', () => {
-    const minutes = fc.nat(100)
-    const aReport = fc.record({ from: minutes, resolved: fc.option(minutes, { nil: undefined }) })
-    const aCase = fc.record({
-      reports: fc.array(aReport, { minLength: 1, maxLength: 3 }),
-      refunded: fc.option(minutes, { nil: undefined }),
-      end: fc.constantFrom('open', 'completed', 'failed', 'repaid'),
-    })
-    fc.assert(
-      fc.property(aCase, ({ reports, refunded, end }) => {
-        const opened = refunded === undefined ? undefined : refund('late_completion', refunded)
-        const ends = { open: opened, completed: opened && completed(opened, 200) }
-        const last =
-          end === 'open' || end === 'completed' ? ends[end] : opened && failed(opened, 200)
-        const late = reports.map(({ from, resolved }) => {
-          const resolution = resolved === undefined ? {} : resolvedAt(from + resolved)
-          return exception({ at: at(from), ...resolution })
-        })
-        const noted = opened && end === 'repaid' ? [failure(opened, resolvedAt(300))] : []
-        const balances = new Map<Account, number>()
-        const all = caseEntries({ refund: last, exceptions: [...late, ...noted] })
-        for (const entry of all) post(balances, entry)
-        expect(trialBalance(balances)).toBe(0)
-        const isOwed = opened && (end === 'open' || end === 'failed')
-        expect(balanceOf(balances, 'refunds_payable') || 0).toBe(isOwed ? -80_00 : 0)
-        const isUndecided = !opened && late.every(({ resolvedAt }) => !resolvedAt)
-        expect(balanceOf(balances, 'exceptions') || 0).toBe(isUndecided ? -80_00 : 0)
-      }),
-    )
   })
 })
 

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
-import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement/payment.ts'
 import { Day, dayAfter } from '../../shared/domain/time.ts'
+import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findBatches, replaceBatches } from '../../shared/store/settlement/batches.ts'
+import { findBatch } from '../../shared/store/settlement/batches.ts'
+import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
@@ -26,49 +28,29 @@ beforeEach(async () => {
   await putProviders()
 })
 
-const account = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Other' } as never
+const load = async (id: BatchId): Promise<Batch> => (await findBatch(id)) as Batch
 
-const load = async (id: BatchId): Promise<Batch> => {
-  const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`Batch ${id} does not exist`)
-  return batch
-}
+const bank = fakeBank()
+const depsAt = (when: Date) => ({
+  runtime: still({ now: () => when }),
+  connectors: bank.connectors,
+})
 
-type Step = { batch: Batch; others: Batch[] }
-
-const write = async (previous: readonly Batch[], { batch, others }: Step): Promise<void> => {
-  const pairs = [batch, ...others].map((next, index) => ({
-    previous: previous[index] ?? next,
-    next,
-  }))
-  expect(await replaceBatches(pairs, {}, still())).toEqual({ kind: 'written' })
-}
-
-const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {
-  const [batch, belowZero] = [await load(id), await findBatches(below)]
-  await write([batch, ...belowZero], beginPayment(batch, { belowZero, account, at: when }))
-}
-
-const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<void> => {
-  const batch = await load(id)
-  const others = await findBatches(batch.offsets.map((offset) => offset.batch))
-  const step =
-    how === 'paid'
-      ? endPayment(batch, { bankReference: 'GCB-PAY-1', at: when }, others)
-      : failPayment(batch, { failure: 'Account closed', at: when }, others)
-  await write([batch, ...others], step)
+/** Pays a batch on the day after. */
+const pay = async (id: BatchId, time: string, behaviour: PayoutBehaviour = 'pay') => {
+  bank.behaviours.push(behaviour)
+  return granted(await payBatch(id, depsAt(at(DAY_AFTER, time)))).status
 }
 
 /** Settles a paid batch, a later one below zero with its adjustment, and one that can offset it. */
 const belowZero = async () => {
   const reversed = await completed({ provider: other })
-  const others = [await completed({ provider: other }), await completed({ provider: other })]
-  const first = await settle(TOMORROW, { lines: [reversed] })
-  await begin(first, [], at(DAY_AFTER, '00:00:01'))
-  await end(first, 'paid', at(DAY_AFTER, '00:00:02'))
+  const first = await settle(TOMORROW)
+  await pay(first, '00:00:01')
   await transitioned(reversed, 'reversed', at(TOMORROW, '09:00:00'))
-  const below = await settle(DAY_AFTER, { adjustments: [reversed] })
-  const later = await settle(DAY_AFTER, { lines: others })
+  const below = await settle(DAY_AFTER)
+  for (const _ of [1, 2]) await completed({ provider: other })
+  const later = await settle(DAY_AFTER)
   return { first, below, later }
 }
 
@@ -88,16 +70,11 @@ describe('offsets', () => {
     const days = [TODAY, TOMORROW, DAY_AFTER]
     const all = async () => (await Promise.all(days.map(found))).flat()
     expect(await all()).toEqual([])
-    await begin(later, [below], at(DAY_AFTER, '23:00:00'))
+    expect(await pay(later, '23:00:00', 'reject later')).toBe('processing')
     expect(await all()).toEqual([])
-    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    expect(granted(await payBatch(later, depsAt(at(DAY_AFTER, '23:30:00')))).status).toBe('failed')
     expect(await found(DAY_AFTER)).toEqual([[26, later, 'its payout failed and was not retried']])
-    await write([await load(later)], {
-      batch: { ...(await load(later)), status: 'pending', paid: null, paidTo: null },
-      others: [],
-    })
-    await begin(later, [below], at(DAY_AFTER, '23:40:00'))
-    await end(later, 'paid', at(DAY_AFTER, '23:50:00'))
+    granted(await retryBatch(later, depsAt(at(DAY_AFTER, '23:50:00'))))
     expect(await all()).toEqual([])
     expect(await load(below)).toMatchObject({ offsetBy: later, status: 'completed' })
   })
@@ -105,7 +82,7 @@ describe('offsets', () => {
   test('of a batch older than the list are compared, too', async () => {
     const { below, later } = await belowZero()
     await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
-    await begin(later, [below], at(DAY_AFTER, '23:00:00'))
+    await pay(later, '23:00:00', 'pay later')
     expect((await load(below)).outstanding).toBe(-88_50)
     const inTwoMonths = day('2027-01-23')
     expect(await foundInBatches(inTwoMonths)).toEqual([])
@@ -119,8 +96,7 @@ describe('offsets', () => {
 describe('a batch', () => {
   test('is reported every night while its payout has failed', async () => {
     const { later } = await belowZero()
-    await begin(later, [], at(DAY_AFTER, '23:00:00'))
-    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    await pay(later, '23:30:00', 'reject')
     for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
       expect(await found(date), date).toContainEqual([
         26,
@@ -155,8 +131,7 @@ describe('a batch', () => {
   test('that cannot be checked hides no other', async () => {
     const { below, later } = await belowZero()
     await overwrite(keys.batch(below), { 'totals.count': undefined })
-    await begin(later, [], at(DAY_AFTER, '23:00:00'))
-    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    await pay(later, '23:30:00', 'reject')
     const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
     expect(new Set(subjects)).toEqual(new Set([below, later]))
   })

@@ -5,32 +5,27 @@ import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import {
-  type Batch,
-  type BatchId,
-  openBatch,
-  withSums,
-} from '../../shared/domain/settlement/batch.ts'
-import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
+import { type Batch, type BatchId, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
-import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
-import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
 import { type Item, put, read, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
-import { demoProvider, pendingDebit, providerId, still } from '../support/examples.ts'
+import { useReportShelf } from '../settlement/report-shelf.ts'
+import { demoProvider, gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
-import { storeProvider } from '../support/settings.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
+
+useReportShelf()
 
 /** Writes a day of debits with all outcomes through the code of the product. */
 
@@ -103,38 +98,24 @@ export const attempted = async (debit: Debit, codes: readonly number[]): Promise
   }
 }
 
-/** Builds a batch with lines of some debits and adjustments of others. */
-export const settle = async (
-  day: Day,
-  { lines = [], adjustments = [] }: { lines?: readonly Debit[]; adjustments?: readonly Debit[] },
-): Promise<BatchId> => {
+/** Builds the next batch of a day, and returns its id. */
+export const settle = async (day: Day, provider = other): Promise<BatchId> => {
   const runtime = still({ now: () => at(day, '00:00:10') })
-  const current = async ({ facts }: Debit) => (await findDebit(facts.reference)) as Debit
-  const debits = await Promise.all([...lines, ...adjustments].map(current))
-  const originals = await findLines(
-    debits.flatMap(({ facts, settledIn }) =>
-      settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
-    ),
-  )
-  const entries = debits.map((debit) => {
-    const original = originals.get(debit.facts.reference)
-    return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
-  })
-  const provider = debits[0]?.facts.provider ?? demo
-  const building = await findOpenBatch({ provider, date: day, feeSchedule: null }, runtime)
-  await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
-  const { id } = building.batch
-  const [batch] = (await findBatches([id])) as [Batch]
-  const sealedAt = at(day, '00:00:20')
-  const sealed = await withSums({ ...batch, sealedAt, reportedAt: sealedAt }, linesOf(id))
-  await replaceBatch(batch, sealed, still())
+  const { batches } = await buildBatch({ provider, date: day }, runtime)
+  const [id] = batches as [BatchId]
   return id
 }
 
 export const putProviders = async (): Promise<void> => {
   await storeProvider(demoProvider)
   const { dailyLimit, ...unlimited } = demoProvider
-  await storeProvider({ ...unlimited, id: other })
+  const settlementAccount = {
+    bank: gcb.identifier,
+    accountNumber: '1041001001',
+    accountName: 'Other Payments',
+  }
+  await storeBank(gcb)
+  await storeProvider({ ...unlimited, id: other, settlementAccount })
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',
@@ -156,12 +137,9 @@ export const exampleDay = async () => {
     completed({ provider: other }),
     failed({ provider: other }),
   ])
-  const [batch, otherBatch] = await Promise.all([
-    settle(TOMORROW, { lines: [done] }),
-    settle(TOMORROW, { lines: [otherSettled, reversed] }),
-  ])
+  const [batch, otherBatch] = await Promise.all([settle(TOMORROW, demo), settle(TOMORROW)])
   await transitioned(reversed, 'reversed', at(TOMORROW, '09:00:00'))
-  const below = await settle(DAY_AFTER, { adjustments: [reversed] })
+  const below = await settle(DAY_AFTER)
   const debits = { done, declined, reversedEarly, otherSettled, reversed, otherFailed }
   return { ...debits, batch, otherBatch, below }
 }

@@ -1,13 +1,17 @@
 import type { Context, SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
 
-process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
-process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+// Before the logger is created.
+vi.hoisted(() => {
+  process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
+  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+})
 
 const written: string[] = []
 const spies = [
@@ -23,7 +27,6 @@ beforeAll(useFreshTable)
 /** Runs the job and returns the log records and metrics. */
 const logged = async () => {
   written.length = 0
-  const { reconcileDay } = await import('../../functions/jobs/reconcile-day.ts')
   const job = reconcileDay(still({ now: () => at(TOMORROW, '02:00:05') }))
   const event = (await sampleEvent('reconcile-day')) as unknown as SQSEvent
   expect(await job(event, {} as Context)).toEqual({ batchItemFailures: [] })

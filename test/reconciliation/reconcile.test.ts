@@ -85,7 +85,7 @@ describe('work in progress is not a difference', () => {
   test('for a reversal before the end of the next run', async () => {
     await putProviders()
     const done = await completed({ provider: other })
-    await settle(TOMORROW, { lines: [done] })
+    await settle(TOMORROW)
     await transitioned(done, 'reversed', at(TOMORROW, '09:00:00'))
     expect(await differencesOn(TODAY, at(TOMORROW, '23:00:00'))).toEqual([])
     expect(await differencesOn(TODAY, at(DAY_AFTER, '02:00:01'))).toMatchObject([{ number: 27 }])

@@ -70,32 +70,6 @@ describe('a settled debit', () => {
     ])
   })
 
-  test('gets the event of its reversal although its line is adjusted while the sweep is late', async () => {
-    const provider = await newProvider()
-    const { reference } = (await completedDebit(provider, 10_00, at('09:00:00'))).facts
-    await build(provider)
-    await putSweepProgress({ until: at('23:45:00', 1) })
-    await reverse(reference, at('23:50:00', 1))
-    await build(provider, 2)
-    await sweepAt('00:05:00', 2)
-    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 3 })
-  })
-
-  test('stays in the work index until its events are recorded', async () => {
-    const provider = await newProvider()
-    const { reference } = (await completedDebit(provider, 10_00, at('23:59:30'))).facts
-    await build(provider)
-    expect(await listNewest(provider, 10)).toEqual([])
-    await sweepAt('00:01:29')
-    expect(await listNewest(provider, 10)).not.toContainEqual({ reference, n: 2 })
-    await sweepAt('00:01:30')
-    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 2 })
-    // The event is recorded, so its work item ends.
-    await sweepAt('00:30:00')
-    expect(await workOf(reference)).toBeUndefined()
-    expect((await listNewest(provider, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
-  })
-
   test('that is reversed before the sweep gets both events and stays listed for its adjustment', async () => {
     const provider = await newProvider()
     const { reference } = (await completedDebit(provider, 10_00, at('23:59:30'))).facts

@@ -6,13 +6,13 @@ import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks/banks.ts'
+import { allBanks, findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { type Item, put, read, table } from '../../shared/store/table.ts'
-import { demoProvider, gcb, providerId } from '../support/examples.ts'
+import { demoProvider, gcb, NOON, providerId } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -147,10 +147,15 @@ describe('banks with a connector', () => {
     expect((await standing()).settings).toEqual({ url: settled, secret })
   })
 
-  test('a new URL keeps the secret', async () => {
-    const { newSecret: secret } = (await connect(1)) as SavedBank
+  test('a new URL keeps the secret, which the table has only sealed', async () => {
+    expect(await findConnectorSettings(bank)).toBeUndefined()
+    const { newSecret: secret = '' } = (await connect(1)) as SavedBank
     expect(await connect(2)).not.toHaveProperty('newSecret')
     expect((await standing()).settings).toEqual({ url: 'https://bank.test/2', secret })
+    const item = await read<Item>(keys.connector(bank))
+    expect(item).toMatchObject({ entity: 'connector', url: 'https://bank.test/2' })
+    expect(JSON.stringify(item)).not.toContain(secret)
+    expect((await allBanks(NOON)).get(bank)).toEqual(connected(undefined))
   })
 
   test('a race of connecting and disconnecting leaves bank and settings consistent', async () => {

@@ -120,16 +120,11 @@ describe('due items', () => {
     expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
   })
 
-  test('items spread over all shards, each in one of them', async () => {
-    const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-    const counts = new Map(shards.map((shard) => [keys.workShard(shard), 0]))
-    for (const letter of alphabet) {
-      const { work } = dueAttributes(`DCS-20261121-00000${letter}`, NOON)
-      counts.set(work, (counts.get(work) ?? 0) + 1)
-    }
-    expect(counts.size).toBe(8)
-    // Each shard has some of the 36 letters and digits.
-    for (const count of counts.values()) expect(Math.abs(count - 36 / 8)).toBeLessThan(2)
+  test('items spread over all shards', () => {
+    const letters = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+    const items = letters.map((letter) => dueAttributes(`DCS-20261121-00000${letter}`, NOON))
+    expect(new Set(items.map(({ work }) => work))).toEqual(new Set(shards.map(keys.workShard)))
+    expect(shards).toHaveLength(8)
   })
 })
 
@@ -154,14 +149,12 @@ describe('rescheduling', () => {
     expect(await workOf(debit)).toMatchObject({ work: 'SETTLE#demo' })
   })
 
-  const closed = ['completed', 'failed'] as const
-  test.each(closed)('a debit that has %s is not rescheduled', async (to) => {
+  test.each(['completed', 'failed'] as const)('a %s debit is not rescheduled', async (to) => {
     const debit = await open()
     const look = (await lookAt(debit)) as WorkItem
     await move(debit, to, inSeconds(130))
     const work = await workOf(debit)
-    expect(await reschedule(look, undefined)).toBe(false)
-    expect(await reschedule(look, inSeconds(600))).toBe(false)
+    for (const due of [undefined, inSeconds(600)]) expect(await reschedule(look, due)).toBe(false)
     expect(await workOf(debit)).toEqual(work)
   })
 })

@@ -45,67 +45,13 @@ const sum = (texts: (string | undefined)[]): bigint =>
   texts.reduce((total, text) => total + amountOf(text), 0n)
 
 describe('a JSON report', () => {
-  test('has the batch, its lines and its totals, with amounts as text of two decimals', async () => {
-    const lines = [numberedLine(1), adjustment]
-    const totals = {
-      count: 2,
-      debits: 1,
-      gross: '100.00',
-      fee: '1.50',
-      adjustments: '-39.40',
-      net: '59.10',
-    }
-    const completion = { bank_reference: 'GCB-78', completed_at: '2026-11-21T10:01:00.000Z' }
-    expect(JSON.parse(await textOf(render('json', sealed(lines), lines)))).toEqual({
-      batch: {
-        id: 'STL-20261122-ABC123',
-        uuid: '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e',
-        provider: 'demo',
-        currency: 'GHS',
-        date: '2026-11-22',
-        status: 'pending',
-        ...totals,
-        fee_schedule: null,
-        created_at: '2026-11-22T00:00:01.000Z',
-        sealed_at: '2026-11-22T00:00:02.000Z',
-        processed_at: null,
-        completed_at: null,
-        failed_at: null,
-        failure: null,
-        bank_reference: null,
-        paid: null,
-        made_good_by: null,
-      },
-      lines: [
-        {
-          type: 'debit',
-          reference: 'DCS-20261121-000001',
-          partner_reference: 'order-1',
-          ...completion,
-          gross: '100.00',
-          fee: '1.50',
-          net: '98.50',
-          currency: 'GHS',
-        },
-        {
-          type: 'adjustment',
-          reference: 'DCS-20261121-00000A',
-          partner_reference: 'order-1001',
-          ...completion,
-          gross: '-40.00',
-          fee: '-0.60',
-          net: '-39.40',
-          currency: 'GHS',
-        },
-      ],
-      totals,
-    })
-  })
-
   test('parses back to its lines, and its totals are their sums', async () => {
     await fc.assert(
       fc.asyncProperty(anyLines, async (lines) => {
-        const report = JSON.parse(await textOf(render('json', sealed(lines), lines)))
+        const text = await textOf(render('json', sealed(lines), lines))
+        // One text line per line of the batch.
+        expect(text.split('\n')).toHaveLength(lines.length + 7)
+        const report = JSON.parse(text)
         expect(report.lines).toEqual(lines.map(lineView))
         const sumOf = (type: Line['type'], amount: 'gross' | 'fee' | 'net') =>
           sum(lines.map(lineView).flatMap((one) => (one.type === type ? one[amount] : [])))

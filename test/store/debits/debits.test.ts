@@ -6,7 +6,6 @@ import { sizeOf } from '../../../bench/units.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
-import { Refusal } from '../../../shared/domain/refusal.ts'
 import { createDebit } from '../../../shared/store/debits/charges.ts'
 import {
   findBankDebitByUuid,
@@ -17,7 +16,6 @@ import { transition, transitionAssumed } from '../../../shared/store/debits/tran
 import { keys } from '../../../shared/store/keys.ts'
 import { type Item, read, remove, tableName } from '../../../shared/store/table.ts'
 import {
-  atOnce,
   bankMove,
   gcb,
   inSeconds,
@@ -100,14 +98,6 @@ describe('new debits', () => {
     expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
     expect(await countItems()).toBe(before)
   })
-
-  test('twenty concurrent charges with one partner reference create one debit', async () => {
-    const { partnerReference } = pendingDebit().facts
-    const all = await atOnce(20, () => open(pendingDebit({ partnerReference })))
-    const kinds = all.map((one) => (one instanceof Refusal ? one.code : one.kind))
-    expect(kinds.filter((kind) => kind === 'created')).toHaveLength(1)
-    expect(kinds.filter((kind) => kind === 'existing')).toHaveLength(19)
-  })
 })
 
 describe('daily limit', () => {
@@ -126,12 +116,6 @@ describe('daily limit', () => {
     expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 1_00, 1_000_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('edge')).toBe(1_000_00)
-  })
-
-  test('fifteen of forty concurrent charges are accepted if fifteen fit', async () => {
-    const all = await atOnce(40, () => charge('busy', 100_00, 1_500_00))
-    expect(all.filter((one) => !(one instanceof Refusal))).toHaveLength(15)
-    expect(await dayTotal('busy')).toBe(1_500_00)
   })
 
   test('a replayed charge returns its debit when the limit is used up', async () => {
@@ -180,19 +164,6 @@ describe('transitions', () => {
     expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
     await move(stale, 'completed')
     expect(await findDebit(stale.facts.reference)).toEqual(once)
-  })
-
-  test('one of fifty completions and fifty failures wins, and the opposite ones are 3001', async () => {
-    const debit = pendingDebit({ provider: providerId('race'), countedOn: '2026-11-21' })
-    await open(debit, { limit: 100_00 })
-    const results = await atOnce(100, (n) => move(debit, n % 2 === 0 ? 'completed' : 'failed'))
-    const found = (await findDebit(debit.facts.reference)) as Debit
-    expect(found.history).toHaveLength(3)
-    expect(found.version).toBe(2)
-    const won = results.filter((result) => !(result instanceof Refusal)) as Debit[]
-    expect(won).toHaveLength(50)
-    expect(new Set(won.map(({ status }) => status))).toEqual(new Set([found.status]))
-    expect(await dayTotal('race')).toBe(found.status === 'failed' ? 0 : 100_00)
   })
 })
 

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
@@ -13,8 +13,7 @@ import {
   findWebhook,
   removeWebhook,
 } from '../../../shared/store/webhooks/webhooks.ts'
-import { rotated } from '../../../shared/webhooks/http/rotation.ts'
-import { atOnce, inSeconds, NOON, providerId, webhook } from '../../support/examples.ts'
+import { NOON, providerId, webhook } from '../../support/examples.ts'
 import { storeWebhook } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
@@ -58,45 +57,6 @@ test('a change to undefined or to the same object writes nothing', async () => {
   const item = await itemOf()
   expect(await change(demo, (before) => before)).toEqual(webhook)
   expect(await itemOf()).toEqual(item)
-})
-
-describe('concurrent operators', () => {
-  const OPERATORS = 8
-  const rotate = (id: ProviderId, secret: string) =>
-    change(id, (before) => before && rotated(before, { secret, at: NOON, graceSeconds: 60 }))
-
-  test('concurrent first settings leave one secret, which every caller gets', async () => {
-    const raced = providerId('raced')
-    const results = await atOnce(OPERATORS, (n) =>
-      change(raced, (before) => ({ ...webhook, secret: before?.secret ?? `whsec_${n}` })),
-    )
-    const { secret } = (await findWebhook(raced)) ?? {}
-    expect(results.map((result) => result?.secret)).toEqual(Array(OPERATORS).fill(secret))
-  })
-
-  test('concurrent rotations are applied in sequence', async () => {
-    const rotating = providerId('rotating')
-    await storeWebhook(rotating, webhook)
-    const results = await atOnce(OPERATORS, (n) => rotate(rotating, `whsec_${n}`))
-    const previous = results.map((result) => result?.previous?.secret)
-    expect(new Set(previous).size).toBe(OPERATORS)
-    expect(previous).toContain(webhook.secret)
-  })
-
-  test('a concurrent rotation and change are both kept', async () => {
-    const both = providerId('both')
-    await storeWebhook(both, webhook)
-    await Promise.all([
-      rotate(both, 'whsec_new'),
-      change(both, (before) => before && { ...before, payload: 'reduced' }),
-    ])
-    expect(await findWebhook(both)).toEqual({
-      ...webhook,
-      payload: 'reduced',
-      secret: 'whsec_new',
-      previous: { secret: webhook.secret, until: inSeconds(60) },
-    })
-  })
 })
 
 test('a sealed secret opens only for its owner, with its key, and unchanged', async () => {
