@@ -110,7 +110,7 @@ describe('build-batch', () => {
 
 test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
   const payee = await createHtbPayee('opened')
-  await writeCompletedYesterday(payee, 3)
+  await writeCompletedYesterday(payee, 46)
   const [due] = (await payee.run(TODAY)).built
   await writeCompletedYesterday(payee, 2)
   const ahead = (startOf(first).getTime() - Date.now()) / 1000
@@ -120,6 +120,7 @@ test('open-settlement starts the builds of completed debits and the payouts that
     expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
     expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
   }, PATIENCE)
+  await payee.complete('5.00')
   expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)
 })
 
