@@ -175,8 +175,7 @@ describe('the sweep', () => {
     const { id, webhook } = await createProvider(service, 'swept')
     await webhook('set', { url: receiver.url() })
     const provider = providerId(id)
-    // The first event of the feed, and a later one.
-    for (const _ of [1, 2]) {
+    for (const _ of ['first event of the feed', 'later event']) {
       const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
       // A pending debit has no five-minute timeout.
       await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
