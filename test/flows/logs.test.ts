@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { nightAfter } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -255,36 +255,27 @@ test('no line contains a phone number, name, account, text, token, secret or sig
   }
 })
 
-describe('a line', () => {
+test('a line names its request, delivery, debit or error', () => {
   const of = (message: string) => lines().filter((line) => line.message === message)
-
-  test('of a request and its fault has the request id of the caller', () => {
-    expect(of('request').length).toBeGreaterThan(30)
-    for (const line of [...of('request'), ...of('operator')]) {
-      expect(line).toHaveProperty('operation')
-      expect(line.request_id).toMatch(/^[0-9a-f-]{36}$/)
-    }
-  })
-
-  test('of an attempt names the debit, delivery and event, and of a rejected report the debit', () => {
-    const reference = expect.stringMatching(/^DCS-/)
-    const ids = { delivery_id: expect.any(Number), event_id: expect.any(String) }
-    expect(of('delivery attempted').length).toBeGreaterThan(10)
-    for (const line of of('delivery attempted')) expect(line).toMatchObject({ reference, ...ids })
-    const request_id = expect.stringMatching(/^[0-9a-f-]{36}$/)
-    expect(of('bank report rejected')[0]).toMatchObject({ reference, request_id })
-  })
-
-  test('of a fault names the request, message or record, and the kind, text and place of the error', () => {
-    expect(of('fault').length).toBeGreaterThan(8)
-    for (const line of of('fault')) {
-      expect(line.request_id ?? line.message_id ?? line.sequence ?? line.subject).toBeDefined()
-      expect(line.error).toMatchObject({ name: expect.any(String), stack: expect.any(Array) })
-    }
-    const unheard = of('fault').filter(({ error }) => error.name === 'ConnectorFault')
-    for (const line of unheard) expect(line.reference).toMatch(/^DCS-/)
-    expect(unheard.length).toBeGreaterThan(0)
-    const cancelled = of('fault').find(({ error }) => error.name === 'TransactionCanceledException')
-    expect(cancelled.error.message).toBe('Transaction cancelled')
-  })
+  const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
+  const reference = expect.stringMatching(/^DCS-/)
+  const expectEach = (found: object[], more: number, expected: object) => {
+    expect(found.length).toBeGreaterThan(more)
+    for (const line of found) expect(line).toMatchObject(expected)
+  }
+  const request = { operation: expect.any(String), request_id: uuid }
+  expectEach(of('request'), 30, request)
+  expectEach(of('operator'), 0, request)
+  const ids = { delivery_id: expect.any(Number), event_id: expect.any(String) }
+  expectEach(of('delivery attempted'), 10, { reference, ...ids })
+  expectEach(of('bank report rejected').slice(0, 1), 0, { reference, request_id: uuid })
+  const error = { name: expect.any(String), stack: expect.any(Array) }
+  expectEach(of('fault'), 8, { error })
+  for (const line of of('fault')) {
+    expect(line.request_id ?? line.message_id ?? line.sequence ?? line.subject).toBeDefined()
+  }
+  const named = (name: string) => of('fault').filter((line) => line.error.name === name)
+  expectEach(named('ConnectorFault'), 0, { reference })
+  const [cancelled] = named('TransactionCanceledException')
+  expect(cancelled.error.message).toBe('Transaction cancelled')
 })
