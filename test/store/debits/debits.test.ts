@@ -1,6 +1,6 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { sizeOf } from '../../../bench/units.ts'
+import { sizeOf } from '../../../aws/table/item-size.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
@@ -158,7 +158,8 @@ test('an ordinary debit stays below one kilobyte', async () => {
     at: inSeconds(30),
     changes: { ...changes, approvalMethod: 'ussd', fee: pesewas(1_50) },
   })
-  expect(sizeOf((await read<Item>(keys.debit(debit.facts.reference))) ?? {})).toBeLessThan(1_024)
+  const item = await read<Parameters<typeof sizeOf>[0]>(keys.debit(debit.facts.reference))
+  expect(item && sizeOf(item)).toBeLessThan(1_024)
   const found = (await findDebit(debit.facts.reference)) as Debit
   expect(stateAt(found)).toMatchObject({ status: 'completed', previousStatus: 'processing' })
 })
