@@ -59,15 +59,12 @@ const record = ({ facts, history }: Debit): Key =>
   keys.delivery(facts.reference, history.length - 1)
 
 const skipVersion = (one: Debit): Promise<void> =>
-  alter(debit(one), (item) => {
-    item.version += 1
-  })
+  alter(debit(one), (item) => Object.assign(item, { version: item.version + 1 }))
 
 const unlink = (one: Debit, attribute: 'settledIn' | 'adjustedIn'): Promise<void> =>
-  alter(debit(one), (item) => {
-    item.version -= 1
-    delete item[attribute]
-  })
+  alter(debit(one), (item) =>
+    Object.assign(item, { version: item.version - 1, [attribute]: undefined }),
+  )
 
 const complete = (batch: string, paid: number, other: string, amount: number) => {
   const when = `${DAY_AFTER}T00:00:02.000Z`

@@ -38,6 +38,16 @@ const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
   transition(debit, bankMove(to, fields), runtime)
 
 describe('new debits', () => {
+  test('a used partner reference returns the first debit and writes nothing', async () => {
+    const first = pendingDebit()
+    const { partnerReference, reference } = first.facts
+    await open(first)
+    const again = pendingDebit({ partnerReference })
+    const existing = { kind: 'existing', reference, sameRequest: true }
+    expect(await open(again)).toEqual(existing)
+    expect(await findDebit(again.facts.reference)).toBeUndefined()
+  })
+
   test('partner references that would look equal in a key stay distinct', async () => {
     const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
     const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
