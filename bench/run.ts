@@ -22,6 +22,7 @@ const files: Record<string, string> = {
   'dead-receiver': 'dead-receiver',
   settlement: 'settlement',
   conflicts: 'conflicts',
+  'sandbox-start': 'sandbox-start',
 }
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')

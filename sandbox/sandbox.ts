@@ -8,8 +8,6 @@ import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
-import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
-import { functionRows } from '../infra/definitions/functions.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
@@ -17,6 +15,7 @@ import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
+import { REGION, setEnvironment, useLocalCredentials } from './environment.ts'
 import { answerFunctionCalls } from './function-calls.ts'
 import { type FunctionHost, loadFunctions, REQUEST_MAX_BYTES } from './function-host.ts'
 import type { Gateway } from './gateway.ts'
@@ -46,13 +45,10 @@ export type Sandbox = {
   stop: () => Promise<void>
 }
 
-const REGION = 'eu-west-1'
 const NAME = 'debit-collection'
 const ACCOUNT = '000000000000'
 const STOP_MS = 1_000
 const HOUR_MS = 3_600_000
-/** Functions share one process here, so a cache would be shared as well. */
-const CACHE_SECONDS = 0
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   // Stops in reverse order, so that event sources stop before their services.
@@ -114,6 +110,7 @@ const start = async (
       },
     }),
   })
+  cleanup.defer(() => answerCalls(() => undefined))
   cleanup.defer(async () => {
     clock.stop()
     // A webhook receiver without a response must not delay the stop.
@@ -144,7 +141,6 @@ const start = async (
     if (!service) return ofFunctions(command)
     return service in endpoints ? undefined : perform(() => aws.perform(command))
   })
-  cleanup.defer(() => answerCalls(() => undefined))
   journal?.compact(restore(aws, journal.read()))
   if (aws.table.items().length === 0) await seed(functions)
   // Set after the seeds, which need no approval.
@@ -185,39 +181,6 @@ const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
     return bytes > REQUEST_MAX_BYTES - 100
   })
   return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
-}
-
-/** The SDK's clients require credentials, which nobody checks. */
-const useLocalCredentials = (): void => {
-  process.env.AWS_REGION = REGION
-  process.env.AWS_ACCESS_KEY_ID ??= 'sandbox'
-  process.env.AWS_SECRET_ACCESS_KEY ??= 'sandbox'
-}
-
-/** Sets the variables of all functions in one environment; their names do not collide. */
-const setEnvironment = (
-  { timeScale, webhookHosts = [] }: Pick<SandboxOptions, 'timeScale' | 'webhookHosts'>,
-  host: string,
-  addresses: Addresses,
-): void => {
-  const settings = {
-    stage: 'sandbox',
-    referencePrefix: 'DCS',
-    hasSandboxBank: true,
-    payoutsWaitForFunding: false,
-    approvals: false,
-    ownHosts: [host],
-  }
-  for (const row of functionRows)
-    Object.assign(process.env, environmentOf(row, settings, addresses))
-  Object.assign(process.env, {
-    TIME_SCALE: String(timeScale),
-    CACHE_SECONDS: String(CACHE_SECONDS),
-    LOCAL_PEERS: ['127.0.0.1', ...webhookHosts].join(','),
-    APPROVALS: 'false',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
-  })
 }
 
 const printingFaults = (functions: FunctionHost, print: Print): FunctionHost => ({

@@ -51,6 +51,8 @@ export const rareEvents = {
     calls((call) => optionIn(call, 'fee-fixed') !== undefined && isDone(call)),
   'limit changed': ({ calls }) => calls((call) => call.name === 'manage-limit' && isDone(call)),
   'call approved': ({ calls }) => calls((call) => verbOf(call) === 'grant' && isDone(call)),
+  restore: ({ calls }) =>
+    calls((call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call)),
   'settlement run cut off': ({ changes }) =>
     changes(
       (before, after) => before?.entity === 'build' && before.continuations < after?.continuations,

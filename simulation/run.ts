@@ -149,7 +149,7 @@ type Recording = { clock: SteppedClock; trace: Trace; invocations: Map<number, I
 const recordedRun =
   (workers: Invocations, { clock, trace, invocations }: Recording): Run =>
   async (name, event, onStart) => {
-    const record = { startedAt: clock.now(), isFinished: false, isRepeated: isRepeated(event) }
+    const record = { startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}
       invocations.set(number, record)
@@ -166,12 +166,14 @@ const recordedRun =
 
 type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
 
-const isRepeated = (event: unknown): boolean => {
+/** Returns the messages that a worker may have handled before. */
+const repeatedIn = (event: unknown): string => {
   const { Records = [] } = event as { Records?: readonly Message[] }
-  return Records.some(
+  const repeated = Records.filter(
     ({ body, attributes }) =>
       Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true'),
   )
+  return repeated.map(({ body }) => body).join(' ')
 }
 
 const isFinished = (result: InvocationResult<unknown>): boolean => {

@@ -41,7 +41,8 @@ const refundBody = (refund: RefundPayment) => ({
 const payoutBody = ({ uuid, batch, provider, account, amount, currency, date }: Payout) => ({
   uuid,
   batch,
-  provider,
+  // The published name.
+  partner: provider,
   account_number: account.accountNumber,
   account_name: account.accountName,
   amount: formatAmount(amount),

@@ -81,8 +81,8 @@ export type BankQuery = {
 export type InvocationRecord = {
   startedAt: number
   isFinished: boolean
-  /** Whether SQS delivered one of its messages before, or a message asks for a repeat. */
-  isRepeated: boolean
+  /** Its messages that SQS delivered before, or that ask for a repeat. */
+  repeated: string
 }
 
 export type SimulatedProvider = {

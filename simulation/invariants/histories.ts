@@ -120,6 +120,7 @@ const ACTORS: Record<string, RegExp> = {
 
 /** The longest time between a cause and its write. */
 const CAUSE_MAX_MS = MINUTE_MS
+const OPERATOR_MAX_MS = 16 * MINUTE_MS
 
 /** 33: each transition names its actor, time and request. */
 export const movesNameTheirCause: Check = (index, report) => {
@@ -146,7 +147,8 @@ const checkCause = (change: ChangeOf<RawDebit>, { index, reference, report }: Ju
   if (!after || after.history.length === before?.history.length) return
   const entry = entriesOf(after).at(-1)
   if (!entry) return
-  if (Math.abs(at - entry.writtenAt) > CAUSE_MAX_MS) {
+  const most = by?.name.startsWith('manage-') ? OPERATOR_MAX_MS : CAUSE_MAX_MS
+  if (Math.abs(at - entry.writtenAt) > most) {
     report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
   }
   if (!by) return

@@ -11,7 +11,9 @@ const isFirst = (
   index: ObservationIndex,
 ): boolean => {
   const { invocations } = index.observations
-  if (path === '/submissions') return invocations.get(by ?? 0)?.isRepeated === false
+  if (path === '/submissions') {
+    return invocations.get(by ?? 0)?.repeated.includes(String(body.reference)) === false
+  }
   const debit = index.byUuid.get(String(body.debit_uuid))
   const changes =
     path === '/settlements'

@@ -11,7 +11,7 @@ const COVERED_MS = 71 * HOUR_MS
 
 const AUTO_RETRIES_MAX = 3
 
-/** An earlier recovery can miss the event: the index is up to a minute late. */
+/** A recovery at that time can miss the event: the index is late, and clocks differ. */
 const SETTLED_MS = 120_000
 
 export const abandonedEventsAreRecovered: Check = (index, report) => {
@@ -23,10 +23,11 @@ export const abandonedEventsAreRecovered: Check = (index, report) => {
   for (const [key, delivery] of index.deliveries) {
     const failedAt = abandonedAt(delivery, index)
     if (failedAt === undefined) continue
-    const later = (received.get(delivery.item.provider) ?? []).filter(
-      ({ post }) => post.at > failedAt,
-    )
-    if (later.some(({ post }) => startOf(post, index) <= failedAt + SETTLED_MS)) continue
+    const own = received.get(delivery.item.provider) ?? []
+    const isNear = ({ post }: ReceivedPost): boolean =>
+      post.at > failedAt - SETTLED_MS && startOf(post, index) <= failedAt + SETTLED_MS
+    if (own.some(isNear)) continue
+    const later = own.filter(({ post }) => post.at > failedAt)
     const until = Math.min(Date.parse(delivery.item.occurredAt) + COVERED_MS, endedAt - HOUR_MS)
     if (later.some(({ post }) => post.at < until && isFinished(post, index.observations))) {
       report(key, 'stays abandoned although its receiver responded later')

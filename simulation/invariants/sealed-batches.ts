@@ -123,7 +123,7 @@ const checkPayout = (
   const { body } = first
   const isAsWritten =
     body.uuid === key &&
-    body.provider === provider &&
+    body.partner === provider &&
     body.date === date &&
     body.currency === 'GHS' &&
     body.amount === inGhs(paid ?? 0) &&

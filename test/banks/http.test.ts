@@ -60,7 +60,7 @@ test('a payout goes to the bank of its account, as JSON, with its uuid as idempo
   const body = {
     uuid: payout.uuid,
     batch: 'STL-20261122-ABC123',
-    provider: 'demo',
+    partner: 'demo',
     account_number: '1041001001',
     account_name: 'Demo Payments Ltd',
     amount: '49250.75',

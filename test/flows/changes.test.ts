@@ -1,79 +1,134 @@
-import { describe, expect, test, vi } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
 import { createProvider } from '../support/provider.ts'
 import {
-  CHARGE,
-  chargeBody,
+  FAILS_AT_ONCE,
   printed,
   type Shown,
-  updatePath,
+  SILENT,
   useService,
 } from '../support/running-service.ts'
 
-/** Change records of operators: actor, time, verb, and the old and new value of each field. */
+/** Settings of providers, and the change records of operators with old and new values. */
 
-const service = useService({ timeScale: 60 })
+const service = useService()
 const actor = 'arn:aws:iam::123456789012:user/ama'
 
-const operate = async (
-  noun: string,
-  verb: string,
-  options: Record<string, string>,
-): Promise<Shown> =>
-  printed((await service.invoke(`manage-${noun}`, { verb, options, actor })) as never)
+const operate = async (noun: string, verb: string, options: Record<string, string>) => {
+  // Change records of one millisecond have no order.
+  await pause(2)
+  return printed((await service.invoke(`manage-${noun}`, { verb, options, actor })) as never)
+}
 
 const changes = (options: Record<string, string> = {}): Promise<Shown[]> =>
   operate('change', 'list', options)
 
-const changeOf = async (target: string): Promise<Shown> =>
-  (await changes()).find((change) => change.target === target)
+const GCB = {
+  'settlement-bank': 'GCB',
+  'settlement-account': '6666666666',
+  'settlement-name': 'Payer Ltd',
+}
+
+describe('settings of a provider', () => {
+  const settings = async (id: string, options = {}) => {
+    const provider = `payer-${id}`
+    await service.call('provider', 'create', { provider, name: 'Payer', ...options })
+    const show = () => service.call('provider', 'show', { provider })
+    const update = (more: Record<string, string>) =>
+      service.call('provider', 'update', { provider, ...more })
+    return { provider, show, update }
+  }
+
+  test('by default have no fee schedule and no settlement account, except in the sandbox', async () => {
+    const { show } = await settings('default')
+    expect(await show()).toMatchObject({ fee_schedule: null, settlement_account: null })
+    const fee_schedule = { basis_points: 150, fixed: '0.00', minimum: null, maximum: null }
+    const account_number = expect.stringMatching(/^104100900/)
+    for (const provider of ['demo', 'other', 'signed', 'fenced']) {
+      const settlement_account = { bank: 'GCB', account_number }
+      const shown = await service.call('provider', 'show', { provider })
+      expect(shown).toMatchObject({ fee_schedule, settlement_account })
+    }
+  })
+
+  test('set and remove each part of a fee schedule, and remove it without any part', async () => {
+    const { show, update } = await settings('fees', {
+      'fee-basis-points': '150',
+      'fee-fixed': '0.10',
+    })
+    const schedule = async () => (await show()).fee_schedule
+    await update({ 'fee-minimum': '0.50', 'fee-maximum': '25.00' })
+    const whole = { basis_points: 150, fixed: '0.10', minimum: '0.50', maximum: '25.00' }
+    await update({ name: 'Renamed' })
+    expect(await schedule()).toEqual(whole)
+    await update({ 'fee-minimum': 'none', 'fee-fixed': 'none' })
+    expect(await schedule()).toEqual({ ...whole, fixed: '0.00', minimum: null })
+    await update({ 'fee-basis-points': 'none', 'fee-maximum': 'none', 'fee-fixed': '1.00' })
+    expect(await schedule()).toMatchObject({ basis_points: 0, fixed: '1.00' })
+    const parts = ['basis-points', 'fixed', 'minimum', 'maximum']
+    await update(Object.fromEntries(parts.map((part) => [`fee-${part}`, 'none'])))
+    expect(await schedule()).toBeNull()
+  })
+
+  test('keep, replace and remove a settlement account as a whole', async () => {
+    const { show, update } = await settings('account', GCB)
+    const account = async () => (await show()).settlement_account
+    await update({ name: 'Renamed' })
+    const shown = { bank: 'GCB', account_number: '6666666666', account_name: 'Payer Ltd' }
+    expect(await account()).toEqual(shown)
+    await update({ ...GCB, 'settlement-bank': 'ECO', 'settlement-account': '2441009009' })
+    expect(await account()).toEqual({ ...shown, bank: 'ECO', account_number: '2441009009' })
+    await update({ 'settlement-account': 'none' })
+    expect(await account()).toBeNull()
+  })
+
+  test('take effect all when they are changed concurrently', async () => {
+    const { provider, show, update } = await settings('concurrent', GCB)
+    await Promise.all([
+      service.call('provider', 'disable', { provider }),
+      service.call('limit', 'set', { provider, 'daily-limit': '750.00' }),
+      update({ name: 'Renamed' }),
+      update({ 'fee-basis-points': '150' }),
+      update({ 'allow-list': '203.0.113.0/24' }),
+      update({ 'settlement-account': 'none' }),
+    ])
+    expect(await show()).toMatchObject({
+      ...{ status: 'suspended', daily_limit: '750.00', name: 'Renamed' },
+      ...{ fee_schedule: { basis_points: 150 }, allow_list: ['203.0.113.0/24'] },
+      settlement_account: null,
+    })
+  })
+})
 
 describe('change list', () => {
   test('shows the old and the new value of each changed field alone', async () => {
     await createProvider(service, 'changed', { 'fee-basis-points': '150' })
-    await operate('provider', 'update', {
-      provider: 'changed',
-      name: 'Changed Payments',
-      'fee-basis-points': '200',
-      duplicates: 'return',
-    })
-    expect(await changeOf('changed')).toEqual({
-      at: expect.stringMatching(/Z$/),
-      by: actor,
-      noun: 'provider',
-      verb: 'update',
+    const update = { provider: 'changed', name: 'Changed Payments', 'fee-basis-points': '200' }
+    await operate('provider', 'update', { ...update, duplicates: 'return' })
+    const parts = { fixed: '0.00', minimum: null, maximum: null }
+    expect(await service.changeOf('changed')).toEqual({
+      ...{ at: expect.stringMatching(/Z$/), by: actor, noun: 'provider', verb: 'update' },
       target: 'changed',
       changed: {
         name: { from: 'changed', to: 'Changed Payments' },
         fee_schedule: {
-          from: { basis_points: 150, fixed: '0.00', minimum: null, maximum: null },
-          to: { basis_points: 200, fixed: '0.00', minimum: null, maximum: null },
+          from: { basis_points: 150, ...parts },
+          to: { basis_points: 200, ...parts },
         },
       },
     })
-  })
-
-  test('shows no record of an update without an effect', async () => {
-    await createProvider(service, 'unchanged')
     const before = (await changes()).length
-    await operate('provider', 'update', { provider: 'unchanged', duplicates: 'return' })
+    await operate('provider', 'update', { provider: 'changed', duplicates: 'return' })
     expect(await changes()).toHaveLength(before)
   })
 
   test('shows the last digits of a settlement account and only the fact that a secret changed', async () => {
     await createProvider(service, 'paid')
-    await operate('provider', 'update', {
-      provider: 'paid',
-      'settlement-bank': 'GCB',
-      'settlement-account': '6666666666',
-      'settlement-name': 'Paid Ltd',
-      'request-secret': 'rs_a_secret_of_this_test',
-    })
-    const record = await changeOf('paid')
-    expect(record.changed).toMatchObject({
-      settlement_account: {
-        from: null,
-        to: { bank: 'GCB', account_number: '*****6666', account_name: 'Paid Ltd' },
-      },
+    const secret = { 'request-secret': 'rs_a_secret_of_this_test' }
+    await operate('provider', 'update', { provider: 'paid', ...GCB, ...secret })
+    const to = { bank: 'GCB', account_number: '*****6666', account_name: 'Payer Ltd' }
+    expect((await service.changeOf('paid')).changed).toMatchObject({
+      settlement_account: { from: null, to },
       request_secret: { from: null, to: 'changed' },
     })
     expect(JSON.stringify(await changes())).not.toMatch(/rs_a_secret|6666666666/)
@@ -84,98 +139,57 @@ describe('change list', () => {
     await operate('limit', 'set', { provider: 'owner', 'daily-limit': '100.00' })
     await operate('webhook', 'set', { provider: 'owner', url: 'http://127.0.0.1:9/hooks' })
     await operate('bank', 'update', { bank: 'ADB', maximum: '300.00' })
-    await vi.waitFor(async () => {
-      const own = await changes({ provider: 'owner' })
-      expect(own.map(({ noun, verb }) => `${noun} ${verb}`)).toEqual([
-        'webhook set',
-        'limit set',
-        'credential issue',
-        'provider create',
-      ])
-      expect(own[1].changed).toEqual({ daily_limit: { from: null, to: '100.00' } })
-    })
-    await vi.waitFor(async () => {
-      const [newest] = await changes({ bank: 'ADB', limit: '1' })
-      expect(newest.changed).toEqual({ maximum: { from: null, to: '300.00' } })
-    })
-    const both = await service.invoke('manage-change', {
-      verb: 'list',
-      options: { provider: 'owner', bank: 'ADB' },
-    })
-    expect(both).toEqual({ error: 'name --provider or --bank, not both' })
+    const own = await changes({ provider: 'owner' })
+    const verbs = ['webhook set', 'limit set', 'credential issue', 'provider create']
+    expect(own.map(({ noun, verb }) => `${noun} ${verb}`)).toEqual(verbs)
+    expect(own[1].changed).toEqual({ daily_limit: { from: null, to: '100.00' } })
+    const changed = { maximum: { from: null, to: '300.00' } }
+    expect(await changes({ bank: 'ADB', limit: '1' })).toMatchObject([{ changed }])
   })
-})
 
-test('every noun records its changes under the operator', async () => {
-  const { credential, charge } = await createProvider(service, 'nouns')
-  const phone = '+233245550001'
-  const account = { name: 'Efua Sarpong', 'account-number': '1041005551' }
-  await operate('customer', 'link', { phone, bank: 'GCB', ...account })
-  await operate('customer', 'unlink', { phone, bank: 'GCB' })
-  const { id } = await operate('credential', 'issue', { provider: 'nouns' })
-  await operate('credential', 'revoke', { id })
-  await operate('connector', 'set', {
-    bank: 'SBG',
-    connector: 'http',
-    'connector-url': 'https://bank.test/debits',
+  test('has the changes of every noun under the operator, or under unknown', async () => {
+    const { credential, id: provider } = await createProvider(service, 'nouns')
+    const account = { phone: '+233245550001', bank: 'GCB' }
+    const holder = { name: 'Efua Sarpong', 'account-number': '1041005551' }
+    const url = 'http://127.0.0.1:9/hooks'
+    const connector = { connector: 'http', 'connector-url': 'https://bank.test/debits' }
+    const { id } = await operate('credential', 'issue', { provider })
+    const { reference, uuid } = await service.chargeUntil(
+      'processing',
+      { phone_number: SILENT },
+      credential,
+    )
+    const late = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE }, credential)
+    for (const one of [uuid, late.uuid]) {
+      await service.report(one, { status: 'completed', bank_reference: 'LATE-1' })
+    }
+    const verbs: [string, string, Record<string, string>][] = [
+      ['customer', 'link', { ...account, ...holder }],
+      ['customer', 'unlink', account],
+      ['credential', 'revoke', { id }],
+      ['connector', 'set', { bank: 'SBG', ...connector }],
+      ['connector', 'remove', { bank: 'SBG' }],
+      ['limit', 'set', { bank: 'SBG', operation: 'debit-callback', 'per-minute': '500' }],
+      ['webhook', 'set', { provider, url }],
+      ['webhook', 'rotate-secret', { provider }],
+      ['webhook', 'remove', { provider }],
+      ['settlement', 'run', { date: '2026-01-01' }],
+      ['debit', 'repair', { provider, date: '2026-01-01' }],
+      ['exception', 'resolve', { reference: late.reference, note: 'The bank gave it back' }],
+      ['debit', 'reverse', { reference, reason: 'Disputed' }],
+    ]
+    for (const words of verbs) await operate(...words)
+    const own = (await changes()).filter(({ by }) => by === actor)
+    const recorded = own.map(({ noun, verb }) => `${noun} ${verb}`)
+    const expected = verbs.map(([noun, verb]) => `${noun} ${verb}`).reverse()
+    expect(recorded.slice(0, verbs.length)).toEqual(expected)
+    expect(JSON.stringify(own)).not.toMatch(/whsec_|cs_[\w-]{20}|1041005551|\+233245550001/)
+    expect((await service.show(reference)).history.at(-1).by).toBe(`operator:${actor}`)
+    expect(await service.exceptions(late.reference)).toMatchObject([{ resolved_by: actor }])
+    for (const given of [undefined, '{"by":"admin"}\n']) {
+      const options = { bank: 'ZEN', maximum: given ? '200.00' : '100.00' }
+      await service.invoke('manage-bank', { verb: 'update', options, actor: given })
+      expect(await service.changeOf('ZEN')).toMatchObject({ by: 'unknown', verb: 'update' })
+    }
   })
-  await operate('connector', 'remove', { bank: 'SBG' })
-  await operate('limit', 'set', { bank: 'SBG', operation: 'debit-callback', 'per-minute': '500' })
-  const url = 'http://127.0.0.1:9/hooks'
-  await operate('webhook', 'set', { provider: 'nouns', url })
-  await operate('webhook', 'rotate-secret', { provider: 'nouns' })
-  await operate('webhook', 'remove', { provider: 'nouns' })
-  await operate('settlement', 'run', { date: '2026-01-01' })
-  await operate('debit', 'repair', { provider: 'nouns', date: '2026-01-01' })
-  const reference = await charge()
-  await vi.waitFor(
-    async () => expect((await operate('debit', 'show', { reference })).status).toBe('failed'),
-    30_000,
-  )
-  const { uuid } = await operate('debit', 'show', { reference })
-  const late = { status: 'completed', bank_reference: 'LATE-1' }
-  await service.send('POST', updatePath(uuid), { credential: 'bt_sandbox_gcb', body: late })
-  await operate('exception', 'resolve', { reference, note: 'The bank gave it back' })
-  const charged = await service.send('POST', CHARGE, { credential, body: chargeBody() })
-  const completed = charged.body.data.reference
-  await vi.waitFor(
-    async () =>
-      expect((await operate('debit', 'show', { reference: completed })).status).toBe('completed'),
-    { timeout: 15_000 },
-  )
-  await operate('debit', 'reverse', { reference: completed, reason: 'Disputed' })
-
-  const own = (await changes()).filter(({ by }) => by === actor)
-  const recorded = new Set(own.map(({ noun, verb }) => `${noun} ${verb}`))
-  expect([...recorded]).toEqual(
-    expect.arrayContaining([
-      'customer link',
-      'customer unlink',
-      'credential issue',
-      'credential revoke',
-      'connector set',
-      'connector remove',
-      'limit set',
-      'webhook set',
-      'webhook rotate-secret',
-      'webhook remove',
-      'settlement run',
-      'debit repair',
-      'exception resolve',
-      'debit reverse',
-    ]),
-  )
-  expect(JSON.stringify(own)).not.toMatch(/whsec_|cs_[\w-]{20}|1041005551|\+233245550001/)
-  const { history } = await operate('debit', 'show', { reference: completed })
-  expect(history.at(-1).by).toBe(`operator:${actor}`)
-  const [exception] = await operate('exception', 'show', { reference })
-  expect(exception.resolved_by).toBe(actor)
-})
-
-test('a call without a valid actor is recorded as unknown', async () => {
-  for (const given of [undefined, '{"by":"admin"}\n']) {
-    const options = { bank: 'ZEN', maximum: given ? '200.00' : '100.00' }
-    await service.invoke('manage-bank', { verb: 'update', options, actor: given })
-    expect(await changeOf('ZEN')).toMatchObject({ by: 'unknown', verb: 'update' })
-  }
 })

@@ -1,37 +1,29 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { SQSEvent } from 'aws-lambda'
-import * as v from 'valibot'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { JobName } from '../../infra/definitions/jobs.ts'
-import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import { advance } from '../../shared/domain/debits/debit.ts'
-import { formatAmount } from '../../shared/domain/money.ts'
-import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
-import { deliveryOf } from '../../shared/domain/webhooks/event.ts'
-import type { Message, QueueName } from '../../shared/queues/messages.ts'
+import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
+import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { pendingDebit, providerId } from '../support/examples.ts'
+import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
-import {
-  CHARGE,
-  chargeBody,
-  PATIENCE,
-  printed,
-  type Shown,
-  useService,
-} from '../support/running-service.ts'
+import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { storeWebhook } from '../support/settings.ts'
 
-/** Jobs that are started by their messages alone. */
+/** Jobs that are started by their messages alone, and the sweep and repair of lost messages. */
 
 const service = useService()
 const receiver = useReceiver()
@@ -39,43 +31,29 @@ const bank = useHttpBank()
 
 const TODAY = dayOf(new Date())
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
+const DONE = { batchItemFailures: [] }
 beforeAll(() => service.call('bank', 'create', bank.options()))
-afterEach(() => vi.useRealTimers())
+afterEach(() => vi.restoreAllMocks())
 
-const run = async <Q extends QueueName>(
-  job: JobName,
-  queue: Q,
-  message: Message<Q>,
-): Promise<void> => {
-  const event = {
-    Records: [
-      {
-        messageId: 'message-1',
-        receiptHandle: 'gone',
-        body: JSON.stringify(message),
-        eventSource: 'aws:sqs',
-        eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-        attributes: { ApproximateReceiveCount: '1' },
-      },
-    ],
-  } as unknown as SQSEvent
-  expect(await service.invoke(job, event)).toEqual({ batchItemFailures: [] })
-}
+const createHtbPayee = (id: string): Promise<Payee> =>
+  createPayee(service, id, { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' })
 
-const createHtbPayee = (id: string): Promise<Payee> => {
-  const account = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
-  return createPayee(service, id, account)
+const moved = (debit: Debit, to: Status, at: Date, changes: Changes = {}): Debit =>
+  granted(bankMove(to, { changes, at })(debit))
+
+/** Writes a debit under an entity that the relay skips, as a restore does. */
+const writeDebit = async (debit: Debit, more: object = {}) => {
+  const Item = { ...toDebitItem(debit), entity: 'restored', ...more }
+  await table.send(new PutCommand({ TableName: tableName(), Item }))
+  return debit
 }
 
 /** Writes debits that were completed yesterday. */
-const writeCompletedYesterday = async (provider: ProviderId, count: number): Promise<void> => {
-  const noon = new Date(startOf(dayAfter(TODAY, -1)).getTime() + 12 * 3_600_000)
-  const cause = { at: noon, by: 'bank:GCB', requestId: 'request-2' }
-  const write = async () => {
-    const pending = pendingDebit({ provider }, noon)
-    const debit = granted(advance(pending, { ...cause, to: 'completed', changes: {} }))
-    const Item = { ...toDebitItem(debit), ...workAfter(debit) }
-    await table.send(new PutCommand({ TableName: tableName(), Item }))
+const writeCompleted = async (payee: Payee, count: number): Promise<void> => {
+  const noon = new Date(startOf(TODAY).getTime() - 12 * 3_600_000)
+  const write = () => {
+    const debit = moved(pendingDebit({ provider: providerId(payee.id) }, noon), 'completed', noon)
+    return writeDebit(debit, { entity: 'debit', ...workAfter(debit) })
   }
   await Promise.all(Array.from({ length: count }, write))
 }
@@ -92,196 +70,211 @@ const withFastClock = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-const batchesOf = async (payee: Payee): Promise<Shown[]> =>
-  await service.call('settlement', 'list', { provider: payee.id })
+/** Runs a write under an entity that the relay skips. */
+const unrelayed = async (work: () => Promise<unknown>): Promise<void> => {
+  const send = table.send.bind(table) as (command: { input: { Item?: object } }) => unknown
+  const spy = vi.spyOn(table, 'send').mockImplementation(((command: Parameters<typeof send>[0]) => {
+    if (command.input.Item) Object.assign(command.input.Item, { entity: 'restored' })
+    return send(command)
+  }) as never)
+  await work()
+  spy.mockRestore()
+}
+
+const batchesOf = ({ id }: Payee): Promise<Shown[]> =>
+  service.call('settlement', 'list', { provider: id })
+
+const isBuilt = (payee: Payee, count: number) =>
+  vi.waitFor(async () => {
+    const [batch] = await batchesOf(payee)
+    expect(batch).toMatchObject({ count, gross: `${count}00.00`, sealed_at: expect.any(String) })
+    return batch
+  }, PATIENCE)
 
 describe('build-batch', () => {
-  test('builds a batch of more debits than one write takes, with its reports', async () => {
+  test('builds a batch of more debits than one write takes, with its reports, once', async () => {
     const payee = await createHtbPayee('built-by-job')
-    await writeCompletedYesterday(providerId(payee.id), 46)
-    await run('build-batch', 'settlements', { provider: providerId(payee.id), date: TODAY })
-    const [batch] = await batchesOf(payee)
-    expect(batch).toMatchObject({ status: 'pending', count: 46, gross: '4600.00' })
-    expect((await payee.batch('report', batch.id)).lines).toHaveLength(46)
-    await run('build-batch', 'settlements', { provider: providerId(payee.id), date: TODAY })
-    expect(await batchesOf(payee)).toEqual([batch])
+    await writeCompleted(payee, 46)
+    const message = { provider: payee.id, date: TODAY }
+    for (const _ of [1, 2]) expect(await service.runJob('build-batch', message)).toEqual(DONE)
+    const { id } = await isBuilt(payee, 46)
+    expect(await batchesOf(payee)).toHaveLength(1)
+    expect((await payee.batch('report', id)).lines).toHaveLength(46)
   })
 
-  test('is continued by another run when its time is up', async () => {
-    const payee = await createHtbPayee('built-by-two')
-    const provider = providerId(payee.id)
-    await writeCompletedYesterday(provider, 46)
-    await withFastClock(() => run('build-batch', 'settlements', { provider, date: TODAY }))
-    await vi.waitFor(async () => {
-      const [batch] = await batchesOf(payee)
-      expect(batch).toMatchObject({ count: 46, sealed_at: expect.any(String) })
-    }, PATIENCE)
-  })
-
-  test('continues a run of an operator whose time is up', async () => {
-    const payee = await createHtbPayee('left-by-operator')
-    await writeCompletedYesterday(providerId(payee.id), 46)
-    const { in_work } = await withFastClock(() => payee.run(TODAY))
-    expect(in_work).toEqual([payee.id])
-    await vi.waitFor(async () => {
-      const [batch] = await batchesOf(payee)
-      expect(batch).toMatchObject({ count: 46, sealed_at: expect.any(String) })
-    }, PATIENCE)
+  test.each(['job', 'operator'])('continues the run of a %s whose time is up', async (caller) => {
+    const payee = await createHtbPayee(`left-by-${caller}`)
+    await writeCompleted(payee, 46)
+    const message = { provider: payee.id, date: TODAY }
+    if (caller === 'job') await withFastClock(() => service.runJob('build-batch', message))
+    else expect((await withFastClock(() => payee.run(TODAY))).in_work).toEqual([payee.id])
+    await isBuilt(payee, 46)
   })
 })
 
-describe('process-batch', () => {
-  test('deducts the shortfall of an earlier batch and sends its event once', async () => {
-    const payee = await createHtbPayee('paid-by-job')
-    await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
-    const [reference = ''] = await payee.complete('20.00', '1.00')
-    await payee.run(first)
-    await payee.reverse(reference)
-    const [below] = (await payee.run(second)).built
-    await payee.complete('100.00')
-    const [later] = (await payee.run(third)).built
-    await run('process-batch', 'payments', { batch: later.id })
-    expect(await payee.batch('show', later.id)).toMatchObject({
-      status: 'completed',
-      paid: '78.80',
-    })
-    expect(await payee.batch('show', below.id)).toMatchObject({ made_good_by: later.id })
-    const [event] = await receiver.events(later.id, 1)
-    expect(event?.body.data.settlement.paid).toBe(78.8)
-    const record = () => service.operate('delivery', 'list', { reference: later.id })
-    const [{ id }] = await vi.waitFor(async () => {
-      const records = printed(await record())
-      expect(records).toMatchObject([{ status: 'delivered' }])
-      return records
-    }, PATIENCE)
-    // The queue of slow receivers gets the message as well after it was delivered.
-    const about = { ...deliveryOf('DCS', id), attempt: 1 }
-    await run('deliver-sidelined-webhook', 'webhooks-sidelined', about)
-    await run('deliver-webhook', 'webhooks-medium', about)
-    expect(await receiver.events(later.id, 1)).toHaveLength(1)
-    await service.call('delivery', 'redeliver', { id: String(id) })
-    expect(await receiver.events(later.id, 2)).toHaveLength(2)
-  })
+test('process-batch deducts the shortfall of an earlier batch', async () => {
+  const payee = await createHtbPayee('paid-by-job')
+  const [reference = ''] = await payee.complete('20.00', '1.00')
+  await payee.run(first)
+  await payee.reverse(reference)
+  const [below] = (await payee.run(second)).built
+  await payee.complete('100.00')
+  const [later] = (await payee.run(third)).built
+  expect(await service.runJob('process-batch', { batch: later.id })).toEqual(DONE)
+  expect(await payee.batch('show', later.id)).toMatchObject({ status: 'completed', paid: '78.80' })
+  expect(await payee.batch('show', below.id)).toMatchObject({ made_good_by: later.id })
 })
 
-describe('schedule-timeout', () => {
-  test('sends the message of a timeout in the past immediately', async () => {
-    const { body } = await service.send('POST', CHARGE, {
-      credential: 'sk_sandbox_demo',
-      body: chargeBody({ phone_number: '+233244444444' }),
-    })
-    const { reference } = body.data
-    const status = async () => (await service.call('debit', 'show', { reference })).status
-    await vi.waitFor(async () => expect(await status()).toBe('processing'), PATIENCE)
-    vi.useFakeTimers({ now: Date.now() + 660_000, toFake: ['Date'] })
-    await run('schedule-timeout', 'timeouts', { reference, phase: 'processing' })
-    await vi.waitFor(async () => expect(await status()).toBe('failed'), PATIENCE)
-  })
-})
-
-describe('open-settlement', () => {
-  test('starts the builds of completed debits and the payouts that are due', async () => {
-    const payee = await createHtbPayee('opened')
-    await writeCompletedYesterday(providerId(payee.id), 46)
-    const [due] = (await payee.run(TODAY)).built
-    await writeCompletedYesterday(providerId(payee.id), 2)
-    vi.useFakeTimers({ now: startOf(first), toFake: ['Date'] })
-    await run('open-settlement', 'settlement-runs', {})
-    vi.useRealTimers()
-    await vi.waitFor(async () => {
-      const batches = await batchesOf(payee)
-      expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
-      expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
-    }, PATIENCE)
-  })
-})
-
-describe('reconcile-day', () => {
-  test('checks the batches of its day line by line and logs differences', async () => {
-    const payee = await createHtbPayee('reconciled-by-job')
-    await writeCompletedYesterday(providerId(payee.id), 1)
-    await payee.run(TODAY)
-    await payee.complete('5.00')
-    const found = await service.call('reconciliation', 'run', { date: TODAY })
-    expect(found.date).toBe(TODAY)
-    vi.useFakeTimers({ now: startOf(first).getTime() + 2 * 3_600_000, toFake: ['Date'] })
-    await run('reconcile-day', 'reconciliations', {})
-  })
+test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
+  const payee = await createHtbPayee('opened')
+  await writeCompleted(payee, 3)
+  const [due] = (await payee.run(TODAY)).built
+  await writeCompleted(payee, 2)
+  const ahead = (startOf(first).getTime() - Date.now()) / 1000
+  expect(await service.runJob('open-settlement', {}, ahead)).toEqual(DONE)
+  await vi.waitFor(async () => {
+    const batches = await batchesOf(payee)
+    expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
+    expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
+  }, PATIENCE)
+  expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)
 })
 
 describe('the sweep', () => {
-  const writeBatch = async (
-    fields: Partial<Batch>,
-    payee: Payee,
-    index: number,
-  ): Promise<Batch> => {
-    const batch = {
-      ...openBatch({
-        id: `STL-${TODAY.replaceAll('-', '')}-LEFT0${index}` as Batch['id'],
-        uuid: crypto.randomUUID() as Batch['uuid'],
-        provider: providerId(payee.id),
-        date: TODAY,
-        n: 1,
-        createdAt: new Date(),
-        feeSchedule: null,
-      }),
-      ...fields,
-    }
-    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
-    return batch
-  }
-
-  const sweepInAnHour = async () => {
-    vi.useFakeTimers({ now: Date.now() + 3_600_000, toFake: ['Date'] })
-    await run('sweep', 'sweeps', {})
-    vi.useRealTimers()
-  }
-
   test('queries the bank before it fails a debit whose timers never fired', async () => {
     const chargedAt = new Date(Date.now() - 700_000)
-    const atBank = { identifier: v.parse(BankIdentifier, 'HTB'), name: 'Test Bank' }
+    const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
     const pending = pendingDebit({ bank: atBank }, chargedAt)
-    const cause = { at: chargedAt, by: 'bank:HTB', requestId: 'accepted' }
-    const debit = granted(advance(pending, { ...cause, to: 'processing', changes: {} }))
-    // The relay skips this entity, so no timer is set.
-    const Item = { ...toDebitItem(debit), entity: 'restored' }
-    await table.send(new PutCommand({ TableName: tableName(), Item }))
-    const { reference, uuid, amount } = debit.facts
-    const named = { uuid, amount: formatAmount(amount), bank_reference: 'HTB-LATE' }
-    bank.outcomes.set(uuid, { ...named, status: 'completed' })
-    await run('sweep', 'sweeps', {})
-    const { status, history } = await service.call('debit', 'show', { reference })
-    expect({ status, by: history.at(-1).by }).toEqual({ status: 'completed', by: 'bank:HTB' })
+    const { reference, uuid } = pending.facts
+    await writeDebit(moved(pending, 'processing', chargedAt))
+    const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
+    bank.outcomes.set(uuid, outcome)
+    await service.runJob('sweep')
+    const { status, history } = await service.show(reference)
+    expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
   })
 
   test('continues an abandoned build, also when its stream record was lost', async () => {
-    const abandonBuild = async (id: string, isContinued: boolean) => {
-      const { id: provider } = await createHtbPayee(id)
-      const turn = await acquireLease({ provider: providerId(provider), date: TODAY }, real)
+    for (const isContinued of [true, false]) {
+      const { id } = await createHtbPayee(`continued-${isContinued}`)
+      const turn = await acquireLease({ provider: providerId(id), date: TODAY }, real)
       if (!turn) throw new Error('No turn')
       await releaseLease(turn, { isContinued })
-      return () => findBuild(turn.provider, TODAY)
+      if (!isContinued) await service.runJob('sweep', {}, 3_600)
+      const build = () => findBuild(turn.provider, TODAY)
+      await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)
     }
-    const continued = await abandonBuild('continued-build', true)
-    await vi.waitFor(async () => expect(await continued()).toBeUndefined(), PATIENCE)
-    const lost = await abandonBuild('lost-build', false)
-    await sweepInAnHour()
-    await vi.waitFor(async () => expect(await lost()).toBeUndefined(), PATIENCE)
   })
 
   test('completes an abandoned batch and queries an abandoned payout', async () => {
     const builder = await createHtbPayee('left-building')
-    const left = await writeBatch({}, builder, 1)
+    const abandoned = openBatch({
+      ...{ id: 'STL-20261122-LEFT01' as Batch['id'], uuid: crypto.randomUUID() as Batch['uuid'] },
+      ...{ provider: providerId(builder.id), date: TODAY, n: 1 },
+      ...{ createdAt: new Date(), feeSchedule: null },
+    })
+    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(abandoned) }))
     const payee = await createHtbPayee('left-paying')
-    await writeCompletedYesterday(providerId(payee.id), 1)
+    await writeCompleted(payee, 1)
     bank.conducts.push('take its time')
     await payee.run(TODAY)
     const { paid } = await payee.run(first)
     expect(paid).toMatchObject([{ status: 'processing' }])
-    await sweepInAnHour()
+    await service.runJob('sweep', {}, 3_600)
     await vi.waitFor(async () => {
-      expect(await findBatch(left.id)).toMatchObject({ reportedAt: expect.any(Date) })
+      expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
       expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
     }, PATIENCE)
+  })
+
+  test('publishes and submits debits, and makes attempts and recoveries whose messages were lost', async () => {
+    const { id, webhook } = await createProvider(service, 'swept')
+    await webhook('set', { url: receiver.url() })
+    const provider = providerId(id)
+    // The first event of the feed, and a later one.
+    for (const _ of [1, 2]) {
+      const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
+      // A pending debit has no five-minute timeout.
+      await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
+      expect((await service.show(reference)).status).toBe('pending')
+      await service.runJob('sweep', {}, 120)
+      await receiver.events(reference, 2)
+      await vi.waitFor(async () => {
+        expect((await service.show(reference)).status).not.toBe('pending')
+      }, PATIENCE)
+    }
+    const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
+    const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
+    for (const [n, { type, at }] of history.entries()) {
+      const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
+      await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
+    }
+    const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
+    await unrelayed(() => openRecovery(recovery))
+    await service.runJob('sweep', {}, 120)
+    expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
+    await vi.waitFor(async () => {
+      expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
+    }, PATIENCE)
+  })
+})
+
+test('submit-to-bank fails a debit after its ten minutes without a submission', async () => {
+  const { reference } = (await writeDebit(pendingDebit({}, new Date()))).facts
+  // The outcome of a bank waits until the submission is recorded.
+  const outcome = { reference, outcome: 'completed' }
+  const retried = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
+  expect(await service.runJob('report-sandbox-outcome', outcome)).toEqual(retried)
+  await service.runJob('submit-to-bank', { reference }, 601)
+  const error_message = 'Bank processing timeout'
+  const { error_code, history, ...shown } = await service.show(reference)
+  expect(shown).toMatchObject({ status: 'failed', error_message })
+  expect([error_code, history.length]).toEqual(['timeout', 3])
+})
+
+describe('debit repair', () => {
+  test('publishes each event of each debit of the day in the feed once and delivers it', async () => {
+    const date = dayAfter(TODAY, -10)
+    const noon = new Date(startOf(date).getTime() + 12 * 3_600_000)
+    const payee = await createProvider(service, 'restored')
+    const provider = providerId(payee.id)
+    // The webhook must be older than the day: events before it are not sent.
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    const timeouts = { timeoutSeconds: 30, connectionTimeoutSeconds: 10 }
+    await storeWebhook(provider, { url: receiver.url(), secret, ...timeouts })
+    const opened = () => pendingDebit({ provider }, noon)
+    const processing = () => moved(opened(), 'processing', noon)
+    const declined = { errorMessage: 'Declined', errorCode: 'transaction_declined' } as const
+    const debits: [Debit, string][] = [
+      [opened(), 'created pending'],
+      [processing(), 'created pending processing'],
+      [moved(processing(), 'completed', noon), 'created pending processing completed'],
+      [moved(opened(), 'failed', noon, declined), 'created pending failed'],
+    ]
+    for (const [debit] of debits) await writeDebit(debit, workAfter(debit))
+    const repair = () => service.call('debit', 'repair', { provider: payee.id, date })
+    expect(await repair()).toMatchObject({ looked_at: 4, is_done: true })
+    await repair()
+    const { body } = await payee.get('/api/v1/payment-providers/events?per_page=100')
+    const feed = body.data.map(
+      ({ event, data }: Shown) => `${data.transaction.reference} ${event.split('.')[1]}`,
+    )
+    const expected = debits.flatMap(([{ facts }, names]) =>
+      names.split(' ').map((name) => `${facts.reference} ${name}`),
+    )
+    expect(feed.sort()).toEqual(expected.sort())
+    for (const [{ facts }, names] of debits) {
+      await receiver.events(facts.reference, names.split(' ').length)
+    }
+  })
+
+  test('submits a pending debit that was never submitted', async () => {
+    const { id } = await createProvider(service, 'unsubmitted')
+    const chargedAt = new Date(Date.now() - 180_000)
+    const debit = pendingDebit({ provider: providerId(id) }, chargedAt)
+    const { reference } = (await writeDebit(debit, workAfter(debit))).facts
+    const day = { provider: id, date: dayOf(chargedAt) }
+    expect((await service.call('debit', 'repair', day)).repaired).toEqual([reference])
+    await service.until(reference, 'processing')
   })
 })

@@ -72,35 +72,23 @@ const report = (uuid: string, body: object | string) =>
   service.send('POST', updatePath(uuid), { credential: BANK_TOKEN, body })
 
 const sendAsOperator = async () => {
-  const connector = { connector: 'http', 'connector-url': bank.url() }
-  const secrets = { 'connector-secret': bank.secret }
-  await service.call('bank', 'create', {
-    bank: 'CNB',
-    name: canary('bank name'),
-    ...connector,
-    ...secrets,
-  })
+  const { 'connector-secret': _, ...options } = bank.options()
+  const secret = { 'connector-secret': bank.secret }
+  const named = { ...options, bank: 'CNB', name: canary('bank name'), ...secret }
+  await service.call('bank', 'create', named)
   await service.call('provider', 'create', {
-    provider: 'canary',
-    name: canary('provider name'),
-    'settlement-bank': 'CNB',
+    ...{ provider: 'canary', name: canary('provider name'), 'settlement-bank': 'CNB' },
     'settlement-account': digits('8887776665554'),
     'settlement-name': canary('settlement name'),
   })
-  await service.call('provider', 'create', {
-    provider: 'canary-signed',
-    name: 'Signed',
-    'request-secret': canary('request secret'),
-  })
+  const signed = { provider: 'canary-signed', name: 'Signed' }
+  const requestSecret = { 'request-secret': canary('request secret') }
+  await service.call('provider', 'create', { ...signed, ...requestSecret })
   await service.call('credential', 'issue', { provider: 'canary', token: TOKEN })
   await service.call('credential', 'issue', { bank: 'CNB', token: BANK_TOKEN })
   canaries.push((await service.call('credential', 'issue', { provider: 'canary' })).token)
-  await service.call('customer', 'link', {
-    phone: PHONE,
-    bank: 'CNB',
-    name: canary('customer name'),
-    'account-number': digits('9990001112223'),
-  })
+  const account = { name: canary('customer name'), 'account-number': digits('9990001112223') }
+  await service.call('customer', 'link', { phone: PHONE, bank: 'CNB', ...account })
   const url = receiver.url(`/${canary('webhook path')}?token=${canary('webhook query')}`)
   canaries.push((await service.call('webhook', 'set', { provider: 'canary', url })).secret)
   // Rejected values must not be logged either.
@@ -116,103 +104,82 @@ const sendAsOperator = async () => {
     ['limit', 'set', { provider: 'canary', 'daily-limit': canary('limit') }],
     ['debit', 'reverse', { reference: canary('reference'), reason: canary('reason') }],
   ]
-  for (const [noun, verb, options] of wrong) {
-    expect(await service.operate(noun, verb, options)).toHaveProperty('error')
-  }
+  for (const words of wrong) expect(await service.refusal(...words)).toBeDefined()
 }
 
 const sendAsCaller = async () => {
-  const headers = {
-    'User-Agent': canary('user agent'),
-    'X-Request-ID': canary('request id'),
-    'X-Forwarded-For': canary('forwarded for'),
-    'X-Signature': canary('signature'),
-    'X-Timestamp': canary('timestamp'),
-    Cookie: canary('cookie'),
-    [canary('header name')]: canary('header value'),
-  }
+  const named = ['User-Agent', 'X-Request-ID', 'X-Forwarded-For', 'X-Signature', 'X-Timestamp']
+  const headers = Object.fromEntries(
+    [...named, 'Cookie', canary('header name')].map((name) => [name, canary(`${name} value`)]),
+  )
   await charge({ bank_identifier: canary('bank identifier') }, headers)
   await charge({ phone_number: `0${digits('244123123123')}` }, headers)
   await charge({ amount: canary('amount'), currency: canary('currency') })
-  await charge({
-    [canary('unknown field')]: canary('unknown value'),
-    metadata: canary('no object'),
-  })
-  for (const body of [
-    `{"phone_number": "${canary('broken json')}`,
-    `{"narration": ${canary('bare word')}}`,
-    `${canary('text')}`,
-    `{"a": "${canary('doubled')}", "a": 1}`,
-    Buffer.concat([
-      Buffer.from(`{"a":"${canary('not utf8')}`),
-      Buffer.from([0xff]),
-      Buffer.from('"}'),
-    ]),
-  ]) {
-    await service.send('POST', CHARGE, { credential: TOKEN, body })
-  }
-  await service.send('POST', CHARGE, {
-    credential: TOKEN,
-    headers: { 'Content-Type': `text/${canary('content type')}` },
-    body: '{}',
-  })
-  await service.send('POST', CHARGE, { credential: canary('bad token'), body: '{' })
+  const unknown = { [canary('unknown field')]: canary('unknown value') }
+  await charge({ ...unknown, metadata: canary('no object') })
+  const send = (body: unknown, more = {}) =>
+    service.send('POST', CHARGE, { credential: TOKEN, body, ...more })
+  await send(`{"phone_number": "${canary('broken json')}`)
+  await send(`{"narration": ${canary('bare word')}}`)
+  await send(canary('text'))
+  await send(`{"a": "${canary('doubled')}", "a": 1}`)
+  await send(Buffer.from(`{"a":"${canary('not utf8')}\xff"}`, 'latin1'))
+  await send('{}', { headers: { 'Content-Type': `text/${canary('content type')}` } })
+  await send('{', { credential: canary('bad token') })
+  const PROVIDERS = '/api/v1/payment-providers'
   const paths = [
     `/${canary('unknown path')}`,
-    `/api/v1/payment-providers/debit-requests/${canary('path reference')}`,
-    `/api/v1/payment-providers/debit-requests?status=${canary('status')}&${canary('query name')}=1`,
-    `/api/v1/payment-providers/debit-requests?status=failed&cursor=${canary('cursor')}`,
-    `/api/v1/payment-providers/events?after=${canary('after')}`,
-    `/api/v1/payment-providers/banks/${canary('bank in path')}`,
-    `/api/v1/payment-providers/banks/lookup/${encodeURIComponent(PHONE)}`,
-    `/api/v1/payment-providers/banks/lookup/${canary('phone in path')}`,
-    `/api/v1/payment-providers/settlements/${canary('batch')}`,
+    `${PROVIDERS}/debit-requests/${canary('path reference')}`,
+    `${PROVIDERS}/debit-requests?status=${canary('status')}&${canary('query name')}=1`,
+    `${PROVIDERS}/debit-requests?status=failed&cursor=${canary('cursor')}`,
+    `${PROVIDERS}/events?after=${canary('after')}`,
+    `${PROVIDERS}/banks/${canary('bank in path')}`,
+    `${PROVIDERS}/banks/lookup/${encodeURIComponent(PHONE)}`,
+    `${PROVIDERS}/banks/lookup/${canary('phone in path')}`,
+    `${PROVIDERS}/settlements/${canary('batch')}`,
   ]
-  for (const path of paths) await service.send('GET', path, { credential: TOKEN })
+  for (const path of paths) await service.get(path, TOKEN)
   const list = `/api/v1/banks/debit-transactions?phone_number=${encodeURIComponent(PHONE)}`
-  await service.send('GET', list, { credential: BANK_TOKEN })
+  await service.get(list, BANK_TOKEN)
 }
+
+const rejected = (status: number, body: string | object, headers = {}) => ({
+  ...{ status, body: typeof body === 'string' ? body : JSON.stringify(body), headers },
+})
 
 const sendAsBank = async () => {
   const one = await debit('update', 3)
   await report(one.uuid, `{"status": "${canary('broken update')}`)
-  await report(one.uuid, {
-    status: canary('update status'),
-    fee: canary('fee'),
-    approval_method: canary('approval method'),
-  })
+  const method = { approval_method: canary('approval method') }
+  await report(one.uuid, { status: canary('update status'), fee: canary('fee'), ...method })
   await report(canary('uuid'), { status: 'completed', bank_reference: 'x' })
   await report(one.uuid, {
-    status: 'failed',
-    bank_reference: canary('bank reference'),
+    ...{ status: 'failed', bank_reference: canary('bank reference') },
     error_message: canary('error message'),
     metadata: { [canary('bank metadata key')]: canary('bank metadata value') },
   })
   // The line of a rejected report contains the debit and no text of the bank.
-  const late = { status: 'completed', bank_reference: canary('late bank reference') }
-  await report(one.uuid, late)
+  await report(one.uuid, { status: 'completed', bank_reference: canary('late bank reference') })
   const note = canary('note')
   await service.call('exception', 'resolve', { reference: one.reference, note })
-  bank.conducts.push({
-    status: 422,
-    body: JSON.stringify({ status: 'rejected', code: canary('code'), message: canary('words') }),
-  })
+  const words = { status: 'rejected', code: canary('code'), message: canary('words') }
+  bank.conducts.push(rejected(422, words))
   await debit('rejected', 3)
   const odd = { [canary('bank header')]: canary('bank header value') }
-  bank.conducts.push({ status: 200, body: canary('bank body'), headers: odd })
+  bank.conducts.push(rejected(200, canary('bank body'), odd))
   await debit('garbage', 2)
-  bank.conducts.push({ status: 500, body: canary('bank fault') })
+  bank.conducts.push(rejected(500, canary('bank fault')))
   await debit('fault', 2)
 }
 
 const respondAsReceiver = async () => {
+  const header = { 'X-Canary': canary('receiver header') }
+  const location = `http://${canary('location')}.test/`
   receiver.answers.push(
     (response) =>
-      response
-        .writeHead(400, canary('reason phrase'), { 'X-Canary': canary('receiver header') })
-        .end(canary('receiver body')),
+      response.writeHead(400, canary('reason phrase'), header).end(canary('receiver body')),
     (response) => response.writeHead(200).end(`{"phone":"${PHONE}"}${canary('thanks')}`),
-    (response) => response.writeHead(302, { location: `http://${canary('location')}.test/` }).end(),
+    (response) => response.writeHead(302, { location }).end(),
     (response) => response.socket?.end(`HTTP/1.1 ${canary('status line')}\r\n\r\n`),
   )
   const one = await debit('receiver', 3)
@@ -223,12 +190,11 @@ const respondAsReceiver = async () => {
 }
 
 const runSettlement = async ({ reference }: { reference: string }) => {
-  bank.conducts.push({
-    status: 422,
-    body: JSON.stringify({ status: 'rejected', message: canary('payment words') }),
-  })
-  await service.call('settlement', 'run', { date: nightAfter(0), provider: 'canary' })
-  await service.call('settlement', 'run', { date: nightAfter(1), provider: 'canary' })
+  const words = { status: 'rejected', message: canary('payment words') }
+  bank.conducts.push(rejected(422, words))
+  for (const date of [nightAfter(0), nightAfter(1)]) {
+    await service.call('settlement', 'run', { date, provider: 'canary' })
+  }
   expect(bank.requests.some(({ path }) => path.endsWith('/settlements'))).toBe(true)
   await service.call('debit', 'reverse', { reference, reason: canary('reversal reason') })
 }
@@ -238,19 +204,9 @@ const errorWith = (name: string, message: string, members: object) =>
   Object.assign(new Error(message), { name, ...members })
 
 const causeFaults = async () => {
-  const body = `{"reference":"${canary('poison')}"}`
-  const Records = [{ messageId: 'poison', body, eventSource: 'aws:sqs', attributes: {} }]
-  await service.invoke('submit-to-bank', { Records })
-  await service.invoke('relay', {
-    Records: [
-      {
-        dynamodb: {
-          SequenceNumber: '1',
-          NewImage: { entity: { S: 'debit' }, x: { S: canary('record') } },
-        },
-      },
-    ],
-  })
+  await service.runJob('submit-to-bank', `{"reference":"${canary('poison')}"}`)
+  const NewImage = { entity: { S: 'debit' }, x: { S: canary('record') } }
+  await service.invoke('relay', { Records: [{ dynamodb: { SequenceNumber: '1', NewImage } }] })
   // Imported late: they read their environment when they are loaded.
   const { log } = await import('../../shared/log.ts')
   const { table } = await import('../../shared/store/table.ts')

@@ -1,109 +1,149 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { compareFile, type LoadDebits } from '../../cli/statement.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { invariants } from '../../shared/reconciliation/invariants.ts'
-import { createProvider, type Provider } from '../support/provider.ts'
-import { SILENT, updatePath, useService } from '../support/running-service.ts'
+import { SILENT, useService } from '../support/running-service.ts'
 
-/** Reconciliation and exceptions, as an operator runs and lists them. */
+/** Reconciliation of a day, and of a bank statement (docs/api.md#bank-statements). */
 
 const service = useService()
 
-const GCB = 'bt_sandbox_gcb'
+type Debit = { uuid: string; reference: string; completedAt: string; date: Day }
 
-const charge = () => service.charge({ phone_number: SILENT })
+/** Creates a debit that its bank ends. */
+const ended = async (bank_reference: string, bank = 'GCB', more = {}): Promise<Debit> => {
+  const fields = { phone_number: SILENT, bank_identifier: bank }
+  const { uuid, reference } = await service.charge(fields)
+  const report = { status: 'completed', bank_reference, ...more }
+  const token = `bt_sandbox_${bank.toLowerCase()}`
+  expect((await service.report(uuid, report, token)).status).toBe(200)
+  const completedAt: string = (await service.show(reference)).history.at(-1).at
+  return { uuid, reference, completedAt, date: dayOf(new Date(completedAt)) }
+}
+const DECLINED = { status: 'failed', error_message: 'Insufficient funds' }
+const reverse = ({ reference }: Debit) =>
+  service.call('debit', 'reverse', { reference, reason: 'Dispute' })
 
-const report = (uuid: string, body: object) =>
-  service.send('POST', updatePath(uuid), { credential: GCB, body })
-
-let provider: Provider
-beforeAll(async () => {
-  provider = await createProvider(service, 'books')
+test('a day of ended debits is reconciled without a difference', async () => {
+  await ended('B-1', 'GCB', { fee: 1.5, approval_method: 'ussd' })
+  await ended('B-2', 'GCB', DECLINED)
+  const reversed = await ended('B-3')
+  await reverse(reversed)
+  const { reference } = await service.charge({ phone_number: SILENT })
+  // The day of the charges, also around midnight.
+  const date = reference.replace(/^DCS-(....)(..)(..)-.*$/, '$1-$2-$3')
+  const document = await service.call('reconciliation', 'run', { date })
+  expect(document).toMatchObject({
+    ...{ date, checked_at: expect.stringMatching(/Z$/), differences: 0 },
+    completed_debits: {
+      ...{ completed: '200.00', settled: '0.00', unsettled: '100.00', reversed: '100.00' },
+    },
+  })
+  expect(document.invariants).toHaveLength(Object.keys(invariants).length)
+  expect(document.invariants[0]).toEqual({
+    ...{ number: 1, title: 'An accepted charge exists unchanged' },
+    ...{ checked: 4, differences: 0, examples: [] },
+  })
 })
 
-describe('the operator', () => {
-  test('reconciles a day of ended debits and finds no difference', async () => {
-    const done = await charge()
-    await report(done.uuid, {
-      status: 'completed',
-      bank_reference: 'B-1',
-      approval_method: 'ussd',
-      fee: 1.5,
-    })
-    const declined = await charge()
-    await report(declined.uuid, {
-      status: 'failed',
-      bank_reference: 'B-2',
-      error_message: 'Insufficient funds',
-    })
-    const reversed = await charge()
-    await report(reversed.uuid, { status: 'completed', bank_reference: 'B-3' })
-    const { reference } = reversed
-    await service.call('debit', 'reverse', { reference, reason: 'Dispute' })
-    await charge()
-    await provider.charge()
-    // The day of the charges, also around midnight.
-    const date = reference.replace(/^DCS-(....)(..)(..)-.*$/, '$1-$2-$3')
-    const document = await service.call('reconciliation', 'run', { date })
-    expect(document).toMatchObject({
-      date,
-      checked_at: expect.stringMatching(/Z$/),
-      differences: 0,
-      completed_debits: {
-        completed: '200.00',
-        settled: '0.00',
-        unsettled: '100.00',
-        reversed: '100.00',
-      },
-    })
-    expect(document.invariants).toHaveLength(Object.keys(invariants).length)
-    expect(document.invariants[0]).toEqual({
-      number: 1,
-      title: 'An accepted charge exists unchanged',
-      checked: 5,
-      differences: 0,
-      examples: [],
-    })
-  })
+describe('a statement of a bank', () => {
+  const rowOf = ({ uuid, completedAt }: Debit, reference = '', amount = '100.00') =>
+    [uuid, reference, amount, 'GHS', completedAt].join(',')
 
-  const requestIdOf = ({ body }: { body: { meta: { request_id: string } } }) => body.meta.request_id
-
-  test('lists completions of failed debits as exceptions, newest first', async () => {
-    const { reference, uuid } = await charge()
-    const failure = { status: 'failed', bank_reference: 'B-4', error_message: 'Declined' }
-    await report(uuid, failure)
-    const completion = { status: 'completed', bank_reference: 'B-5', approval_method: 'ussd' }
-    const first = await report(uuid, { ...completion, fee: 0.5 })
-    const second = await report(uuid, { ...completion, bank_reference: 'B-6' })
-    const late = await service.call('exception', 'list', {})
-    const alike = {
-      reference,
-      provider: 'demo',
-      bank: 'GCB',
-      kind: 'late_completion',
-      amount: '100.00',
-      at: expect.stringMatching(/Z$/),
-      debit_status: 'failed',
-      code: 3001,
-      details: { status: ['cannot transition from failed to completed'] },
-      reported_by: 'bank:GCB',
-      resolved_at: null,
-      resolved_by: null,
-      note: null,
+  let requests = 0
+  const compare = async (rows: readonly string[], date: Day, bank = 'GCB') => {
+    await using folder = await newFolder()
+    const file = join(folder.path, 'statement.csv')
+    const header = 'uuid,bank_reference,amount,currency,completed_at'
+    await writeFile(file, `${[header, ...rows].join('\r\n')}\r\n`)
+    requests = 0
+    const load: LoadDebits = async (request) => {
+      requests += 1
+      const options = { bank, date, statement: JSON.stringify(request) }
+      return (await service.call('reconciliation', 'statement', options)) as never
     }
-    const sent = (fields: object) => JSON.stringify({ ...completion, ...fields })
-    expect(late).toEqual([
-      { ...alike, report: sent({ bank_reference: 'B-6' }), request_id: requestIdOf(second) },
-      { ...alike, report: sent({ fee: 0.5 }), request_id: requestIdOf(first) },
+    return (await compareFile({ file, date }, load)).report
+  }
+  const newFolder = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'statement-'))
+    return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+  }
+
+  test('is compared with the debits of its day in all states', async () => {
+    const matching = await ended('S-1')
+    const byReference = await ended('S-2')
+    const otherAmount = await ended('S-3')
+    const unknownToBank = await ended('S-4')
+    const failed = await ended('S-5', 'GCB', DECLINED)
+    const elsewhere = await ended('E-1', 'ECO')
+    const reversed = await ended('S-6')
+    await reverse(reversed)
+    const rows = [
+      rowOf(matching, 'S-1'),
+      rowOf({ ...byReference, uuid: '' }, 'S-2'),
+      rowOf(otherAmount, 'S-3', '90.00'),
+      rowOf({ ...failed, uuid: '' }, 'S-5'),
+      rowOf(elsewhere, 'E-1'),
+      rowOf(reversed, 'S-6'),
+      rowOf({ ...matching, uuid: '' }, 'S-9', '7.00'),
+      rowOf(matching),
+    ]
+    const report = await compare(rows, matching.date)
+    const shown = (group: keyof typeof report) =>
+      report[group].examples.map(({ line, reference, reason }) => [line, reference, reason])
+    expect([report.matched.sum, shown('matched')]).toEqual([
+      '300.00',
+      [
+        [2, matching.reference, undefined],
+        [3, byReference.reference, undefined],
+        [7, reversed.reference, undefined],
+      ],
     ])
-    expect(await service.call('exception', 'list', { limit: '1' })).toHaveLength(1)
+    expect([report.differs.sum, shown('differs')]).toEqual([
+      '290.00',
+      [
+        [4, otherAmount.reference, 'the amount is 100.00 here'],
+        [5, failed.reference, 'the debit is failed here'],
+        [9, matching.reference, 'line 2 names the same debit'],
+      ],
+    ])
+    // The debit of another bank is unknown here.
+    const unknown = [6, 8].map((line) => [line, undefined, undefined])
+    expect([report.missing_here.sum, shown('missing_here')]).toEqual(['107.00', unknown])
+    // Two debits of the first test, and this one.
+    expect(report.missing_at_bank.sum).toBe('300.00')
+    expect(shown('missing_at_bank')).toContainEqual([undefined, unknownToBank.reference, undefined])
   })
 
-  test.each([
-    ['reconciliation', 'run', {}, '--date: is required'],
-    ['reconciliation', 'run', { date: '2026-02-30' }, '--date: '],
-    ['reconciliation', 'run', { date: 'yesterday' }, '--date: '],
-    ['exception', 'list', { limit: '0' }, '--limit: '],
-  ] as const)('%s %s %o is refused in one line', async (noun, verb, options, line) => {
-    const reply = await service.operate(noun, verb, options)
-    expect((reply as { error: string }).error).toContain(line)
+  test('ignores rows of other days and is rejected without a row of its day', async () => {
+    const debit = await ended('S-20')
+    const { date } = debit
+    const other = rowOf({ ...debit, completedAt: `${dayAfter(date)}T00:00:00Z` }, 'S-20')
+    expect((await compare([rowOf(debit, 'S-20'), other], date)).matched.count).toBe(1)
+    await expect(compare([other], date)).rejects.toThrow(`no row has completed_at on ${date}`)
+  })
+
+  test('without rows reports every debit of the day as missing at the bank', async () => {
+    const { date, reference } = await ended('N-1', 'ECO')
+    const { missing_at_bank: missing, ...others } = await compare([], date, 'ECO')
+    expect(missing.examples).toContainEqual(expect.objectContaining({ reference }))
+    expect(Object.values(others).map(({ count }) => count)).toEqual([0, 0, 0])
+  })
+
+  test('of twelve thousand rows is sent in parts', async () => {
+    const debit = await ended('L-1')
+    const rows = Array.from({ length: 12_000 }, (_, n) => {
+      const uuid = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+      return rowOf({ ...debit, uuid }, `L-${n + 2}`, '1.00')
+    })
+    const report = await compare([rowOf(debit, 'L-1'), ...rows], debit.date)
+    expect(report.matched.count).toBe(1)
+    expect(report.missing_here).toMatchObject({ count: 12_000, sum: '12000.00' })
+    expect(report.missing_here.examples).toHaveLength(100)
+    // One request for the debits and one for each five thousand unknown uuids.
+    expect(requests).toBe(4)
   })
 })

@@ -4,11 +4,9 @@ import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import {
   type Charged,
-  callbackPath,
   PATIENCE,
   type Shown,
   SILENT,
-  sampleEvent,
   statusPath,
   useService,
 } from '../support/running-service.ts'
@@ -30,13 +28,8 @@ beforeAll(async () => {
 
 type Debit = Charged & { bank: string }
 
-const show = (reference: string): Promise<Shown> => service.call('debit', 'show', { reference })
-
-const report = (debit: Debit, body: object) =>
-  service.send('POST', callbackPath(debit.uuid), {
-    credential: debit.bank === 'HTB' ? 'bt_sandbox_htb' : 'bt_sandbox_gcb',
-    body,
-  })
+const report = ({ uuid, bank }: Debit, body: object) =>
+  service.report(uuid, { bank_reference: 'BANK-77', ...body }, `bt_sandbox_${bank.toLowerCase()}`)
 
 const processing = async (bank_identifier: string, phone_number = SILENT): Promise<Debit> => {
   const fields = { phone_number, bank_identifier, amount: '80.00' }
@@ -46,98 +39,66 @@ const processing = async (bank_identifier: string, phone_number = SILENT): Promi
 
 const completed = async (bank: string, phone?: string): Promise<Debit> => {
   const debit = await processing(bank, phone)
-  const { status } = await report(debit, { status: 'completed', bank_reference: 'BANK-77' })
-  expect(status).toBe(200)
+  expect((await report(debit, { status: 'completed' })).status).toBe(200)
   return debit
 }
 
-const reverse = ({ reference }: Debit) =>
-  service.call('debit', 'reverse', { reference, reason: 'Goods returned' })
+const reverse = async ({ reference }: Debit): Promise<Shown> =>
+  (await service.call('debit', 'reverse', { reference, reason: 'Goods returned' })).refund
 
-const refundOf = async ({ reference }: Debit): Promise<Shown> => (await show(reference)).refund
+const refund = async ({ reference }: Debit, options = {}): Promise<Shown> =>
+  (await service.call('exception', 'refund', { reference, ...options })).refund
 
-const becomes = async (debit: Debit, status: string): Promise<Shown> => {
-  await vi.waitFor(async () => expect((await refundOf(debit)).status).toBe(status), PATIENCE)
-  return refundOf(debit)
-}
+const refundOf = async ({ reference }: Debit) => (await service.show(reference)).refund
 
-const exceptionsOf = async ({ reference }: Debit): Promise<Shown[]> => {
-  const reply = await service.operate('exception', 'show', { reference })
-  return 'error' in reply ? [] : (reply.result as Shown[])
-}
+const becomes = (debit: Debit, status: string): Promise<Shown> =>
+  vi.waitFor(async () => {
+    const found = await refundOf(debit)
+    expect(found?.status).toBe(status)
+    return found
+  }, PATIENCE)
 
 /** Links a customer of GCB whose account number has this ending, and returns the phone number. */
 const customer = async (digits: string): Promise<string> => {
   const phone = `+23324777${digits}`
-  await service.call('customer', 'link', {
-    phone,
-    bank: 'GCB',
-    name: 'Adwoa Poku',
-    'account-number': `104100${digits}`,
-  })
+  const account = { phone, bank: 'GCB', name: 'Adwoa Poku', 'account-number': `104100${digits}` }
+  await service.call('customer', 'link', account)
   return phone
 }
 
 const posts = ({ uuid }: Debit) =>
   bank.requests.filter(({ method, body }) => method === 'POST' && body.debit_uuid === uuid)
+const madeOf = ({ uuid }: Shown) => bank.refunds.filter((one) => one === uuid)
+const NONE = 'no open exception of this debit allows a refund'
 
 describe('a reversal', () => {
-  test('creates a refund that the bank pays immediately and every view includes', async () => {
+  test('creates one refund that the bank pays immediately and every view includes', async () => {
     const debit = await completed('HTB')
-    const reversed = await reverse(debit)
-    expect(reversed.refund).toMatchObject({
-      status: 'pending',
-      amount: '80.00',
-      currency: 'GHS',
-      reason: 'Goods returned',
-      bank_reference: null,
-    })
-    const refund = await becomes(debit, 'completed')
-    expect(refund).toMatchObject({
-      uuid: reversed.refund.uuid,
-      bank_reference: `HTB-${refund.uuid.slice(0, 8)}`,
-      failed_at: null,
-    })
-    const read = await service.send('GET', statusPath(debit.reference), {
-      credential: provider.credential,
-    })
-    expect(read.body.data.refund).toEqual(refund)
-    const [post] = posts(debit)
-    expect(post?.path).toBe('/debits/refunds')
+    const pending = await reverse(debit)
+    const amount = { amount: '80.00', currency: 'GHS', reason: 'Goods returned' }
+    expect(pending).toMatchObject({ status: 'pending', ...amount, bank_reference: null })
+    const { uuid, ...done } = await becomes(debit, 'completed')
+    expect(uuid).toBe(pending.uuid)
+    expect(done).toMatchObject({ bank_reference: `HTB-${uuid.slice(0, 8)}`, failed_at: null })
+    const read = await provider.get(statusPath(debit.reference))
+    expect(read.body.data.refund).toEqual({ uuid, ...done })
+    const [post, ...more] = posts(debit)
+    expect([post?.path, post?.headers['x-idempotency-key']]).toEqual(['/debits/refunds', uuid])
     expect(post?.body).toEqual({
-      uuid: refund.uuid,
-      debit_uuid: debit.uuid,
-      bank_reference: 'BANK-77',
-      account_number: null,
-      amount: '80.00',
-      currency: 'GHS',
-      reason: 'Goods returned',
-      timestamp: refund.created_at,
+      ...{ uuid, debit_uuid: debit.uuid, bank_reference: 'BANK-77', account_number: null },
+      ...{ ...amount, timestamp: done.created_at },
     })
-    expect(post?.headers['x-idempotency-key']).toBe(refund.uuid)
-    expect(bank.refunds.filter((uuid) => uuid === refund.uuid)).toHaveLength(1)
-  })
-
-  test('sends the refund in its state at the event, also in a later delivery', async () => {
-    const debit = await completed('GCB')
-    const { refund } = await reverse(debit)
-    await becomes(debit, 'completed')
-    const [sent] = (await receiver.events(debit.reference, 1)).map(({ body }) => body)
-    expect(sent.event).toBe('transaction.reversed')
-    expect(sent.data.refund).toEqual({ ...refund, status: 'pending', amount: 80 })
-  })
-
-  test('that is repeated creates no second refund', async () => {
-    const debit = await completed('GCB')
-    const { refund } = await reverse(debit)
-    await becomes(debit, 'completed')
-    expect((await reverse(debit)).refund.uuid).toBe(refund.uuid)
+    expect((await reverse(debit)).uuid).toBe(uuid)
+    expect([more, madeOf({ uuid })]).toEqual([[], [uuid]])
+    // The event has the refund in its state at the event.
+    const [sent] = await receiver.events(debit.reference, 1)
+    expect(sent?.body.data.refund).toEqual({ ...pending, amount: 80 })
   })
 
   test('of a debit that never completed creates none', async () => {
-    const debit = await processing('GCB')
-    expect(await service.refusal('debit', 'reverse', { ...debit, reason: 'x' })).toBeDefined()
-    expect(await refundOf(debit)).toBeNull()
+    const { reference, ...debit } = await processing('GCB')
+    expect(await service.refusal('debit', 'reverse', { reference, reason: 'x' })).toBeDefined()
+    expect(await refundOf({ reference, ...debit })).toBeNull()
   })
 })
 
@@ -147,30 +108,18 @@ describe('a refund that the bank does not make immediately', () => {
     bank.conducts.push('accept, then break off')
     await reverse(debit)
     const { uuid } = await becomes(debit, 'completed')
-    expect(bank.refunds.filter((refund) => refund === uuid)).toHaveLength(1)
-    expect(posts(debit)).toHaveLength(1)
-    expect(bank.requests.some(({ method, path }) => method === 'GET' && path.endsWith(uuid))).toBe(
-      true,
+    expect([madeOf({ uuid }).length, posts(debit).length]).toEqual([1, 1])
+    const queries = bank.requests.filter(
+      ({ method, path }) => method === 'GET' && path.endsWith(uuid),
     )
+    expect(queries).not.toEqual([])
   })
 
-  test.each([
-    ['0000', 'failed'],
-    ['9999', 'processing'],
-  ])('of an account that ends in %s at the sandbox bank is %s', async (digits, status) => {
-    const phone = await customer(digits)
-    const debit = await completed('GCB', phone)
-    await reverse(debit)
-    await becomes(debit, status)
-  })
-
-  test('that is in progress is queried by the sweep until the bank has made it', async () => {
+  test('is queried by the sweep until the bank has made it', async () => {
     const debit = await completed('GCB', await customer('9999'))
     await reverse(debit)
     await becomes(debit, 'processing')
-    vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
-    await service.invoke('sweep', await sampleEvent('sweep'))
-    vi.useRealTimers()
+    await service.runJob('sweep', {}, 600)
     await becomes(debit, 'completed')
   })
 })
@@ -178,103 +127,65 @@ describe('a refund that the bank does not make immediately', () => {
 describe('a refund that the bank rejects', () => {
   test('is an exception, and its retry has a new uuid', async () => {
     const debit = await completed('HTB')
+    const { reference } = debit
     bank.conducts.push('reject')
     await reverse(debit)
+    const report = 'The account is closed'
     const failed = await becomes(debit, 'failed')
-    expect(failed).toMatchObject({ error_message: 'The account is closed', completed_at: null })
-    expect(await exceptionsOf(debit)).toMatchObject([
-      {
-        kind: 'refund',
-        report: 'The account is closed',
-        reported_by: 'bank:HTB',
-        code: null,
-        resolved_at: null,
-      },
-    ])
-    const { refund } = await service.call('exception', 'refund', {
-      reference: debit.reference,
-      reason: 'Account reopened',
-    })
-    expect(refund).toMatchObject({ status: 'pending', reason: 'Account reopened' })
-    expect(refund.uuid).not.toBe(failed.uuid)
+    expect(failed).toMatchObject({ error_message: report, completed_at: null })
+    const by = { reported_by: 'bank:HTB', code: null, resolved_at: null }
+    expect(await service.exceptions(reference)).toMatchObject([{ kind: 'refund', report, ...by }])
+    const retried = await refund(debit, { reason: 'Account reopened' })
+    expect(retried).toMatchObject({ status: 'pending', reason: 'Account reopened' })
+    expect(retried.uuid).not.toBe(failed.uuid)
     await becomes(debit, 'completed')
-    const [exception] = await exceptionsOf(debit)
-    expect(exception?.note).toBe(`refund ${refund.uuid}`)
-    const again = await service.operate('exception', 'refund', { reference: debit.reference })
-    expect(again).toEqual({ error: 'no open exception of this debit allows a refund' })
+    const note = `refund ${retried.uuid}`
+    expect(await service.exceptions(reference)).toMatchObject([{ note }])
+    expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
   })
 
   test('is an exception too when the bank has no connector', async () => {
     const debit = await completed('HTB')
     await service.call('connector', 'remove', { bank: 'HTB' })
     await reverse(debit)
-    const failed = await becomes(debit, 'failed')
-    expect(failed.error_message).toBe('the bank does not support refunds')
-    const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-    await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...settings })
-    await service.call('exception', 'refund', { reference: debit.reference })
+    const { error_message } = await becomes(debit, 'failed')
+    expect(error_message).toBe('the bank does not support refunds')
+    const { name: _, ...connector } = bank.options()
+    await service.call('connector', 'set', connector)
+    await refund(debit)
     await becomes(debit, 'completed')
   })
 
   test('is not sent again after a note resolves it', async () => {
-    const debit = await completed('HTB')
-    bank.conducts.push('reject')
+    const debit = await completed('GCB', await customer('0000'))
     await reverse(debit)
     await becomes(debit, 'failed')
     const { reference } = debit
-    await service.call('exception', 'resolve', {
-      reference,
-      kind: 'refund',
-      note: 'Repaid in cash',
-    })
-    expect(await service.operate('exception', 'refund', { reference })).toHaveProperty('error')
+    const resolution = { reference, kind: 'refund', note: 'Repaid in cash' }
+    await service.call('exception', 'resolve', resolution)
+    expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
     expect((await refundOf(debit)).status).toBe('failed')
   })
 })
 
-describe('a late completion', () => {
-  const late = async (): Promise<Debit> => {
-    const debit = await processing('HTB')
-    await report(debit, { status: 'failed', bank_reference: 'B-1', error_message: 'Declined' })
-    await report(debit, { status: 'completed', bank_reference: 'B-1' })
-    return debit
-  }
-
-  test('is refunded by an operator, which resolves its exceptions', async () => {
-    const debit = await late()
-    await report(debit, { status: 'completed', bank_reference: 'B-1' })
-    const { refund } = await service.call('exception', 'refund', { reference: debit.reference })
-    expect(refund.reason).toBe('The bank debited the customer after the debit had failed')
-    await becomes(debit, 'completed')
-    const resolved = await exceptionsOf(debit)
-    expect(resolved).toHaveLength(2)
-    expect(resolved.every(({ resolved_at }) => resolved_at !== null)).toBe(true)
-    expect(bank.refunds.filter((uuid) => uuid === refund.uuid)).toHaveLength(1)
-    const read = await service.send('GET', statusPath(debit.reference), {
-      credential: provider.credential,
-    })
-    expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
-  })
-
-  test('that two operators refund concurrently is refunded once', async () => {
-    const debit = await late()
-    const { reference } = debit
-    const replies = await Promise.all(
-      Array.from({ length: 4 }, () => service.operate('exception', 'refund', { reference })),
-    )
-    expect(replies.some((reply) => 'result' in reply)).toBe(true)
-    const { uuid } = await becomes(debit, 'completed')
-    expect(bank.refunds.filter((one) => one === uuid)).toHaveLength(1)
-    expect(posts(debit).every(({ body }) => body.uuid === uuid)).toBe(true)
-  })
-
-  test('reported again after its refund is resolved by the same refund', async () => {
-    const debit = await late()
-    const { reference } = debit
-    const { refund } = await service.call('exception', 'refund', { reference })
-    await becomes(debit, 'completed')
-    await report(debit, { status: 'completed', bank_reference: 'B-1' })
-    expect((await service.call('exception', 'refund', { reference })).refund.uuid).toBe(refund.uuid)
-    expect(bank.refunds.filter((uuid) => uuid === refund.uuid)).toHaveLength(1)
-  })
+test('a late completion that two operators refund concurrently is refunded once', async () => {
+  const debit = await processing('HTB')
+  const { reference } = debit
+  await report(debit, { status: 'failed', error_message: 'Declined' })
+  for (const _ of [1, 2]) await report(debit, { status: 'completed' })
+  const replies = await Promise.all(
+    Array.from({ length: 4 }, () => service.operate('exception', 'refund', { reference })),
+  )
+  expect(replies.some((reply) => 'result' in reply)).toBe(true)
+  const { uuid, reason } = await becomes(debit, 'completed')
+  expect(reason).toBe('The bank debited the customer after the debit had failed')
+  const exceptions = await service.exceptions(reference)
+  expect(exceptions.map(({ resolved_at }) => resolved_at !== null)).toEqual([true, true])
+  const read = await provider.get(statusPath(reference))
+  expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
+  // A report after the refund is resolved by the same refund.
+  await report(debit, { status: 'completed' })
+  expect((await refund(debit)).uuid).toBe(uuid)
+  expect(madeOf({ uuid })).toHaveLength(1)
+  expect(posts(debit).map(({ body }) => body.uuid)).toEqual([uuid])
 })

@@ -90,21 +90,33 @@ export const reversalRefund = (debit: Debit): Refund => {
   })
 }
 
+/**
+ * Returns a time that is not before the refund was opened. Clocks of workers differ, and the ledger finds
+ * a completed refund by its end.
+ */
+const notBeforeOpening = ({ createdAt }: Refund, at: Date): Date =>
+  at < createdAt ? createdAt : at
+
 export const beginRefund = (refund: Refund, at: Date): Refund => ({
   ...refund,
   status: 'processing',
-  processedAt: at,
+  processedAt: notBeforeOpening(refund, at),
 })
 
 export const completeRefund = (
   refund: Refund,
   { bankReference, at }: { bankReference: string; at: Date },
-): Refund => ({ ...refund, status: 'completed', bankReference, completedAt: at })
+): Refund => ({
+  ...refund,
+  status: 'completed',
+  bankReference,
+  completedAt: notBeforeOpening(refund, at),
+})
 
 export const failRefund = (
   refund: Refund,
   { failure, at }: { failure: string; at: Date },
-): Refund => ({ ...refund, status: 'failed', failure, failedAt: at })
+): Refund => ({ ...refund, status: 'failed', failure, failedAt: notBeforeOpening(refund, at) })
 
 /** Returns a failed refund before its next instruction. */
 export const retryRefund = (refund: Refund): Refund => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { stateAt } from '../../../shared/domain/debits/debit.ts'
 import {
   beginRefund,
+  completeRefund,
   failRefund,
   newRefund,
   retryRefund,
@@ -39,6 +40,17 @@ test('each attempt has a uuid of version 4 that is derived from the debit', () =
   expect(retryRefund(fail())).toEqual(second)
   expect(third.failed.map(({ uuid }) => uuid)).toEqual(uuids.slice(0, 2))
   expect(() => retryRefund(second)).toThrow('has not failed')
+})
+
+test('a refund never ends before it was opened, though clocks differ around midnight', () => {
+  const refund = reversalRefund(reversed)
+  const { createdAt } = refund
+  const early = new Date(createdAt.getTime() - 5_000)
+  expect(beginRefund(refund, early).processedAt).toEqual(createdAt)
+  expect(completeRefund(refund, { bankReference: 'R', at: early }).completedAt).toEqual(createdAt)
+  expect(failRefund(refund, { failure: 'No', at: early }).failedAt).toEqual(createdAt)
+  const later = new Date(createdAt.getTime() + 1)
+  expect(completeRefund(refund, { bankReference: 'R', at: later }).completedAt).toEqual(later)
 })
 
 test('the debit’s own bank reference precedes the one of a late report', () => {

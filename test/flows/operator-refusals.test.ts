@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { rowsOf } from '../support/rows.ts'
+import { type Shown, useService } from '../support/running-service.ts'
+
+/** Operator calls that are refused in one line and change nothing. */
+
+const service = useService()
+
+// The resolver rejects a label of 64 letters without a network request.
+const NOWHERE = `https://${'x'.repeat(64)}.test/`
+const HOOK = 'provider=demo url=https://x.test/'
+const LIMITS = 'update-debit-transaction, list-debit-transactions, debit-callback'
+const EITHER = 'either --provider or --bank is required'
+const DATE = 'settlement run date'
+const FEE = 'provider update provider=demo fee'
+const PAYEE = 'settlement-bank=GCB settlement-account=1041009009 settlement-name=Payer'
+
+/** The words of a call, with its options, and a part of the line. */
+const rows = rowsOf(`
+  provider destroy  unknown verb
+  provider show  --provider: is required
+  provider show provider=nobody  no such provider
+  provider disable provider=nobody  no such provider
+  provider show provider=demo colour=red  --colour: is not an option
+  provider create provider=demo name=Again  already exists
+  provider update provider=demo daily-limit=5  --daily-limit: 
+  provider update provider=demo allow-list=10.0.0.0/33  --allow-list: 
+  provider rotate-request-secret provider=nobody  no such provider
+  ${FEE}-basis-points=10001  --fee-basis-points: must be a whole number from 0 to 10000
+  ${FEE}-basis-points=1.5  --fee-basis-points: must be a whole number from 0 to 10000
+  ${FEE}-basis-points=-1  --fee-basis-points: must be a whole number from 0 to 10000
+  ${FEE}-fixed=0.1  --fee-fixed: must be an amount like 500.00
+  ${FEE}-maximum=-1.00  --fee-maximum: must be an amount like 500.00
+  ${FEE}-minimum=1.00 fee-maximum=0.99  --fee-minimum: must not be above the maximum
+  provider update provider=demo settlement-bank=ECO  --settlement-account: is required, --settlement-name: is required
+  provider update provider=demo ${PAYEE} settlement-account=none  --settlement-account: is required
+  provider update provider=demo ${PAYEE} settlement-account=12345  --settlement-account: must be 6 to 20 digits
+  provider update provider=demo ${PAYEE} settlement-bank=XYZ  --settlement-bank: no such bank
+  provider update provider=demo ${PAYEE} settlement-name=  --settlement-name: is required
+  credential issue  ${EITHER}
+  credential issue bank=XXX  no such bank
+  credential issue provider=demo token=sk_live_mine  --token: must not begin like a generated token
+  credential show  either --id or --token is required
+  credential revoke id=${'x'.repeat(43)} token=y  either --id or --token is required
+  credential revoke id=${'x'.repeat(43)}  no such credential
+  credential revoke id=x  --id: must be an id of 43 characters
+  credential list  ${EITHER}
+  credential list provider=nobody  no such provider
+  limit set  ${EITHER}
+  limit set provider=demo bank=GCB  ${EITHER}
+  limit set provider=demo  name --daily-limit, or --operation and --per-minute
+  limit set provider=nobody daily-limit=none  no such provider
+  limit set bank=GCB daily-limit=1.00  --daily-limit: applies to providers only
+  limit set provider=demo operation=charge  --per-minute: is required with --operation
+  limit set bank=GCB per-minute=5  --operation: is required with --per-minute
+  limit set bank=GCB operation=charge per-minute=5  --operation: must be one of ${LIMITS}
+  limit set provider=demo operation=charge per-minute=0  --per-minute: must be a whole number from 1 to 1000000
+  limit set bank=XXX operation=debit-callback per-minute=5  no such bank
+  limit show  ${EITHER}
+  limit show bank=XXX  no such bank
+  limit show provider=nobody  no such provider
+  bank show bank=XXX  no such bank
+  bank update bank=SBG connector=http  --connector-url: is required for connector http
+  bank update bank=SBG connector=http connector-url=http://bank.test  --connector-url: must use https
+  bank update bank=SBG connector=none connector-url=https://bank.test  --connector-url: applies to
+  bank update bank=SBG connector=http connector-secret=short  --connector-secret: must be 16 to 200
+  bank update bank=SBG connector-secret=cs_secret_of_the_bank  --connector-secret: applies to connector http only
+  bank update bank=SBG connector=smtp  --connector: must be one of sandbox, http, none
+  webhook set provider=demo url=http://example.com/  --url: must use https
+  webhook set provider=demo url=https://u:p@example.com/  --url: must not
+  webhook set provider=demo url=https://10.0.0.1/  --url: must not name
+  webhook set provider=demo url=${NOWHERE}  --url: does not resolve
+  webhook set ${HOOK} timeout=9  --timeout: 
+  webhook set ${HOOK} events=a  --events: 
+  webhook set ${HOOK} payload=all  --payload: 
+  webhook rotate-secret provider=demo grace-seconds=604801  604800
+  debit show reference=x  --reference: 
+  debit list provider=nobody status=reversed  no such provider
+  debit repair provider=nobody date=2026-11-21  no such provider
+  debit reverse reference=DCS-20200101-ZZZZZZ  --reason: is required
+  debit reverse reference=DCS-20200101-ZZZZZZ reason=  --reason: 
+  debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
+  settlement run  --date: is required
+  ${DATE}=2026-02-30  --date: must be a day of the calendar
+  ${DATE}=2026-13-01  --date: must be a day like
+  ${DATE}=20261122  --date: must be a day like
+  ${DATE}=tomorrow  --date: must be a day like
+  ${DATE}=2026-11-22T00:00:00Z  --date: must be a day like
+  ${DATE}=2020-01-01 provider=nobody  no such provider
+  ${DATE}=2020-01-01 bank=GCB  --bank: is not an option
+  settlement list provider=nobody  no such provider
+  settlement show batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
+  settlement report batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
+  settlement report batch=STL-20200101-ZZZZZZ format=xml  --format: must be one of json
+  settlement process batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
+  settlement process batch=DCS-20200101-ZZZZZZ  --batch: must be a batch like
+  settlement retry batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
+  settlement complete batch=STL-20200101-ZZZZZZ  --bank-reference: is required, --reason: is required
+  settlement complete batch=STL-20200101-ZZZZZZ bank-reference=X reason=Y  5404
+  reconciliation run  --date: is required
+  reconciliation run date=2026-02-30  --date: 
+  reconciliation statement bank=ZZZ date=2026-11-21 statement={"cursor":null}  no such bank
+  reconciliation statement bank=GCB date=2026-11-21 statement=statement.csv  --statement: is compared by
+  reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by
+  reconciliation statement bank=GCB date=2026-02-30 statement={"cursor":null}  --date: 
+  reconciliation statement bank=GCB date=2026-11-21  --statement: is required
+  funding record bank=NOB amount=5.00 reference=R-3 date=2026-11-21  no such bank
+  funding record bank=GCB amount=0.00 reference=R-3 date=2026-11-21  amount
+  exception list limit=0  --limit: 
+  change list provider=demo bank=ADB  name --provider or --bank, not both
+`)
+
+const optionsOf = (words: string[]): Record<string, string> =>
+  Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
+
+describe('the operator', () => {
+  test.each(rows)('%s is refused: %s', async (call = '', line = '') => {
+    const [noun = '', verb = '', ...words] = call.split(' ')
+    const before = (await service.call('change', 'list'))[0] as Shown
+    const refusal = await service.refusal(noun, verb, optionsOf(words))
+    expect(refusal).toContain(line)
+    expect(refusal).not.toContain('\n')
+    expect((await service.call('change', 'list'))[0]).toEqual(before)
+  })
+})

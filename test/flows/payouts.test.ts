@@ -1,0 +1,212 @@
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { useHttpBank } from '../support/http-bank.ts'
+import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { redeliverPath } from '../support/provider.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+
+/** Payouts by banks and operators, and the settlement.completed event (docs/api.md#payouts). */
+
+const service = useService()
+const receiver = useReceiver()
+const bank = useHttpBank()
+
+const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
+const AT_BANK = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
+
+beforeAll(() => service.call('bank', 'create', bank.options()))
+
+/** Creates a provider, by default with an account at the HTTP bank, and its first batch. */
+const createBatch = async (id: string, account: Record<string, string> = AT_BANK) => {
+  const payee = await createPayee(service, id, account)
+  await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
+  await payee.complete('100.00', '20.50')
+  return { payee, batch: (await payee.run(first)).built[0] as Shown }
+}
+
+const paymentsOf = ({ uuid }: Shown) => bank.payments.filter((one) => one === uuid)
+const methodsOf = ({ uuid }: Shown) => bank.requestsFor(uuid).map(({ method }) => method)
+
+/** Waits until the feed has the event of a batch. */
+const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
+  vi.waitFor(async () => {
+    const { body } = await payee.get('/api/v1/payment-providers/events?per_page=100')
+    const ours = body.data.filter(({ data }: Shown) => data.settlement?.id === id)
+    expect(ours).toMatchObject([{ event: 'settlement.completed' }])
+    return ours[0]
+  }, PATIENCE)
+
+describe('a payout at an HTTP bank', () => {
+  test('is sent on the next day and paid once', async () => {
+    const { payee, batch } = await createBatch('paid-there')
+    expect(bank.requestsFor(batch.uuid)).toEqual([])
+    const { paid } = await payee.run(second)
+    const bank_reference = `HTB-${batch.uuid.slice(0, 8)}`
+    const completed = { id: batch.id, status: 'completed', paid: '118.69', bank_reference }
+    expect(paid).toMatchObject([completed])
+    await expect(payee.run(second)).rejects.toThrow('5002')
+    for (const verb of ['process', 'retry']) {
+      await expect(payee.batch(verb, batch.id)).rejects.toThrow('already processed (5005)')
+    }
+    expect(bank.requestsFor(batch.uuid)).toMatchObject([
+      {
+        method: 'POST',
+        body: {
+          ...{ uuid: batch.uuid, batch: batch.id, amount: '118.69', currency: 'GHS' },
+          ...{ account_number: '7001007001', account_name: 'Payee Ltd' },
+        },
+      },
+    ])
+    expect(paymentsOf(batch)).toHaveLength(1)
+    const [event] = await receiver.events(batch.id, 1)
+    expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
+  })
+
+  test('in progress is queried and paid once', async () => {
+    const { payee, batch } = await createBatch('in-progress')
+    bank.conducts.push('take its time')
+    expect((await payee.run(second)).paid).toMatchObject([{ id: batch.id, status: 'processing' }])
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
+    expect([methodsOf(batch), paymentsOf(batch)]).toEqual([['POST', 'GET'], [batch.uuid]])
+  })
+
+  test('whose reply is lost is queried before it is sent again, and is paid once', async () => {
+    const { payee, batch } = await createBatch('reply-lost')
+    bank.conducts.push('accept, then break off')
+    // The run leaves the query to the job.
+    expect(await payee.run(second)).toMatchObject({ paid: [], unpaid: [], in_work: [batch.id] })
+    await eventOf(payee, batch)
+    expect([methodsOf(batch), paymentsOf(batch)]).toEqual([['POST', 'GET'], [batch.uuid]])
+  })
+
+  test('that the bank rejects fails without an event, and its retry has a new uuid', async () => {
+    const { payee, batch } = await createBatch('rejected-there')
+    await expect(payee.batch('retry', batch.id)).rejects.toThrow('only a failed batch')
+    bank.conducts.push('reject')
+    const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
+    expect((await payee.run(second)).paid).toMatchObject([failed])
+    await expect(payee.run(third)).rejects.toThrow('5002')
+    const { data } = (await payee.get(`/api/v1/payment-providers/settlements/${batch.id}`)).body
+    expect(data).toMatchObject({ failure: 'No such account', completed_at: null })
+    expect(paymentsOf(batch)).toEqual([])
+    const retried = await payee.batch('retry', batch.id)
+    expect(retried).toMatchObject({ status: 'completed', failure: null, failed_at: null })
+    expect(retried.uuid).not.toBe(batch.uuid)
+    expect(paymentsOf(retried)).toHaveLength(1)
+    // The feed is in order: no earlier event was published.
+    expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
+    const sent = await receiver.events(batch.id, 1)
+    expect(sent.map(({ body }) => body.data.settlement.status)).toEqual(['completed'])
+  })
+})
+
+test('a batch waits for an account and returns the reason', async () => {
+  const { payee, batch } = await createBatch('no-account')
+  const provider = payee.id
+  await service.call('provider', 'update', { provider, 'settlement-account': 'none' })
+  const { paid, unpaid } = await payee.run(second)
+  const details = 'the provider has no settlement account'
+  expect([paid, unpaid]).toMatchObject([[], [{ batch: batch.id, code: 5001, details }]])
+  for (const verb of ['process', 'complete']) {
+    const evidence = verb === 'complete' ? { 'bank-reference': 'X', reason: 'Y' } : {}
+    await expect(payee.batch(verb, batch.id, evidence)).rejects.toThrow(details)
+  }
+  const account = { 'settlement-bank': 'ECO', 'settlement-account': '2441007001' }
+  const settings = { provider, ...account, 'settlement-name': 'Payee Ltd' }
+  await service.call('provider', 'update', settings)
+  const bank_reference = expect.stringMatching(/^ECO-/)
+  expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
+})
+
+describe('settlement complete', () => {
+  const evidence = { 'bank-reference': 'GCB-PAID-1', reason: 'On the statement of GCB' }
+
+  test.each([
+    ['pending', '1041007001'],
+    ['failed', '1041000000'],
+    ['processing', '1041009999'],
+  ])('records the payout of a %s batch, and no run pays it again', async (status, digits) => {
+    const account = { 'settlement-account': digits }
+    const { payee, batch } = await createBatch(`was-${status}`, account)
+    if (status !== 'pending') {
+      expect(await payee.batch('process', batch.id)).toMatchObject({ status })
+    }
+    const paid = { status: 'completed', paid: batch.net, failure: null }
+    const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
+    expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)
+    await eventOf(payee, batch)
+    await expect(payee.run(second)).rejects.toThrow('5002')
+    await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow('5005')
+    expect(await service.changeOf(batch.id)).toMatchObject({
+      ...{ noun: 'settlement', verb: 'complete' },
+      changed: {
+        status: { from: status, to: 'completed' },
+        bank_reference: { from: null, to: 'GCB-PAID-1' },
+        reason: { from: null, to: evidence.reason },
+      },
+    })
+  })
+})
+
+describe('settlement.completed', () => {
+  test('is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
+    const payee = await createPayee(service, 'subscribed')
+    const { secret } = await payee.webhook('set', {
+      ...{ url: receiver.url(), events: 'settlement.completed,transaction.completed' },
+      ...{ 'event-names': 'debit_request', payload: 'reduced' },
+    })
+    const [reference = ''] = await payee.complete('100.00')
+    const [debited] = await receiver.events(reference, 1)
+    expect(debited?.body.event).toBe('debit_request.completed')
+    const [batch] = (await payee.run(first)).built
+    await payee.run(second)
+    const [sent] = await receiver.events(batch.id, 1)
+    if (!sent) throw new Error('no event')
+    const sums = { gross: 100, fee: 1.5, adjustments: 0, net: 98.5, paid: 98.5 }
+    const fee_schedule = { basis_points: 150, fixed: 0, minimum: null, maximum: null }
+    expect(sent.body).toEqual({
+      ...{ event: 'settlement.completed', event_id: expect.stringMatching(/^evt_[0-9]+$/) },
+      ...{ timestamp: sent.body.data.settlement.completed_at, api_version: 'v1', sequence: 0 },
+      data: { settlement: { ...(await payee.batch('show', batch.id)), ...sums, fee_schedule } },
+    })
+    expect(sent.raw).toContain('"gross":100.00,"fee":1.50,"adjustments":0.00,"net":98.50')
+    const { event, event_id } = sent.body
+    expect(sent.headers).toMatchObject({ 'x-svc-event': event, 'x-svc-event-id': event_id })
+    const headers = sent.headers as Record<string, string>
+    expect(new Webhook(secret).verify(sent.raw, headers)).toEqual(sent.body)
+    expect(await eventOf(payee, batch)).toEqual(sent.body)
+
+    const id = Number(event_id.slice(4))
+    const record = { id, event, status: 'delivered', attempt_count: 1 }
+    await vi.waitFor(async () => {
+      const records = await service.call('delivery', 'list', { reference: batch.id })
+      expect(records).toMatchObject([record])
+    }, PATIENCE)
+    // Duplicate messages make no second attempt.
+    const duplicate = { reference: batch.id, n: 0, attempt: 1 }
+    await service.runJob('deliver-sidelined-webhook', duplicate)
+    expect(await receiver.events(batch.id, 1)).toHaveLength(1)
+    const { status, body } = await payee.send('POST', redeliverPath(id))
+    expect([status, body.data]).toMatchObject([202, { event, reference: batch.id }])
+    const [before, again] = await receiver.events(batch.id, 2)
+    expect(again?.raw).toBe(before?.raw)
+    const other = await createPayee(service, 'redelivers-not')
+    expect(codeOf(await other.send('POST', redeliverPath(id)))).toBe('404/1404')
+  })
+
+  test('is not sent without a subscription, but is in the feed', async () => {
+    const { payee, batch } = await createBatch('not-subscribed')
+    await payee.webhook('set', { url: receiver.url(), events: 'none' })
+    const [reference = ''] = await payee.complete('1.00')
+    await payee.run(second)
+    const { event_id } = await eventOf(payee, batch)
+    const redelivered = await payee.send('POST', redeliverPath(event_id.slice(4)))
+    expect(codeOf(redelivered)).toBe('403/4403')
+    // A later event of the same priority.
+    await payee.reverse(reference)
+    await receiver.events(reference, 5)
+    const sent = receiver.received.map(({ body }) => body.data.settlement?.id)
+    expect(sent).not.toContain(batch.id)
+  })
+})
