@@ -90,6 +90,8 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     expect(plain.status).toBe(400)
     const reports = (await service.exceptions(reference)).map(({ report }) => report)
     expect(reports.sort()).toEqual([`base64:${bytes.toString('base64')}`, text].sort())
+    const update = await service.send('POST', updatePath(uuid), { credential, body: failed })
+    expect(update.status).toBe(200)
   })
 
   test.each([

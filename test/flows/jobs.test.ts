@@ -110,7 +110,7 @@ describe('build-batch', () => {
 
 test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
   const payee = await createHtbPayee('opened')
-  await writeCompletedYesterday(payee, 3)
+  await writeCompletedYesterday(payee, 46)
   const [due] = (await payee.run(TODAY)).built
   await writeCompletedYesterday(payee, 2)
   const ahead = (startOf(first).getTime() - Date.now()) / 1000
@@ -120,6 +120,7 @@ test('open-settlement starts the builds of completed debits and the payouts that
     expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
     expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
   }, PATIENCE)
+  await payee.complete('5.00')
   expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)
 })
 
@@ -174,8 +175,7 @@ describe('the sweep', () => {
     const { id, webhook } = await createProvider(service, 'swept')
     await webhook('set', { url: receiver.url() })
     const provider = providerId(id)
-    // The first event of the feed, and a later one.
-    for (const _ of [1, 2]) {
+    for (const _ of ['first event of the feed', 'later event']) {
       const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
       // A pending debit has no five-minute timeout.
       await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)

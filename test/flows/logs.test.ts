@@ -22,10 +22,9 @@ const receiver = useReceiver()
 const bank = useHttpBank()
 
 const written: string[] = []
-const spies = [
-  vi.spyOn(process.stdout, 'write').mockImplementation((part) => written.push(String(part)) > 0),
-  vi.spyOn(process.stderr, 'write').mockImplementation((part) => written.push(String(part)) > 0),
-]
+const spies = [process.stdout, process.stderr].map((stream) =>
+  vi.spyOn(stream, 'write').mockImplementation((part) => written.push(String(part)) > 0),
+)
 afterAll(() => {
   for (const spy of spies) spy.mockRestore()
 })

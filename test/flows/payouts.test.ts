@@ -179,6 +179,8 @@ describe('settlement.completed', () => {
       const records = await service.call('delivery', 'list', { reference: batch.id })
       expect(records).toMatchObject([record])
     }, PATIENCE)
+    const listed: Shown[] = await service.call('delivery', 'list', { provider: payee.id })
+    expect(listed.find((one) => one.id === id)).toMatchObject(record)
     // Duplicate messages make no second attempt.
     const duplicate = { reference: batch.id, n: 0, attempt: 1 }
     await service.runJob('deliver-sidelined-webhook', duplicate)

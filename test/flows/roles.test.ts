@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { sampleFiles } from '../../cli/sample-events.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
-import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
+import { jobNames } from '../../infra/definitions/jobs.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { operationNames } from '../../shared/api/operations.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -14,7 +14,7 @@ import { batch } from '../settlement/report/one-batch.ts'
 import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
 import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
-import { sampleEvent, useService } from '../support/running-service.ts'
+import { queuesOf, sampleEvent, useService } from '../support/running-service.ts'
 import { sampleReplies } from '../support/sample-replies.ts'
 
 /** Functions in their own roles, and rare calls that no other flow makes. */
@@ -59,13 +59,12 @@ describe('a function', () => {
   })
 })
 
-test.each(jobNames.filter((job) => 'queues' in jobRow(job).from))(
-  '%s leaves an unreadable message in its queue',
-  async (job) => {
-    const batchItemFailures = [{ itemIdentifier: 'message-1' }]
-    expect(await service.runJob(job, 'no message')).toEqual({ batchItemFailures })
-  },
-)
+const rows = jobNames.flatMap((job) => queuesOf(job).map((queue) => [job, queue] as const))
+
+test.each(rows)('%s leaves an unreadable message in %s', async (job, queue) => {
+  const batchItemFailures = [{ itemIdentifier: 'message-1' }]
+  expect(await service.runJob(job, 'no message', 0, queue)).toEqual({ batchItemFailures })
+})
 
 describe('a failed upload of a report', () => {
   async function* breakingOff() {

@@ -54,7 +54,9 @@ describe('list-settlements', () => {
     expect(idsOf(body.data)).toEqual(idsOf([third, second, first]))
     const statuses = body.data.map(({ status }: Shown) => status)
     expect(statuses).toEqual(['pending', 'completed', 'completed'])
-    expect(body.meta).toMatchObject({ per_page: 20, next_cursor: null, has_more: false })
+    const last = { next_cursor: null, has_more: false }
+    expect(body.meta).toMatchObject({ per_page: 20, ...last })
+    expect((await get(`${LIST}?per_page=3`)).body.meta).toMatchObject(last)
     expect(body.data[0]).toEqual(third)
   })
 

@@ -26,11 +26,9 @@ export type Conduct =
   | 'reject'
   /** Reports a payment as in progress and pays at the next request. */
   | 'take its time'
-  | 'stay silent'
   | 'accept, then break off'
-  | 'accept, then stay silent'
-  /** Replies so once, without handling the request or after accepting it. */
-  | (Answer & { after?: 'accept' })
+  /** Replies so once, without handling the request. */
+  | Answer
 
 export type HttpBank = {
   url: () => string
@@ -64,11 +62,8 @@ const REJECTIONS: Record<Kind, object> = {
 /** Members of every reply. */
 type About = { uuid: string; amount: string }
 
-/**
- * Starts the bank before the tests of a file and stops it after them.
- * @param now its clock, for signatures
- */
-export const useHttpBank = (now = () => new Date()): HttpBank => {
+/** Starts the bank before the tests of a file and stops it after them. */
+export const useHttpBank = (): HttpBank => {
   const requests: Taken[] = []
   const conducts: Conduct[] = []
   const debits: string[] = []
@@ -85,7 +80,7 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     const signature = String(headers['x-signature'])
     const timestamp = String(headers['x-timestamp'])
     const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
-    return checkSignature(signed, [secret], now()) === undefined
+    return checkSignature(signed, [secret], new Date()) === undefined
   }
 
   const accepted = (kind: Kind, about: About): Answer => {
@@ -114,7 +109,7 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     return answer(202, { ...about, status: 'underway' })
   }
 
-  const handlePost = (kind: Kind, { headers, body }: Taken): Answer | 'silence' | 'break off' => {
+  const handlePost = (kind: Kind, { headers, body }: Taken): Answer | 'break off' => {
     const key = String(headers['x-idempotency-key'])
     const earlier = findReply(kind, key)
     if (earlier) return earlier
@@ -122,16 +117,13 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     const about = { uuid: key, amount: String(body.amount) }
     received.set(key, about)
     const conduct = conducts.shift() ?? 'accept'
-    if (conduct === 'stay silent') return 'silence'
-    if (typeof conduct === 'object' && conduct.after !== 'accept') return conduct
+    if (typeof conduct === 'object') return conduct
     const first = apply(conduct, kind, about)
     answered.set(key, first)
-    if (typeof conduct === 'object') return conduct
-    if (conduct === 'accept, then break off') return 'break off'
-    return conduct === 'accept, then stay silent' ? 'silence' : first
+    return conduct === 'accept, then break off' ? 'break off' : first
   }
 
-  const answerTo = (taken: Taken): Answer | 'silence' | 'break off' => {
+  const answerTo = (taken: Taken): Answer | 'break off' => {
     if (!isGenuine(taken)) return answer(401, {})
     const [, segment, uuid = ''] = taken.path.slice(1).split('/')
     const kind = kinds.find((name) => name === segment)
@@ -148,7 +140,7 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     requests.push(taken)
     const reply = answerTo(taken)
     if (reply === 'break off') response.destroy()
-    else if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
+    else response.writeHead(reply.status, reply.headers).end(reply.body)
   })
 
   let port = 0

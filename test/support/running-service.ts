@@ -5,6 +5,7 @@ import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 import { isEmulated } from './tables.ts'
 
@@ -43,7 +44,12 @@ export type Service = {
   refusal: (noun: string, verb: string, options?: Options) => Promise<string | undefined>
   invoke: (name: string, event: unknown) => Promise<unknown>
   /** Runs a job with one message, with a clock that is some seconds ahead. */
-  runJob: (name: JobName, message?: unknown, secondsAhead?: number) => Promise<unknown>
+  runJob: (
+    name: JobName,
+    message?: unknown,
+    secondsAhead?: number,
+    queue?: QueueName,
+  ) => Promise<unknown>
   get: (path: string, credential?: string) => Promise<Reply>
   /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
   report: (uuid: string, body: unknown, credential?: string) => Promise<Reply>
@@ -152,12 +158,12 @@ export const useService = ({
       return 'error' in reply ? reply.error : undefined
     },
     invoke: (name, event) => running().functions.invoke(name, event),
-    runJob: async (name, message = {}, secondsAhead = 0) => {
+    runJob: async (name, message = {}, secondsAhead = 0, queue = queuesOf(name)[0]) => {
       if (secondsAhead > 0) {
         vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })
       }
       try {
-        return await running().functions.invoke(name, messageEvent(name, message))
+        return await running().functions.invoke(name, messageEvent(message, queue))
       } finally {
         if (secondsAhead > 0) vi.useRealTimers()
       }
@@ -182,10 +188,13 @@ export const useService = ({
   }
 }
 
-/** Returns the event of a job with one message of its first queue. */
-const messageEvent = (name: JobName, message: unknown) => {
+/** Returns the queues whose messages a job handles. */
+export const queuesOf = (name: JobName): readonly QueueName[] => {
   const { from } = jobRow(name)
-  const queue = 'queues' in from ? from.queues[0] : ''
+  return 'queues' in from ? from.queues : []
+}
+
+const messageEvent = (message: unknown, queue: QueueName | undefined) => {
   return {
     Records: [
       {
