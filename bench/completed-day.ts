@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb'
-import * as v from 'valibot'
-import { BankIdentifier } from '../shared/domain/banks/bank.ts'
-import { advance, type Debit, openDebit } from '../shared/domain/debits/debit.ts'
-import { newReference, type Reference, Uuid } from '../shared/domain/ids.ts'
+import type { Debit } from '../shared/domain/debits/debit.ts'
+import { newReference, type Reference } from '../shared/domain/ids.ts'
 import { pesewas } from '../shared/domain/money.ts'
-import { PhoneNumber } from '../shared/domain/phone.ts'
 import type { ProviderId } from '../shared/domain/providers/provider.ts'
-import { Refusal } from '../shared/domain/refusal.ts'
 import { toDebitItem, workAfter } from '../shared/store/debits/debit-item.ts'
 import { table, tableName } from '../shared/store/table.ts'
+import { bankMove, pendingDebit } from '../test/support/examples.ts'
 
 /** Seeds a day of completed debits of a provider. */
 
@@ -34,36 +30,22 @@ const offsetOf = ({ provider, count }: CompletedDay): number => {
   return offset
 }
 
-const bank = { identifier: v.parse(BankIdentifier, 'GCB'), name: 'GCB Bank PLC' }
-const phone = v.parse(PhoneNumber, '+233241234567')
-
 export const referenceIn = (day: CompletedDay, index: number): Reference =>
   newReference('DCS', day.start, (offsetOf(day) + index + 0.5) / SUFFIXES)
 
 /** Returns a completed debit; the debits are spread evenly over the day. */
 const debitOf = (day: CompletedDay, index: number): Debit => {
   const at = new Date(day.start.getTime() + Math.floor((index / day.count) * DAY_MS))
-  const opened = openDebit(
-    {
-      reference: referenceIn(day, index),
-      uuid: v.parse(Uuid, randomUUID()),
-      provider: day.provider,
-      partnerReference: `order-2026-11-21-${String(index).padStart(12, '0')}`,
-      bank,
-      phone,
-      amount: pesewas(1_00 + (index % 999_901)),
-      narration: 'Payment for your order, thank you for shopping',
-      metadata: {},
-    },
-    { at, by: `provider:${day.provider}`, requestId: randomUUID() },
-  )
-  const cause = { at, by: 'bank:GCB', requestId: randomUUID() }
+  const facts = {
+    reference: referenceIn(day, index),
+    provider: day.provider,
+    partnerReference: `order-2026-11-21-${String(index).padStart(12, '0')}`,
+    amount: pesewas(1_00 + (index % 999_901)),
+    narration: 'Payment for your order, thank you for shopping',
+  }
   const changes = { bankReference: `GCB-${index}`, approvalMethod: 'ussd' as const }
-  const processing = advance(opened, { to: 'processing', changes, ...cause })
-  if (processing instanceof Refusal) throw processing
-  const completed = advance(processing, { to: 'completed', changes: {}, ...cause })
-  if (completed instanceof Refusal) throw completed
-  return completed
+  const processing = bankMove('processing', { at, changes })(pendingDebit(facts, at)) as Debit
+  return bankMove('completed', { at })(processing) as Debit
 }
 
 const ITEMS_PER_WRITE = 25

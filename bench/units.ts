@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BatchGetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import { sizeOf } from '../aws/table/item-size.ts'
 import { tableDefinition } from '../infra/definitions/table.ts'
 import type { Proceed, SentCommand } from './sends.ts'
 
@@ -14,7 +15,7 @@ const UNIT_BYTES = 1_024
 const TRANSACTION_FACTOR = 2
 
 type Capacity = { CapacityUnits?: number }
-type Item = Record<string, unknown>
+type Item = Parameters<typeof sizeOf>[0]
 type Image = Item | undefined
 type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
 
@@ -62,7 +63,7 @@ const readImages = async (writes: readonly Write[], proceed: Proceed): Promise<I
 }
 
 /** Returns the units of an item that a transaction writes or checks. */
-export const unitsOfWrite = (previous: Image, next: Image): number => {
+const unitsOfWrite = (previous: Image, next: Image): number => {
   const size = Math.max(sizeOf(previous ?? {}), sizeOf(next ?? {}))
   const entries = tableDefinition.indexes.map((index) => unitsOfEntry(previous, next, index))
   return TRANSACTION_FACTOR * Math.max(1, Math.ceil(size / UNIT_BYTES)) + sum(entries)
@@ -85,26 +86,4 @@ const unitsOfEntry = (
   }
   const isUpdated = projected.some((name) => previous?.[name] !== next?.[name])
   return previousKeys !== undefined && isUpdated ? 1 : 0
-}
-
-/** Returns the size of an item in bytes, by the documented sizes of names and values. */
-export const sizeOf = (item: Item): number =>
-  sum(
-    Object.entries(item)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => Buffer.byteLength(name) + sizeOfValue(value)),
-  )
-
-const CONTAINER_BYTES = 3
-
-const sizeOfValue = (value: unknown): number => {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  // One byte per two digits, and one more.
-  if (typeof value === 'number') return Math.ceil(String(Math.abs(value)).length / 2) + 1
-  if (typeof value !== 'object' || value === null) return 1
-  if (Array.isArray(value)) {
-    return CONTAINER_BYTES + sum(value.map((member) => 1 + sizeOfValue(member)))
-  }
-  const members = Object.values(value).filter((member) => member !== undefined)
-  return CONTAINER_BYTES + members.length + sizeOf(value as Item)
 }

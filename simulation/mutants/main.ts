@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { print, wholeNumber } from '../terminal.ts'
-import { mutants } from './mutants.ts'
-import { runCopy } from './run-copy.ts'
-import { EACH, isCaught, type MutantResult, runMutants } from './run-mutants.ts'
+import { type Mutant, mutants } from './mutants.ts'
+import { type End, runCopy } from './run-copy.ts'
 import { copySource, removeCopies, removeCopy } from './source-copies.ts'
 
 /**
@@ -12,6 +11,8 @@ import { copySource, removeCopies, removeCopy } from './source-copies.ts'
  */
 
 const CAUGHT_MIN_PERCENT = 95
+/** Debits per run. */
+const EACH = 100
 /** The runs that the source without a mutant must pass. */
 const CLEAN_RUNS = 10
 
@@ -49,25 +50,52 @@ const printRow = (...cells: string[]): void =>
       .trimEnd(),
   )
 
-const caughtBy = ({ end }: MutantResult): string => {
+const caughtBy = (end: End): string => {
   if (end.kind === 'clean') return 'nothing'
   if (end.kind === 'hung') return 'nothing: it hangs'
   if (end.kind === 'crashed') return `crash: ${end.message.slice(0, 60)}`
   return [...end.invariants, ...(end.neverIdle ? ['never idle'] : [])].join(', ')
 }
 
-const isClean = async (): Promise<boolean> => {
-  const folder = await copySource()
-  const { end } = await runCopy(
-    folder,
-    { seed: options.seed, runs: CLEAN_RUNS, each: EACH },
-    signal,
-  )
+/** A crash of the simulator reveals the mutant; a hang may be mere slowness. */
+const isCaught = ({ kind }: End): boolean => kind === 'caught' || kind === 'crashed'
+
+const runSeeds = async (runs: number, mutant?: Mutant) => {
+  const folder = await copySource(mutant)
+  const result = await runCopy(folder, { seed: options.seed, runs, each: EACH }, signal)
   await removeCopy(folder)
+  return result
+}
+
+const isClean = async (): Promise<boolean> => {
+  const { end } = await runSeeds(CLEAN_RUNS)
   if (end.kind !== 'clean' && !signal.aborted) {
     print(`The source fails without a mutant: ${JSON.stringify(end)}`)
   }
   return end.kind === 'clean'
+}
+
+/** Runs a mutant until it is caught or its lifecycles are used up, and prints a row. */
+const runMutant = async (mutant: Mutant): Promise<End> => {
+  const startedAt = performance.now()
+  const { end, runs } = await runSeeds(Math.ceil(options.lifecycles / EACH), mutant)
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
+  const after = `${runs * EACH}, seed ${options.seed + runs - 1}`
+  if (!signal.aborted) printRow(mutant.name, caughtBy(end), after, seconds)
+  return end
+}
+
+/** Runs the mutants, some at a time. */
+const runMutants = async (): Promise<End[]> => {
+  const remaining = [...selected]
+  const ends: End[] = []
+  const work = async (): Promise<void> => {
+    for (let next = remaining.shift(); next && !signal.aborted; next = remaining.shift()) {
+      ends.push(await runMutant(next))
+    }
+  }
+  await Promise.all(Array.from({ length: options.together }, work))
+  return ends
 }
 
 const run = async (): Promise<number> => {
@@ -77,14 +105,11 @@ const run = async (): Promise<number> => {
   }
   if (!(await isClean())) return 1
   printRow('mutant', 'caught by', 'after', 'seconds')
-  const results = await runMutants(selected, { ...options, signal }, (result) => {
-    const { mutant, lifecycles, seed, seconds } = result
-    printRow(mutant.name, caughtBy(result), `${lifecycles}, seed ${seed}`, seconds.toFixed(0))
-  })
+  const ends = await runMutants()
   if (signal.aborted) return 130
-  const caught = results.filter(isCaught)
-  const percent = (caught.length / results.length) * 100
-  print(`\n${caught.length} of ${results.length} caught (${percent.toFixed(0)} %)`)
+  const caught = ends.filter(isCaught)
+  const percent = (caught.length / ends.length) * 100
+  print(`\n${caught.length} of ${ends.length} caught (${percent.toFixed(0)} %)`)
   return percent >= CAUGHT_MIN_PERCENT ? 0 : 1
 }
 

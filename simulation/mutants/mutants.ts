@@ -45,24 +45,12 @@ export const mutants: readonly Mutant[] = [
     )`,
   },
   {
-    name: 'only-yesterday-is-settled',
-    file: 'shared/settlement/build.ts',
-    from: '{ from: BEGINNING, before, pageSize: DEBITS_PER_READ }',
-    to: '{ from: new Date(before.getTime() - 86_400_000), before, pageSize: DEBITS_PER_READ }',
-  },
-  {
     name: 'reversed-debit-settled',
     file: 'shared/settlement/build.ts',
     from: `    if (stateAt(debit).updatedAt >= before) return []
     if (status === 'completed' && !settledIn) {`,
     to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
     if (!settledIn) {`,
-  },
-  {
-    name: 'batch-totals-without-seal',
-    file: 'shared/settlement/seal.ts',
-    from: '  if (!batch.sealedAt) return { ...batch, sealedAt: now() }',
-    to: '',
   },
   {
     name: 'line-without-condition',
@@ -78,12 +66,6 @@ export const mutants: readonly Mutant[] = [
   const marks = writes.filter((_, index) => index > 0 && index % 2 === 0)
   const failedLines = await transactWrites(lines, runtime)
   const failed = failedLines.length > 0 ? failedLines : await transactWrites(marks, runtime)`,
-  },
-  {
-    name: 'adjustment-marked-as-settlement',
-    file: 'shared/store/settlement/lines.ts',
-    from: "line.type === 'debit' ? 'settledIn' : 'adjustedIn'",
-    to: "'settledIn'",
   },
   {
     name: 'payout-retried-with-a-new-uuid',
@@ -115,22 +97,10 @@ export const mutants: readonly Mutant[] = [
     to: "ConditionExpression: '#status = :from AND #version >= :current',",
   },
   {
-    name: 'history-overwritten',
-    file: 'shared/store/debits/transitions.ts',
-    from: "'#history = list_append(#history, :entries)',",
-    to: "'#history = :entries',",
-  },
-  {
     name: 'lost-race-reported-as-success',
     file: 'shared/store/debits/transitions.ts',
     from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
     to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
-  },
-  {
-    name: 'payload-with-later-fields',
-    file: 'shared/domain/debits/debit.ts',
-    from: 'const known = entries.map(({ changes }) => changes)',
-    to: 'const known = debit.history.map(({ changes }) => changes)',
   },
   {
     name: 'webhook-cached-across-providers',
@@ -176,12 +146,6 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
     file: 'shared/banks/idempotent-post.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
-  },
-  {
-    name: 'first-delivery-record-overwritten',
-    file: 'shared/store/webhooks/deliveries.ts',
-    from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
-    to: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : {})',
   },
   {
     name: 'one-exception-per-debit',

@@ -213,7 +213,7 @@ export const removeFromIndex = ({ facts }: Debit): Promise<void> =>
   })
 
 /** When everything must have followed from the day. */
-export const LATER = new Date('2026-11-24T12:00:00.000Z')
+const LATER = new Date('2026-11-24T12:00:00.000Z')
 
 export const reconcileLater = (date: Day, now = LATER) => reconcile(date, { now: () => now })
 

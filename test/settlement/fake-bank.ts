@@ -3,17 +3,10 @@ import type { Payout, PayoutResult } from '../../shared/domain/settlement/payout
 
 /** A bank that records the payouts it receives and makes. */
 
-export type PayoutBehaviour =
-  | 'pay'
-  | 'reject'
-  /** Decides at the second request. */
-  | 'pay later'
-  | 'reject later'
-  | 'pay without reply'
-  | 'lose the request'
+/** `later`: at the second request. */
+export type PayoutBehaviour = 'pay' | 'reject' | 'pay later' | 'reject later' | 'pay without reply'
 
 export type FakeBank = {
-  connector: PayoutConnector
   connectors: Record<'sandbox' | 'http', PayoutConnector>
   /** One per new payout; further payouts are paid. */
   behaviours: PayoutBehaviour[]
@@ -29,35 +22,22 @@ export const fakeBank = (): FakeBank => {
   const results = new Map<string, PayoutResult>()
   const underway = new Map<string, PayoutBehaviour>()
 
-  const decide = (uuid: string, result: PayoutResult): PayoutResult => {
-    results.set(uuid, result)
-    return result
-  }
-  const pay = ({ uuid, amount }: Payout): PayoutResult => {
-    paid.set(uuid, amount)
-    return decide(uuid, { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` })
-  }
-
-  const reply = (payout: Payout): PayoutResult => {
-    const { uuid } = payout
-    const result = results.get(uuid)
-    if (result) return result
+  const reply = ({ uuid, amount }: Payout): PayoutResult => {
+    const known = results.get(uuid)
+    if (known) return known
     const behaviour = underway.get(uuid) ?? behaviours.shift() ?? 'pay'
-    switch (behaviour) {
-      case 'pay':
-        return pay(payout)
-      case 'reject':
-        return decide(uuid, { kind: 'rejected', message: 'No such account' })
-      case 'pay later':
-      case 'reject later':
-        underway.set(uuid, behaviour === 'pay later' ? 'pay' : 'reject')
-        return { kind: 'underway' }
-      case 'pay without reply':
-        pay(payout)
-        throw new Error('The reply is lost')
-      case 'lose the request':
-        throw new Error('The request is lost')
+    if (behaviour.endsWith(' later')) {
+      underway.set(uuid, behaviour === 'pay later' ? 'pay' : 'reject')
+      return { kind: 'underway' }
     }
+    const result: PayoutResult =
+      behaviour === 'reject'
+        ? { kind: 'rejected', message: 'No such account' }
+        : { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
+    results.set(uuid, result)
+    if (result.kind === 'paid') paid.set(uuid, amount)
+    if (behaviour === 'pay without reply') throw new Error('The reply is lost')
+    return result
   }
 
   const connector: PayoutConnector = {
@@ -66,13 +46,7 @@ export const fakeBank = (): FakeBank => {
       return reply(payout)
     },
   }
-  return {
-    connector,
-    connectors: { sandbox: connector, http: connector },
-    behaviours,
-    requests,
-    paid,
-  }
+  return { connectors: { sandbox: connector, http: connector }, behaviours, requests, paid }
 }
 
 /** Returns violations of the payout protocol: one uuid, one content, first sent once, above zero. */

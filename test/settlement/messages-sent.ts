@@ -39,24 +39,14 @@ export const gathered = async (work: () => Promise<unknown>): Promise<Sent[]> =>
 type Job = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>
 
 /** Invokes a consumer with one message. */
-export const take = (
-  job: Job,
-  queue: QueueName,
-  body: object,
-  { repeated = false } = {},
-): Promise<SQSBatchResponse> =>
-  job(
-    {
-      Records: [
-        {
-          messageId: 'message-1',
-          receiptHandle: 'receipt-1',
-          body: JSON.stringify(body),
-          eventSource: 'aws:sqs',
-          eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-          attributes: { ApproximateReceiveCount: repeated ? '2' : '1' },
-        },
-      ],
-    } as unknown as SQSEvent,
-    {} as Context,
-  )
+export const take = (job: Job, queue: QueueName, body: object): Promise<SQSBatchResponse> => {
+  const record = {
+    messageId: 'message-1',
+    receiptHandle: 'receipt-1',
+    body: JSON.stringify(body),
+    eventSource: 'aws:sqs',
+    eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
+    attributes: { ApproximateReceiveCount: '1' },
+  }
+  return job({ Records: [record] } as unknown as SQSEvent, {} as Context)
+}

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import * as v from 'valibot'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { newReference, type Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { Provider, type ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
@@ -27,7 +26,7 @@ import { bankMove, gcb, pendingDebit, providerId, still } from '../support/examp
 import { granted } from '../support/refused.ts'
 import { storeBank, storeProvider } from '../support/settings.ts'
 
-export const DAY_MS = 86_400_000
+const DAY_MS = 86_400_000
 
 /** A time on 22 November 2026 or some days later. */
 export const at = (time: string, daysLater = 0): Date =>
@@ -45,26 +44,18 @@ type ProviderOptions = {
   feeSchedule?: FeeSchedule | undefined
   /** Without an account number the provider cannot be paid. */
   account?: string | undefined
-  bank?: Bank
 }
 
 export const newProvider = async ({
   feeSchedule,
   account,
-  bank = gcb,
 }: ProviderOptions = {}): Promise<ProviderId> => {
   created += 1
   const id = providerId(`settled-${process.pid}-${created}`)
-  await storeBank(bank)
-  const provider = v.parse(Provider, {
-    id,
-    name: 'Settled Payments',
-    status: 'active',
-    duplicates: 'return',
-    ...defined({ feeSchedule }),
-    ...(account ? { settlementAccount: accountAt(bank, account) } : {}),
-  })
-  await storeProvider(provider)
+  await storeBank(gcb)
+  const settlementAccount = account ? accountAt(gcb, account) : undefined
+  const settings = { status: 'active', duplicates: 'return', name: 'Settled Payments' } as const
+  await storeProvider({ id, ...settings, ...defined({ feeSchedule, settlementAccount }) })
   return id
 }
 
@@ -90,32 +81,17 @@ export const openedDebit = async (provider: ProviderId, amount: number): Promise
   return debit
 }
 
-/** @param fee of the bank */
-export const complete = async (debit: Debit, at: Date, fee?: number): Promise<Debit> => {
-  const changes = fee === undefined ? {} : { fee: pesewas(fee) }
-  return granted(await transition(debit, bankMove('completed', { at, changes }), still()))
-}
+export const complete = async (debit: Debit, at: Date): Promise<Debit> =>
+  granted(await transition(debit, bankMove('completed', { at }), still()))
 
 export const completedDebit = async (provider: ProviderId, amount: number, when: Date) =>
   complete(await openedDebit(provider, amount), when)
 
-/** Fewer than the connections of the client. */
-const AT_ONCE = 20
-
-export const completedDebits = async (
+export const completedDebits = (
   provider: ProviderId,
   amounts: readonly number[],
   when: Date,
-): Promise<Debit[]> => {
-  const debits: Debit[] = []
-  for (let start = 0; start < amounts.length; start += AT_ONCE) {
-    const page = amounts.slice(start, start + AT_ONCE)
-    debits.push(
-      ...(await Promise.all(page.map((amount) => completedDebit(provider, amount, when)))),
-    )
-  }
-  return debits
-}
+): Promise<Debit[]> => Promise.all(amounts.map((amount) => completedDebit(provider, amount, when)))
 
 /** Reverses a debit as an operator does; a reversed debit stays unchanged. */
 export const reverse = async (reference: Reference, at: Date): Promise<Debit | Refusal> => {

@@ -93,11 +93,11 @@ describe('simulate:kills', () => {
 describe('simulate:planted', () => {
   test('names the invariants that catch each mutant and removes its copies', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
-    const names = ['signature-in-capitals', 'history-overwritten']
+    const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
     const only = names.flatMap((name) => ['--only', name])
     const options = { env: { ...process.env, TMPDIR } }
-    const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '200', ...only)
-    expect(out).toMatch(/^history-overwritten +.*\b12\b/m)
+    const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '1000', ...only)
+    expect(out).toMatch(/^limit-returned-to-the-wrong-day +.*\b20\b/m)
     expect(out).toMatch(/^signature-in-capitals +.*\b18\b/m)
     expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
     expect(code).toBe(0)

@@ -70,15 +70,8 @@ describe('records', () => {
     const first = refused(fresh())
     for (const n of [2, 0, 11, 1]) await replaceDelivery(undefined, { ...first, n })
     expect((await listDeliveries(first.reference)).map(({ n }) => n)).toEqual([0, 1, 2, 11])
-  })
-
-  test('deliveries of many events are found, without missing ones', async () => {
-    const there = [refused(fresh()), taken(fresh({ n: 3 }))]
-    for (const delivery of there) await replaceDelivery(undefined, delivery)
-    const found = await findDeliveries([...there, fresh()])
-    expect(found.map(({ reference }) => reference).sort()).toEqual(
-      there.map(({ reference }) => reference).sort(),
-    )
+    const found = await findDeliveries([{ ...first, n: 11 }, { ...first, n: 3 }, fresh()])
+    expect(found).toEqual([{ ...first, n: 11 }])
   })
 })
 
@@ -155,7 +148,7 @@ describe('attempt log', () => {
 
   test('the events of one debit have separate logs', async () => {
     const first = refused(fresh())
-    for (const n of [0, 1, 11]) await replaceDelivery(undefined, { ...first, n })
+    for (const n of [1, 11]) await replaceDelivery(undefined, { ...first, n })
     const second = { ...refused(first), n: 1 }
     await replaceDelivery({ ...first, n: 1 }, second)
     expect(await listAttempts(second, 20)).toHaveLength(2)

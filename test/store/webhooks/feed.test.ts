@@ -47,9 +47,7 @@ describe('pages', () => {
     const found = await read(provider)
     expect(found.map(({ entry }) => entry)).toEqual(events(1, 70))
     expect(found.map(({ position }) => `${position.page}.${position.count}`)).toEqual([
-      ...Array.from({ length: 30 }, (_, n) => `1.${n + 1}`),
-      ...Array.from({ length: 30 }, (_, n) => `2.${n + 1}`),
-      ...Array.from({ length: 10 }, (_, n) => `3.${n + 1}`),
+      ...Array.from({ length: 70 }, (_, n) => `${Math.floor(n / 30) + 1}.${(n % 30) + 1}`),
     ])
   })
 
@@ -115,21 +113,12 @@ describe('readers', () => {
   })
 })
 
-describe('repeated events', () => {
-  test('an event in the last two pages is not appended again, and new ones with it are', async () => {
-    const provider = providerId('again')
-    await appendToFeed(provider, events(1, 45), NOON)
-    await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
-    await appendToFeed(provider, [event(45), event(46), event(2)], NOON)
-    expect(await entries(provider)).toEqual(events(1, 46))
-  })
-
-  test('an event that is repeated much later may appear twice', async () => {
-    const provider = providerId('twice')
-    await appendToFeed(provider, events(1, 61), NOON)
-    await appendToFeed(provider, [event(1)], NOON)
-    expect(await entries(provider)).toEqual([...events(1, 61), event(1)])
-  })
+test('an event in the last two pages is not appended again, and new ones with it are', async () => {
+  const provider = providerId('again')
+  await appendToFeed(provider, events(1, 45), NOON)
+  await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
+  await appendToFeed(provider, [event(45), event(46), event(2)], NOON)
+  expect(await entries(provider)).toEqual(events(1, 46))
 })
 
 test('the newest events are listed newest first, across pages', async () => {
