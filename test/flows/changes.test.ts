@@ -132,8 +132,9 @@ describe('change list', () => {
     await operate('webhook', 'set', { provider: 'owner', url: 'http://127.0.0.1:9/hooks' })
     await operate('bank', 'update', { bank: 'ADB', maximum: '300.00' })
     const own = await changes({ provider: 'owner' })
-    const verbs = ['webhook set', 'limit set', 'credential issue', 'provider create']
-    expect(own.map(({ noun, verb }) => `${noun} ${verb}`)).toEqual(verbs)
+    const verbs = own.map(({ noun, verb }) => `${noun} ${verb}`)
+    expect(verbs.slice(0, 2)).toEqual(['webhook set', 'limit set'])
+    expect(verbs.slice(2).sort()).toEqual(['credential issue', 'provider create'])
     expect(own[1].changed).toEqual({ daily_limit: { from: null, to: '100.00' } })
     const changed = { maximum: { from: null, to: '300.00' } }
     expect(await changes({ bank: 'ADB', limit: '1' })).toMatchObject([{ changed }])
