@@ -1,5 +1,6 @@
 import { newSteppedClock, type SteppedClock } from '../aws/clock.ts'
 import { answerCalls } from '../aws/sdk.ts'
+import { functionRows } from '../infra/definitions/functions.ts'
 import { closeConnections } from '../shared/webhooks/http/connection.ts'
 import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
@@ -70,7 +71,8 @@ export const runWorld = async (
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
-  const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations })
+  const writers = new Set<InvocationRecord>()
+  const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations, writers })
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
@@ -126,7 +128,7 @@ export const runWorld = async (
     void restore.start(scenario.restore)
   }
   clock.at(scenario.healAt, faults.heal)
-  const steps = await runUntil(scenario.endAt, clock)
+  const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
   await closeConnections()
   return {
     observations: {
@@ -143,13 +145,20 @@ export const runWorld = async (
   }
 }
 
-type Recording = { clock: SteppedClock; trace: Trace; invocations: Map<number, InvocationRecord> }
+type Recording = {
+  clock: SteppedClock
+  trace: Trace
+  invocations: Map<number, InvocationRecord>
+  /** The invocations that may stream a report now. */
+  writers: Set<InvocationRecord>
+}
 
 /** Runs functions and records their invocations. */
 const recordedRun =
-  (workers: Invocations, { clock, trace, invocations }: Recording): Run =>
+  (workers: Invocations, { clock, trace, invocations, writers }: Recording): Run =>
   async (name, event, onStart) => {
     const record = { startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
+    if (streaming.has(name)) writers.add(record)
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}
       invocations.set(number, record)
@@ -159,6 +168,7 @@ const recordedRun =
       const getRemainingTimeInMillis = () => end - clock.now()
       return functions[name](event, { functionName: name, getRemainingTimeInMillis } as never)
     })
+    writers.delete(record)
     trace.log(`${name} ends: ${result.kind}`)
     record.isFinished = isFinished(result)
     return result
@@ -182,20 +192,43 @@ const isFinished = (result: InvocationResult<unknown>): boolean => {
   return batchItemFailures.length === 0
 }
 
-/** Waits until all pending promises have settled. */
-const idle = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve)
-  })
+/** The functions that stream reports. */
+const streaming = new Set<string>(
+  functionRows
+    .filter(
+      ({ permissions: { reports = [], journals = [] } }) => reports.length + journals.length > 0,
+    )
+    .map(({ name }) => name),
+)
+
+/** A response of a peer is read within fewer. */
+const TURNS = 8
+
+/**
+ * Waits until all pending promises have settled. The stream of a report needs turns of the event loop,
+ * which take longer than all other work of a step.
+ */
+const idle = async (reports: number): Promise<void> => {
+  if (reports > 0) return new Promise((resolve) => void setImmediate(resolve))
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    await new Promise((resolve) => {
+      process.nextTick(resolve)
+    })
+  }
+}
 
 /** @returns the number of steps */
-const runUntil = async (endAt: number, clock: SteppedClock): Promise<number> => {
+const runUntil = async (
+  endAt: number,
+  clock: SteppedClock,
+  { reports }: { reports: () => number },
+): Promise<number> => {
   let steps = 0
-  await idle()
+  await idle(reports())
   while (clock.step(endAt)) {
     steps += 1
     if (steps > STEPS_MAX) throw new Error('The run never becomes idle')
-    await idle()
+    await idle(reports())
   }
   return steps
 }
