@@ -85,9 +85,12 @@ export const PATIENCE = { timeout: 30_000, interval: 20 }
 export const useService = ({
   timeScale = 1,
   approvals = false,
+  emulated = isEmulated,
 }: {
   timeScale?: number
   approvals?: boolean
+  /** Whether DynamoDB Local and fauxqs serve it, which other processes can reach. */
+  emulated?: boolean
 } = {}): Service => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
@@ -102,7 +105,7 @@ export const useService = ({
       timeScale,
       approvals,
       print: (line) => lines.push(line),
-      endpoints: isEmulated ? inject('emulators') : {},
+      endpoints: emulated ? inject('emulators') : {},
     })
   })
   afterAll(() => sandbox?.stop())
