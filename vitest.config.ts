@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+// The processes of the test files share compiled modules.
+process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled'
+
 // Proofs are exhaustive or run commands as processes. They take minutes (`npm run prove`).
 const isProof = process.env.PROVE === 'true'
 // The flow tests on DynamoDB Local and fauxqs instead of the in-memory AWS.
