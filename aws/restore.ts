@@ -20,8 +20,12 @@ export const restore = (aws: Aws, entries: Iterable<Entry>): Entry[] => {
       }
     } else if ('handled' in entry)
       for (const sequence of entry.handled) undelivered.delete(sequence)
-    else if ('undelivered' in entry) undelivered.set(entry.undelivered.sequence, entry.undelivered)
-    else if ('item' in entry) aws.table.restore(entry.item, entry.item, 0)
+    else if ('undelivered' in entry) {
+      const { after, sequence } = entry.undelivered
+      undelivered.set(sequence, entry.undelivered)
+      // Later changes count on from here; the item itself follows.
+      aws.table.restore(after as Item, undefined, sequence)
+    } else if ('item' in entry) aws.table.restore(entry.item, entry.item, 0)
     else if ('sent' in entry) messages.set(entry.sent.id, entry.sent)
     else if ('removed' in entry) messages.delete(entry.removed)
     else if ('schedule' in entry) schedules.set(entry.schedule.Name, entry.schedule)
