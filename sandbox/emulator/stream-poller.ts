@@ -56,10 +56,19 @@ export const pollStream = (
     }
   }
 
+  const shardsNow = async () => {
+    try {
+      const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
+      return StreamDescription?.Shards ?? []
+    } catch (error) {
+      onFault(error)
+      return []
+    }
+  }
+
   const discover = async (): Promise<void> => {
     while (!signal.aborted) {
-      const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
-      for (const { ShardId = '', ParentShardId = '' } of StreamDescription?.Shards ?? []) {
+      for (const { ShardId = '', ParentShardId = '' } of await shardsNow()) {
         if (shards.has(ShardId)) continue
         // The records of a child shard follow those of its parent.
         const parent = shards.get(ParentShardId) ?? Promise.resolve()
@@ -80,9 +89,7 @@ export const pollStream = (
     client.destroy()
   }
 
-  const discovering = discover().catch((error) => {
-    if (!signal.aborted) onFault(error)
-  })
+  const discovering = discover()
   return async () => {
     stopping.abort()
     await discovering
