@@ -8,7 +8,6 @@ import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts
 import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
-import type { Command } from './sdk.ts'
 import type { Change } from './table/change.ts'
 import { newTable } from './table/table.ts'
 
@@ -152,8 +151,8 @@ export const newAws = ({
     bucket,
     streamChange,
     takeRecord,
-    /** Performs a call. @throws the SDK's errors */
-    perform: ({ constructor: { name }, input }: Command): Record<string, unknown> => {
+    /** Performs a command, by its class name. @throws the SDK's errors */
+    perform: (name: string, input: object): Record<string, unknown> => {
       const service = services.get(name)
       if (!service) throw new Error(`The in-memory AWS does not support ${name}`)
       const call = calls[service][name as never] as (input: object) => Record<string, unknown>

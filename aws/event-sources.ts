@@ -24,7 +24,7 @@ export const failedOf = (
   return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
 }
 
-export const jobOf = (queue: QueueName): JobName => {
+const jobOf = (queue: QueueName): JobName => {
   const job = jobNames.find((name) => {
     const { from } = jobRow(name)
     return 'queues' in from && from.queues.includes(queue)

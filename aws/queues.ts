@@ -127,7 +127,6 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
         if (isDone || isDeadLetter) remove(message)
       }
     },
-    messages: (): Iterable<Message> => byReceipt.values(),
     calls: {
       SendMessageCommand: ({ QueueUrl, ...entry }: SendInput) => send(QueueUrl, entry),
       SendMessageBatchCommand: ({ QueueUrl, Entries }: SendBatchInput) => {

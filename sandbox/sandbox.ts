@@ -10,6 +10,7 @@ import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
+import { environment } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
@@ -103,7 +104,7 @@ const start = async (
     ...(queues && {
       deliver: (arn, MessageBody) => {
         const sent = queues.sqs.send(
-          new SendMessageCommand({ QueueUrl: queues.urlOf(arn), MessageBody }),
+          new SendMessageCommand({ QueueUrl: environment.queueUrlOf(arn), MessageBody }),
         )
         // A lost message is tolerated, as on AWS: the sweep expires the debit.
         sent.catch((error) => print(faultLine('scheduler', error)))
@@ -137,9 +138,10 @@ const start = async (
   const functions = printingFaults(await loadFunctions(), print)
   const ofFunctions = answerFunctionCalls(functions)
   answerCalls((command) => {
-    const service = aws.serviceOf(command.constructor.name)
+    const { name: call } = command.constructor
+    const service = aws.serviceOf(call)
     if (!service) return ofFunctions(command)
-    return service in endpoints ? undefined : perform(() => aws.perform(command))
+    return service in endpoints ? undefined : perform(() => aws.perform(call, command.input))
   })
   journal?.compact(restore(aws, journal.read()))
   if (aws.table.items().length === 0) await seed(functions)

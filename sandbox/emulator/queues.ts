@@ -6,7 +6,6 @@ export type EmulatedQueues = {
   sqs: SQSClient
   url: (name: string) => string
   arn: (name: string) => string
-  urlOf: (arn: string) => string
   remove: () => Promise<void>
   close: () => Promise<void>
 }
@@ -50,9 +49,5 @@ export const createQueues = async (
       [...accounts.keys()].map((name) => sqs.send(new DeleteQueueCommand({ QueueUrl: url(name) }))),
     )
   }
-  const urlOf = (text: string): string => {
-    const [, , , , account, name] = text.split(':')
-    return `${endpoint.replace(/\/$/, '')}/${account}/${name}`
-  }
-  return { sqs, url, arn, urlOf, remove, close: async () => sqs.destroy() }
+  return { sqs, url, arn, remove, close: async () => sqs.destroy() }
 }

@@ -36,29 +36,30 @@ export const queueCalls = ({
     })
 
   /** Rejects an entry of the batch, if that fault strikes. */
-  const sendBatch = (command: Command): unknown => {
-    const input = command.input as SendBatchInput
-    if (!faults.strikes('queue takes a part')) return perform(command)
+  const sendBatch = (input: SendBatchInput): unknown => {
+    const send = (entries: SendBatchInput['Entries']) =>
+      perform('SendMessageBatchCommand', { ...input, Entries: entries })
+    if (!faults.strikes('queue takes a part')) return send(input.Entries)
     const rejected = random.below(input.Entries.length)
     const Entries = input.Entries.filter((_, index) => index !== rejected)
-    if (Entries.length > 0) perform({ ...command, input: { ...input, Entries } })
+    if (Entries.length > 0) send(Entries)
     return { Failed: [{ Id: input.Entries[rejected]?.Id }] }
   }
 
   return {
     SendMessageCommand: (command) =>
       sending(`send ${queueIn(String(command.input.QueueUrl))} ${command.input.MessageBody}`, () =>
-        perform(command),
+        perform(command.constructor.name, command.input),
       ),
     SendMessageBatchCommand: (command) => {
-      const { QueueUrl, Entries } = command.input as SendBatchInput
-      const bodies = Entries.map(({ MessageBody }) => MessageBody).join(' ')
-      return sending(`send ${queueIn(QueueUrl)} ${bodies}`, () => sendBatch(command))
+      const input = command.input as SendBatchInput
+      const bodies = input.Entries.map(({ MessageBody }) => MessageBody).join(' ')
+      return sending(`send ${queueIn(input.QueueUrl)} ${bodies}`, () => sendBatch(input))
     },
     ChangeMessageVisibilityCommand: (command) =>
       effects.call({ name: 'hide', changes: false, takes: QUEUE_TAKES }, () => {
         if (isOut()) throw unavailable()
-        return perform(command)
+        return perform(command.constructor.name, command.input)
       }),
   }
 }
@@ -68,7 +69,7 @@ export const schedulerCalls = ({ perform, effects, faults }: FaultyCalls): Calls
     const name = `schedule ${command.input.Name}`
     return effects.call({ name, changes: true, takes: [10, 60] }, () => {
       if (faults.strikes('scheduler unreachable')) throw timedOut()
-      perform(command)
+      perform(command.constructor.name, command.input)
       if (faults.strikes('schedule result unknown')) throw timedOut()
       return {}
     })
@@ -80,7 +81,7 @@ export const bucketCalls = ({ perform, effects, faults }: FaultyCalls): Calls =>
     const name = `report ${command.input.Key}`
     return effects.call({ name, changes: true, takes: [20, 90] }, () => {
       if (faults.strikes('report not written')) throw unavailable()
-      return perform(command)
+      return perform(command.constructor.name, command.input)
     })
   },
 })

@@ -37,10 +37,7 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
-export const tableCalls = ({ perform, effects, faults, random, clock, isOut }: Deps) => {
-  const run = (name: string, input: Record<string, unknown>) =>
-    perform({ constructor: { name }, input })
-
+export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut }: Deps) => {
   /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
