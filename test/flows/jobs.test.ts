@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
@@ -27,12 +27,11 @@ import { storeWebhook } from '../support/settings.ts'
 
 const service = useService()
 const receiver = useReceiver()
-const bank = useHttpBank()
+const bank = useHttpBank(service)
 
 const TODAY = dayOf(new Date())
 const first = nightAfter(0)
 const DONE = { batchItemFailures: [] }
-beforeAll(() => service.call('bank', 'create', bank.options()))
 
 const createHtbPayee = (id: string): Promise<Payee> =>
   createPayee(service, id, { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' })
