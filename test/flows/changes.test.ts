@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { ama, operatorsOf } from '../support/operators.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
 
 /** Settings of providers, and the change records of operators with old and new values. */
 
 const service = useService()
-const { operate: operateAs } = operatorsOf(service)
-const actor = ama
+const actor = 'arn:aws:iam::123456789012:user/ama'
 
 const operate = (noun: string, verb: string, options: Record<string, string>) =>
-  operateAs(ama, noun, verb, options)
+  service.call(noun, verb, options, actor)
 
 const changes = (options: Record<string, string> = {}): Promise<Shown[]> =>
   operate('change', 'list', options)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
@@ -98,8 +99,12 @@ export const useService = ({
   }
   const invoke = (name: string, event: unknown): Promise<unknown> =>
     running().functions.invoke(name, event)
-  const operate = async (noun: string, verb: string, options: Options = {}) =>
-    (await invoke(`manage-${noun}`, { verb, options })) as OperatorReply
+  const operate = async (noun: string, verb: string, options: Options = {}, actor?: string) => {
+    // Change records of one millisecond have no order.
+    if (actor) await pause(2)
+    const event = { verb, options, ...(actor && { actor }) }
+    return (await invoke(`manage-${noun}`, event)) as OperatorReply
+  }
   /** Runs an operator's verb. @throws when it is refused */
   const call = async (...words: Parameters<typeof operate>) => printed(await operate(...words))
   const show = (reference: string): Promise<Shown> => call('debit', 'show', { reference })
