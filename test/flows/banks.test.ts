@@ -38,14 +38,12 @@ describe('list-banks', () => {
     const page = { current_page: 2, per_page: 3, total_pages, total_count: all.length }
     expect(second.body.meta).toMatchObject(page)
     expect((await service.get(`${BANKS}?page=9000`)).body.data).toEqual([])
-  })
-
-  test.each([
-    ...['per_page=0', 'per_page=-1', 'per_page=101', 'per_page=1e3', 'per_page=20;'],
-    ...['per_page=2&per_page=3', 'per_page[]=2', `per_page=1${'0'.repeat(30)}`],
-  ])('rejects %s with 422/1007 and the name of the field', async (query) => {
-    const reply = await service.get(`${BANKS}?${query}`)
-    expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', 'per_page'])
+    const wrong = ['0', '-1', '101', '1e3', '20;', '2&per_page=3', `1${'0'.repeat(30)}`]
+    for (const text of [...wrong.map((value) => `=${value}`), '[]=2']) {
+      const reply = await service.get(`${BANKS}?per_page${text}`)
+      const fields = Object.keys(reply.body.details)
+      expect([codeOf(reply), ...fields], text).toEqual(['422/1007', 'per_page'])
+    }
   })
 })
 
