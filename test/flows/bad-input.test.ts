@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { atOnce } from '../support/examples.ts'
 import { createProvider } from '../support/provider.ts'
 import { rowsOf } from '../support/rows.ts'
 import {
@@ -38,18 +39,18 @@ describe('bodies', () => {
   const amount = (text: string) => fields.replace('"100.00"', text)
   const invalid = [Buffer.from(fields.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]
 
+  // All forms of JSON: test/api/json-body.test.ts.
   test.each<[string, string | Uint8Array]>([
-    ...['', '  ', 'null', '[]', '"x"', '1'].map((text): [string, string] => [`"${text}"`, text]),
-    ...['01.00', '+1.00', '.50', 'NaN'].map((text): [string, string] => [text, amount(text)]),
-    ['cut off', fields.slice(0, -1)],
+    ['blanks', '  '],
+    ['null', 'null'],
+    ['01.00', amount('01.00')],
+    ['NaN', amount('NaN')],
     ['two values', `${fields}${fields}`],
-    ['a key twice', fields.replace('{', '{"amount":"1.00",')],
     ['a key twice, once escaped', fields.replace('{', '{"\\u0061mount":"1.00",')],
     ['invalid UTF-8', Buffer.concat(invalid)],
     ['a byte order mark', `\ufeff${fields}`],
     ['UTF-16', Buffer.from(fields, 'utf16le')],
     ['over 64 KiB', fields.replace('Order 1', 'x'.repeat(65_536))],
-    ['nested too deeply', `${'['.repeat(40)}${']'.repeat(40)}`],
     ['nested 60,000 levels', '['.repeat(60_000)],
     ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
   ])('%s gets 400/1400', async (_name, body) => {
@@ -167,22 +168,18 @@ describe('fields of a charge', () => {
 })
 
 describe('get-debit-request', () => {
-  const limited = async (paths: string[], method = 'GET') => {
-    vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
-    const { credential } = await createProvider(service, `reads-${method.toLowerCase()}`)
-    const read = (n: number) => {
-      const path = statusPath(paths[n % paths.length] ?? '')
-      return service.send(n % 2 ? method : 'GET', path, { credential })
-    }
-    const replies = await Promise.all(Array.from({ length: 61 }, (_, n) => read(n)))
-    return replies.map(({ status }) => status).sort()
-  }
-
   test.each([
     ['one reference in any spelling', ['DCS-20261121-000000', '%44CS%2d20261121-000000'], 'GET'],
     ['GET and HEAD', ['DCS-20261121-111111'], 'HEAD'],
   ])('gets 429 above 60 a minute for %s', async (_name, paths, method) => {
-    expect(await limited(paths, method)).toEqual([...Array(60).fill(404), 429])
+    vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
+    const { credential } = await createProvider(service, `reads-${method.toLowerCase()}`)
+    const replies = await atOnce(61, (n) => {
+      const path = statusPath(paths[n % paths.length] ?? '')
+      return service.send(n % 2 ? method : 'GET', path, { credential })
+    })
+    const statuses = replies.map(({ status }) => status).sort()
+    expect(statuses).toEqual([...Array(60).fill(404), 429])
   })
 
   test('of unknown, foreign and malformed references gets the same 404/3404', async () => {
@@ -200,10 +197,10 @@ describe('get-debit-request', () => {
   })
 })
 
-describe('update-debit-transaction', () => {
+test('update-debit-transaction names each invalid field with 422/1007', async () => {
+  const { uuid } = await service.charge({ phone_number: SILENT })
   const reports: [string, object][] = [
     ['status', { status: 'processing' }],
-    ['status', { status: 'reversed' }],
     ['status', { status: 'COMPLETED' }],
     ['bank_reference', { bank_reference: undefined }],
     ['error_message', { status: 'failed' }],
@@ -211,34 +208,27 @@ describe('update-debit-transaction', () => {
     ['fee', { fee: '-0.01' }],
     ['metadata', { metadata: 'x' }],
   ]
-
-  test('names each invalid field with 422/1007', async () => {
-    const { uuid } = await service.charge({ phone_number: SILENT })
-    for (const [field, fields] of reports) {
-      const body = { status: 'completed', bank_reference: 'B', ...fields }
-      const reply = await service.send('POST', updatePath(uuid), {
-        credential: 'bt_sandbox_gcb',
-        body,
-      })
-      expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', field])
-    }
-  })
+  for (const [field, fields] of reports) {
+    const body = { status: 'completed', bank_reference: 'B', ...fields }
+    const options = { credential: 'bt_sandbox_gcb', body }
+    const reply = await service.send('POST', updatePath(uuid), options)
+    expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', field])
+  }
 })
 
-describe('a query parameter that is repeated or a list', () => {
-  const phone = 'phone_number=%2B233241234567'
-  test.each([
-    ['payment-providers/debit-requests', 'status=pending&status=pending', 'status'],
-    ['payment-providers/debit-requests', 'status[]=pending', 'status'],
-    ['payment-providers/banks', 'per_page=2&per_page=2', 'per_page'],
-    ['banks/debit-transactions', `${phone}&${phone}`, 'phone_number'],
-    ['banks/debit-transactions', `${phone}&status=all&status=all`, 'status_filter'],
-  ])('gets 422/1007, must be given once: %s?%s', async (path, query, name) => {
-    const credential = path.startsWith('banks') ? 'bt_sandbox_gcb' : demo
-    const reply = await service.get(`/api/v1/${path}?${query}`, credential)
-    expect(codeOf(reply)).toBe('422/1007')
-    expect(reply.body.details).toEqual({ [name]: ['must be given once'] })
-  })
+const phone = 'phone_number=%2B233241234567'
+
+test.each([
+  ['payment-providers/debit-requests', 'status=pending&status=pending', 'status'],
+  ['payment-providers/debit-requests', 'status[]=pending', 'status'],
+  ['payment-providers/banks', 'per_page=2&per_page=2', 'per_page'],
+  ['banks/debit-transactions', `${phone}&${phone}`, 'phone_number'],
+  ['banks/debit-transactions', `${phone}&status=all&status=all`, 'status_filter'],
+])('a repeated parameter gets 422/1007, must be given once: %s?%s', async (path, query, name) => {
+  const credential = path.startsWith('banks') ? 'bt_sandbox_gcb' : demo
+  const reply = await service.get(`/api/v1/${path}?${query}`, credential)
+  expect(codeOf(reply)).toBe('422/1007')
+  expect(reply.body.details).toEqual({ [name]: ['must be given once'] })
 })
 
 test.each([

@@ -20,17 +20,17 @@ const GCB = {
 }
 
 describe('settings of a provider', () => {
-  const settings = async (id: string, options = {}) => {
-    const provider = `payer-${id}`
+  const create = async (provider: string, options = {}) => {
     await service.call('provider', 'create', { provider, name: 'Payer', ...options })
-    const show = () => service.call('provider', 'show', { provider })
-    const update = (more: Record<string, string>) =>
-      service.call('provider', 'update', { provider, ...more })
-    return { provider, show, update }
+    return {
+      show: () => service.call('provider', 'show', { provider }),
+      update: (more: Record<string, string>) =>
+        service.call('provider', 'update', { provider, ...more }),
+    }
   }
 
   test('by default have no fee schedule and no settlement account, except in the sandbox', async () => {
-    const { show } = await settings('default')
+    const { show } = await create('payer-default')
     expect(await show()).toMatchObject({ fee_schedule: null, settlement_account: null })
     const fee_schedule = { basis_points: 150, fixed: '0.00', minimum: null, maximum: null }
     const account_number = expect.stringMatching(/^104100900/)
@@ -42,10 +42,8 @@ describe('settings of a provider', () => {
   })
 
   test('set and remove each part of a fee schedule, and remove it without any part', async () => {
-    const { show, update } = await settings('fees', {
-      'fee-basis-points': '150',
-      'fee-fixed': '0.10',
-    })
+    const fees = { 'fee-basis-points': '150', 'fee-fixed': '0.10' }
+    const { show, update } = await create('payer-fees', fees)
     const schedule = async () => (await show()).fee_schedule
     await update({ 'fee-minimum': '0.50', 'fee-maximum': '25.00' })
     const whole = { basis_points: 150, fixed: '0.10', minimum: '0.50', maximum: '25.00' }
@@ -61,7 +59,7 @@ describe('settings of a provider', () => {
   })
 
   test('keep, replace and remove a settlement account as a whole', async () => {
-    const { show, update } = await settings('account', GCB)
+    const { show, update } = await create('payer-account', GCB)
     const account = async () => (await show()).settlement_account
     await update({ name: 'Renamed' })
     const shown = { bank: 'GCB', account_number: '6666666666', account_name: 'Payer Ltd' }
@@ -70,23 +68,6 @@ describe('settings of a provider', () => {
     expect(await account()).toEqual({ ...shown, bank: 'ECO', account_number: '2441009009' })
     await update({ 'settlement-account': 'none' })
     expect(await account()).toBeNull()
-  })
-
-  test('take effect all when they are changed concurrently', async () => {
-    const { provider, show, update } = await settings('concurrent', GCB)
-    await Promise.all([
-      service.call('provider', 'disable', { provider }),
-      service.call('limit', 'set', { provider, 'daily-limit': '750.00' }),
-      update({ name: 'Renamed' }),
-      update({ 'fee-basis-points': '150' }),
-      update({ 'allow-list': '203.0.113.0/24' }),
-      update({ 'settlement-account': 'none' }),
-    ])
-    expect(await show()).toMatchObject({
-      ...{ status: 'suspended', daily_limit: '750.00', name: 'Renamed' },
-      ...{ fee_schedule: { basis_points: 150 }, allow_list: ['203.0.113.0/24'] },
-      settlement_account: null,
-    })
   })
 })
 
