@@ -175,25 +175,9 @@ describe('list-debit-transactions', () => {
   test('returns pending debits by default, or an empty list', async () => {
     const empty = { transactions: [], total_count: 0, total_amount: 0 }
     expect((await list()).body.data).toMatchObject({ ...empty, status_filter: 'pending' })
-    for (const status of ['processing', 'failed', 'cancelled']) {
-      expect((await list(`&status=${status}`)).body.data, status).toMatchObject(empty)
-    }
+    expect((await list('&status=cancelled')).body.data).toMatchObject(empty)
     const other = await list('&status=all', 'bt_sandbox_eco')
     expect(other.body.data).toMatchObject({ customer: 'Efua Sarpong', ...empty })
-  })
-
-  test('returns pages by number and by cursor', async () => {
-    const first = await list('&status=completed&per_page=2')
-    const second = await list('&status=completed&per_page=2&page=2')
-    const next = await list(`&status=completed&per_page=3&cursor=${first.body.meta.next_cursor}`)
-    expect([first, second].flatMap(listed)).toEqual(references.slice(0, 4))
-    expect(listed(next)).toEqual(references.slice(2))
-    expect(first.body.data).toMatchObject({ total_count: 5, total_amount: 15.5 })
-    for (const name of ['total_count', 'total_amount']) {
-      expect(next.body.data).not.toHaveProperty(name)
-    }
-    expect(next.body.meta).toMatchObject({ per_page: 3, next_cursor: null, has_more: false })
-    expect(next.body.meta).not.toHaveProperty('current_page')
   })
 
   const statuses = ['must be one of pending, processing, completed, failed, all']
