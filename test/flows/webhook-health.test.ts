@@ -179,27 +179,26 @@ describe('delivery recover', () => {
 
   test('sends every undelivered event once, page by page, and no delivered one', async () => {
     const own = await subscribe('recovers', { 'max-attempts': '1' })
-    const { id, charge, delivery, attempt } = own.provider
+    const { id: provider, charge, delivery, attempt } = own.provider
     const received = await charge()
     await delivery(received, 'failed', 'delivered')
-    await receiver.events(received, 3)
     own.respond((response) => response.destroy())
     const missed = 3 * (await atOnce(21, () => charge())).length
     expect(missed).toBeGreaterThan(RECOVERY_PAGE)
     const list = (options = {}): Promise<Shown[]> =>
-      service.call('delivery', 'list', { provider: id, ...options })
+      service.call('delivery', 'list', { provider, ...options })
     await vi.waitFor(async () => {
       expect(await list({ status: 'abandoned' })).toHaveLength(missed)
     }, PATIENCE)
     own.respond(204)
     const before = own.arrived().length
     const since = daysAgo(13.9).toISOString()
-    const started = await service.call('delivery', 'recover', { provider: id, since })
-    expect(started).toMatchObject({ provider: id, deliveries: missed })
-    const recovery = () => findRecovery(providerId(id), started.recovery)
+    const started = await service.call('delivery', 'recover', { provider, since })
+    expect(started).toMatchObject({ provider, deliveries: missed })
+    const recovery = () => findRecovery(providerId(provider), started.recovery)
     await vi.waitFor(async () => expect(await recovery()).toMatchObject({ page: 1 }), PATIENCE)
-    // The second page is due ten seconds later, and the attempts are spread over the time.
-    const second = { provider: id, id: started.recovery, page: 1 }
+    // The second page is due ten seconds later; the attempts of each are spread over the time.
+    const second = { provider, id: started.recovery, page: 1 }
     await service.runJob('recover-deliveries', { ...second, page: 0 })
     expect(await recovery()).toMatchObject({ status: 'running', page: 1 })
     await service.runJob('recover-deliveries', second, 10)
