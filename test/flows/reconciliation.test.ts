@@ -85,31 +85,25 @@ describe('a statement of a bank', () => {
       rowOf({ ...failed, uuid: '' }, 'S-5'),
       rowOf(elsewhere, 'E-1'),
       rowOf(reversed, 'S-6'),
-      rowOf({ ...matching, uuid: '' }, 'S-9', '7.00'),
-      rowOf(matching),
     ]
     const report = await compare(rows, matching.date)
-    const shown = (group: keyof typeof report) =>
-      report[group].examples.map(({ line, reference, reason }) => [line, reference, reason])
-    expect([report.matched.sum, shown('matched')]).toEqual([
+    const shown = (group: keyof typeof report) => [
+      report[group].sum,
+      ...report[group].examples.map(({ line, reference, reason }) => [line, reference, reason]),
+    ]
+    expect(shown('matched')).toEqual([
       '300.00',
-      [
-        [2, matching.reference, undefined],
-        [3, byReference.reference, undefined],
-        [7, reversed.reference, undefined],
-      ],
+      [2, matching.reference, undefined],
+      [3, byReference.reference, undefined],
+      [7, reversed.reference, undefined],
     ])
-    expect([report.differs.sum, shown('differs')]).toEqual([
-      '290.00',
-      [
-        [4, otherAmount.reference, 'the amount is 100.00 here'],
-        [5, failed.reference, 'the debit is failed here'],
-        [9, matching.reference, 'line 2 names the same debit'],
-      ],
+    expect(shown('differs')).toEqual([
+      '190.00',
+      [4, otherAmount.reference, 'the amount is 100.00 here'],
+      [5, failed.reference, 'the debit is failed here'],
     ])
     // The debit of another bank is unknown here.
-    const unknown = [6, 8].map((line) => [line, undefined, undefined])
-    expect([report.missing_here.sum, shown('missing_here')]).toEqual(['107.00', unknown])
+    expect(shown('missing_here')).toEqual(['100.00', [6, undefined, undefined]])
     // Two debits of the first test, and this one.
     expect(report.missing_at_bank.sum).toBe('300.00')
     expect(shown('missing_at_bank')).toContainEqual([undefined, unknownToBank.reference, undefined])

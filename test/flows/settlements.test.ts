@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { BatchId } from '../../shared/domain/settlement/batch.ts'
-import { debitLine } from '../../shared/domain/settlement/line.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Batch, type BatchId, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
-import { findDebit } from '../../shared/store/debits/debits.ts'
-import { findOpenBatch } from '../../shared/store/settlement/batches.ts'
-import { addLines } from '../../shared/store/settlement/lines.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { put } from '../../shared/store/table.ts'
 import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { codeOf, type Shown, statusPath, textOf, useService } from '../support/running-service.ts'
@@ -68,21 +66,12 @@ describe('list-settlements', () => {
     expect(pages).toEqual([idsOf([third, second]), [first.id]])
   })
 
-  test('returns to another provider its own batches, and rejects foreign and malformed cursors', async () => {
+  test('returns to another provider its own batches and rejects the cursor', async () => {
     expect(idsOf((await stranger.get(LIST)).body.data)).toEqual([foreign.id])
     const { next_cursor } = (await get(`${LIST}?per_page=1`)).body.meta
-    for (const [name, values] of [
-      ['cursor', [next_cursor, '', 'x', 'MjAyNi0xMS0yMQ', 'MjAyNi0xMS0yMiMwMDAxIzE', '%27']],
-      ['per_page', ['', '0', '101', '-1', '1.5', 'all', '2&per_page=2']],
-    ] as const) {
-      for (const value of values) {
-        const reply = await stranger.get(`${LIST}?${name}=${value}`)
-        const fields = Object.keys(reply.body.details ?? {})
-        expect([codeOf(reply), ...fields], value).toEqual(['422/1007', name])
-      }
-    }
-    const { details } = (await stranger.get(`${LIST}?cursor=${next_cursor}`)).body
-    expect(details).toEqual({ cursor: ['must be a cursor of this list'] })
+    const reply = await stranger.get(`${LIST}?cursor=${next_cursor}`)
+    const details = { cursor: ['must be a cursor of this list'] }
+    expect([codeOf(reply), reply.body.details]).toEqual(['422/1007', details])
   })
 })
 
@@ -155,32 +144,21 @@ describe('get-settlement-report', () => {
     expect([sums, ...rest]).toEqual(['total,,,,,216.67,3.25,213.42,GHS', ''])
   })
 
-  test.each(['xml', '', 'CSV', 'json&format=csv'])('rejects format=%s', async (format) => {
-    const reply = await get(`${reportPath(first.id)}?format=${format}`)
-    expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', 'format'])
-  })
-
-  test('gets 400/5001 for an unsealed batch, which the next run completes', async () => {
+  test('gets 400/5001 for an unsealed batch', async () => {
     const builder = await createPayee(service, 'broken-off')
-    const [reference = ''] = await builder.complete('10.00')
-    const debit = await findDebit(reference as Parameters<typeof findDebit>[0])
-    if (!debit) throw new Error(`${reference} is gone`)
-    const place = { provider: providerId(builder.id), date: nightAfter(5), feeSchedule: null }
-    const building = await findOpenBatch(place, real)
-    const entries = [{ debit, line: debitLine(debit, undefined) }]
-    await addLines(building, { entries, sweptBefore: real.now() }, real)
-    const { id } = building.batch
+    const id = 'STL-20261122-LEFT01' as BatchId
+    const uuid = crypto.randomUUID() as Batch['uuid']
+    const place = { provider: providerId(builder.id), date: nightAfter(5), n: 1, feeSchedule: null }
+    const open = openBatch({ id, uuid, createdAt: new Date(), ...place })
+    await put(keys.batch(id), 'batch', toBatchItem(open))
     const reply = await builder.get(reportPath(id))
     const message = 'the batch is being built'
     expect([codeOf(reply), reply.body.details]).toEqual(['400/5001', message])
-    const open = { status: 'pending', sealed_at: null, count: null, net: null }
-    expect((await builder.get(pathOf(id))).body.data).toMatchObject(open)
+    const shown = { status: 'pending', sealed_at: null, count: null, net: null }
+    expect((await builder.get(pathOf(id))).body.data).toMatchObject(shown)
     for (const verb of ['report', 'process']) {
       await expect(builder.batch(verb, id)).rejects.toThrow(message)
     }
-    const { built } = await builder.run(nightAfter(5))
-    expect(built).toMatchObject([{ id, count: 1, gross: '10.00' }])
-    expect((await builder.get(reportPath(id))).status).toBe(200)
   })
 
   test('redirects with 303 to a report that is too large for a reply', async () => {

@@ -36,20 +36,19 @@ describe('webhook rotate-secret', () => {
     const [, retry] = (await receiver.events(reference, 2)) as [Received, Received]
     expect([first, second].map((secret) => verifies(retry, secret))).toEqual([true, true])
     expect(retry.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
-    const { secret: third } = await provider.webhook('rotate-secret', { 'grace-seconds': '60' })
     await set({ events: 'none' })
-    const later = await lastEvent()
-    const secrets = [first, second, third]
-    expect(secrets.map((secret) => verifies(later, secret))).toEqual([false, true, true])
-  })
-
-  test('replaces the secret immediately without a grace period', async () => {
-    const { provider, set, lastEvent } = await create('rotates-at-once')
-    const { secret } = await set()
-    const rotated = await provider.webhook('rotate-secret', { 'grace-seconds': '0' })
-    expect(rotated.previous_until).toBeNull()
-    const event = await lastEvent()
-    expect([secret, rotated.secret].map((one) => verifies(event, one))).toEqual([false, true])
+    const rotate = async (seconds: string) => {
+      const { secret, previous_until } = await provider.webhook('rotate-secret', {
+        'grace-seconds': seconds,
+      })
+      return { secret, previous_until, event: await lastEvent() }
+    }
+    const third = await rotate('60')
+    const verified = [first, second, third.secret].map((secret) => verifies(third.event, secret))
+    expect(verified).toEqual([false, true, true])
+    const { secret, previous_until, event } = await rotate('0')
+    expect(previous_until).toBeNull()
+    expect([third.secret, secret].map((one) => verifies(event, one))).toEqual([false, true])
     expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
   })
 })
@@ -60,15 +59,9 @@ describe('webhook set', () => {
     const { set, lastEvent } = await subscribe('varies', variants)
     await set({ 'signature-prefix': 'sha256' })
     const { body, headers } = await lastEvent()
-    const [event_id, reference, partner_reference] = Array(3).fill(expect.any(String))
-    const { timestamp } = body
-    expect(body).toEqual({
-      ...{ event: 'debit_request.failed', event_id, timestamp, api_version: 'v1', sequence: 2 },
-      data: {
-        ...{ reference, partner_reference, status: 'failed', timestamp },
-        ...{ amount: 1, currency: 'GHS' },
-      },
-    })
+    const data = { reference: expect.any(String), status: 'failed', amount: 1 }
+    expect(body).toMatchObject({ event: 'debit_request.failed', sequence: 2, data })
+    expect(body.data).not.toHaveProperty('transaction')
     const signature = expect.stringMatching(/^sha256=[0-9a-f]{64}$/)
     expect(headers).toMatchObject({ 'x-svc-event': body.event, 'x-svc-signature': signature })
     await set({ payload: 'full', 'event-names': 'transaction', 'signature-prefix': 'none' })
