@@ -36,45 +36,17 @@ const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
     return ours[0]
   }, PATIENCE)
 
-describe('settlement run', () => {
-  test('builds the batch of a day once and pays it on the next day, for one provider', async () => {
-    const [payee, other] = [
-      await createPayee(service, 'paid'),
-      await createPayee(service, 'unpaid'),
-    ]
-    const references = await payee.complete('100.00', '50.00', '1.50')
-    await other.complete('2.00')
-    const [theirs] = (await other.run(first)).built
-    const list = ({ id: provider }: Payee) => service.call('settlement', 'list', { provider })
-    const { built, ...others } = await payee.run(first)
-    expect(others).toEqual({ date: first, paid: [], unpaid: [], in_work: [] })
-    expect(built).toMatchObject([{ status: 'pending', count: 3, gross: '151.50', paid: null }])
-    await expect(payee.run(first)).rejects.toThrow('No transactions to settle (5002)')
-    expect(await list(payee)).toEqual(built)
-    const { lines } = await payee.batch('report', built[0].id)
-    expect(lines.map(({ reference }: Shown) => reference).sort()).toEqual(references.sort())
-    const csv = await payee.batch('report', built[0].id, { format: 'csv' })
-    expect(csv).toMatch(/^type,reference,.*\r\n(?:debit,.*\r\n){3}total,,,,,151\.50,.*,GHS\r\n$/)
-    const TIME = expect.stringMatching(/Z$/)
-    const done = { status: 'completed', paid: '149.23', processed_at: TIME, completed_at: TIME }
-    const bank_reference = expect.stringMatching(/^GCB-/)
-    expect((await payee.run(second)).paid).toEqual([{ ...built[0], ...done, bank_reference }])
-    expect(await list(other)).toEqual([theirs])
-  })
-
-  test('of a day without completed debits builds nothing, in production for no future day', async () => {
-    const date = '2020-01-01'
-    const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
-    expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
-    const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
-    expect(await run(date)).toContain('5002')
-    vi.stubEnv('STAGE', 'production')
-    const today = dayOf(new Date())
-    expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
-    expect(await run(today)).toContain('5002')
-  })
+test('settlement run of a day without completed debits builds nothing, in production for no future day', async () => {
+  const date = '2020-01-01'
+  const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
+  expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
+  const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
+  expect(await run(date)).toContain('5002')
+  vi.stubEnv('STAGE', 'production')
+  const today = dayOf(new Date())
+  expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
+  expect(await run(today)).toContain('5002')
 })
-
 describe('a payout at an HTTP bank', () => {
   test('is sent on the next day and paid once', async () => {
     const { payee, batch } = await createBatch('paid-there')

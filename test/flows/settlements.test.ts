@@ -19,6 +19,8 @@ const reportPath = (id: string, format = '') =>
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
+/** The results of three nights. */
+const runs: Shown[] = []
 let payee: Payee
 let stranger: Payee
 /** The batches of three nights: two debits; one; one with an adjustment of a debit of the first. */
@@ -37,13 +39,14 @@ beforeAll(async () => {
   ;[kept = ''] = await payee.complete('100.00')
   ;[reversed = ''] = await payee.complete('33.33')
   await stranger.complete('7.00')
-  first = (await payee.run(nightAfter(0))).built[0]
+  runs.push(await payee.run(nightAfter(0)))
   foreign = (await stranger.run(nightAfter(0))).built[0]
   await payee.complete('5.00')
-  second = (await payee.run(nightAfter(1))).built[0]
+  runs.push(await payee.run(nightAfter(1)))
   ;[last = ''] = await payee.complete('250.00')
   await payee.reverse(reversed)
-  third = (await payee.run(nightAfter(2))).built[0]
+  runs.push(await payee.run(nightAfter(2)))
+  ;[first, second, third] = runs.map(({ built }) => built[0])
 })
 
 describe('list-settlements', () => {
@@ -73,6 +76,20 @@ describe('list-settlements', () => {
     const details = { cursor: ['must be a cursor of this list'] }
     expect([codeOf(reply), reply.body.details]).toEqual(['422/1007', details])
   })
+})
+
+test('settlement run builds the batch of a day once and pays it on the next day, for one provider', async () => {
+  const none = { built: [], paid: [], unpaid: [], in_work: [] }
+  expect(runs[0]).toEqual({ ...none, date: nightAfter(0), built: [first] })
+  const done = { status: 'completed', paid: '131.33', processed_at: TIME, completed_at: TIME }
+  const bank_reference = expect.stringMatching(/^GCB-/)
+  expect(runs[1].paid).toEqual([{ ...first, ...done, bank_reference }])
+  await expect(payee.run(nightAfter(2))).rejects.toThrow('No transactions to settle (5002)')
+  const list = await service.call('settlement', 'list', { provider: 'settled' })
+  expect(list).toEqual((await get(LIST)).body.data)
+  expect((await stranger.batch('show', foreign.id)).status).toBe('pending')
+  const csv = await payee.batch('report', first.id, { format: 'csv' })
+  expect(csv).toMatch(/^type,reference,.*\r\n(?:debit,.*\r\n){2}total,,,,,133\.33,.*,GHS\r\n$/)
 })
 
 describe('get-settlement', () => {

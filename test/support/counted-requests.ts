@@ -54,9 +54,9 @@ export type Settings = Partial<
 > & { status?: string }
 
 type Request = {
-  /** In place of a valid credential. */
+  /** Headers in place of a valid credential. */
   headers?: Record<string, string | string[]>
-  /** Of the peer. */
+  /** The address of the peer. */
   address?: string | undefined
   /** The time until the function times out. */
   milliseconds?: number
