@@ -65,14 +65,9 @@ describe('list-debit-requests', () => {
       expect(pages.flatMap(listed)).toEqual(all)
       const total = { total_pages: 3, total_count: all.length, has_more: true }
       expect(pages[0]?.body.meta).toMatchObject(total)
-      const followed = pages.slice(0, 1).flatMap(listed)
-      for (let cursor = pages[0]?.body.meta.next_cursor; cursor; ) {
-        const next = await get(`?${status}per_page=2&cursor=${cursor}`)
-        followed.push(...listed(next))
-        expect(next.body.meta).not.toHaveProperty('total_count')
-        cursor = next.body.meta.next_cursor
-      }
-      expect(followed).toEqual(all)
+      const next = await get(`?${status}per_page=4&cursor=${pages[0]?.body.meta.next_cursor}`)
+      expect(listed(next)).toEqual(all.slice(2))
+      expect(next.body.meta).not.toHaveProperty('total_count')
     }
     const cancelled = await get('?status=cancelled')
     expect([cancelled.body.data, cancelled.body.meta.total_count]).toEqual([[], 0])

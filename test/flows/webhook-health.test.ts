@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { jobs } from '../../infra/definitions/jobs.ts'
-import { RECOVERY_PAGE } from '../../shared/domain/webhooks/recovery.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { atOnce, NOON, providerId } from '../support/examples.ts'
@@ -166,41 +165,31 @@ describe('delivery recover', () => {
     expect(await service.refusal('delivery', 'recover', { provider, since })).toBe(error)
   })
 
-  test('sends every undelivered event once, page by page, and no delivered one', async () => {
+  // Pages: test/queues/relay.test.ts and test/store/webhooks/recoveries.test.ts.
+  test('sends every undelivered event once, and no delivered one', async () => {
     const own = await subscribe('recovers', { 'max-attempts': '1' })
     const { id: provider, charge, delivery, attempt } = own.provider
     const received = await charge()
     await delivery(received, 'failed', 'delivered')
     own.respond((response) => response.destroy())
-    const missed = 3 * (await atOnce(21, () => charge())).length
-    expect(missed).toBeGreaterThan(RECOVERY_PAGE)
-    const list = (options = {}): Promise<Shown[]> =>
-      service.call('delivery', 'list', { provider, ...options })
-    await vi.waitFor(async () => {
-      expect(await list({ status: 'abandoned' })).toHaveLength(missed)
-    }, PATIENCE)
+    const missed = await atOnce(3, () => charge())
+    for (const reference of missed) await delivery(reference, 'failed', 'abandoned')
     own.respond(204)
     const before = own.arrived().length
     const since = daysAgo(13.9).toISOString()
     const started = await service.call('delivery', 'recover', { provider, since })
-    expect(started).toMatchObject({ provider, deliveries: missed })
+    expect(started).toMatchObject({ provider, deliveries: 9 })
     const recovery = () => findRecovery(providerId(provider), started.recovery)
-    await vi.waitFor(async () => expect(await recovery()).toMatchObject({ page: 1 }), PATIENCE)
-    // The second page is due ten seconds later; the attempts of each are spread over the time.
-    const second = { provider, id: started.recovery, page: 1 }
-    await service.runJob('recover-deliveries', { ...second, page: 0 })
-    expect(await recovery()).toMatchObject({ status: 'running', page: 1 })
-    await service.runJob('recover-deliveries', second, 10)
-    expect(await recovery()).toMatchObject({ status: 'done', page: 2 })
+    await vi.waitFor(async () => expect(await recovery()).toMatchObject({ status: 'done' }))
     const names = ['created', 'pending', 'failed'].map((name) => `transaction.${name}`)
-    for (const { reference, event, next_attempt_at } of await list()) {
+    for (const record of await service.call('delivery', 'list', { provider })) {
       // Another worker makes an attempt that is due soon; delays are whole seconds.
-      const isLater = Date.parse(next_attempt_at) > Date.now() + 2_500
-      if (isLater) await attempt(reference, names.indexOf(event), 2)
+      const isLater = Date.parse(record.next_attempt_at) > Date.now() + 2_500
+      if (isLater) await attempt(record.reference, names.indexOf(record.event), 2)
     }
-    await vi.waitFor(() => expect(own.arrived()).toHaveLength(before + missed), PATIENCE)
+    await vi.waitFor(() => expect(own.arrived()).toHaveLength(before + 9), PATIENCE)
     const ids = own.arrived().map(({ body }) => body.event_id)
-    expect(new Set(ids.slice(before)).size).toBe(missed)
+    expect(new Set(ids.slice(before)).size).toBe(9)
     expect(await receiver.events(received, 3)).toHaveLength(3)
   })
 })
