@@ -195,6 +195,7 @@ test('a connector is set, shown without its secret, moved and removed', async ()
   const line = '--connector-url: is required for connector http'
   expect(await service.refusal('connector', 'set', { bank, connector })).toBe(line)
 })
+
 test('a customer account is linked, shown, listed and unlinked', async () => {
   const [phone, bank] = ['+233247654321', 'GCB']
   const link = { phone, bank, name: 'Efua Sarpong', 'account-number': '1041007777' }

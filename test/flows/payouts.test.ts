@@ -47,6 +47,7 @@ test('settlement run of a day without completed debits builds nothing, in produc
   expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
   expect(await run(today)).toContain('5002')
 })
+
 describe('a payout at an HTTP bank', () => {
   test('is sent on the next day and paid once', async () => {
     const { payee, batch } = await createBatch('paid-there')
