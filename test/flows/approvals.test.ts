@@ -9,7 +9,7 @@ import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { createPayee, nightAfter } from '../support/payee.ts'
+import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import {
   FAILS_AT_ONCE,
@@ -35,18 +35,12 @@ const DAY_MS = 86_400_000
 
 type Options = Record<string, string>
 
-const account = (digits: string): Options => ({
-  'settlement-bank': 'GCB',
-  'settlement-account': digits,
-  'settlement-name': 'Other Ltd',
-})
-
 const { call, operate, refusal } = service
 /** Requests an approval as ama and returns its id. */
 const request = async (noun: string, verb: string, options: Options): Promise<ApprovalId> =>
   (await call(noun, verb, options, ama)).approval.id
 const changeAccount = (digits: string) =>
-  request('provider', 'update', { provider: 'requested', ...account(digits) })
+  request('provider', 'update', { provider: 'requested', ...settlementAccount(digits) })
 const show = (id: string) => call('approval', 'show', { id }, ama)
 const grant = (id: string, actor = kofi) => call('approval', 'grant', { id }, actor)
 const refusalToGrant = (id: string, actor?: string) => refusal('approval', 'grant', { id }, actor)
@@ -90,7 +84,7 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'debit complete': open,
   'debit fail': open,
   'exception refund': async () => ({ reference: await debit('failed', FAILS_AT_ONCE) }),
-  'provider update': () => ({ provider: 'other', ...account('1041008002') }),
+  'provider update': () => ({ provider: 'other', ...settlementAccount('1041008002') }),
   'settlement complete': async () => ({ batch: await batch('built', '1041007001'), ...evidence }),
   'settlement retry': async () => ({ batch: await batch('rejected', '1041000000') }),
 }
@@ -157,7 +151,7 @@ describe('a call that needs no approval', () => {
     expect(await call('provider', 'update', named, ama)).toMatchObject({ name: 'Demo 2' })
     const limited = await call('bank', 'update', { bank: 'CAL', maximum: '400.00' }, ama)
     expect(limited).toMatchObject({ maximum: '400.00' })
-    const provider = { provider: 'new-one', name: 'New', ...account('1041008009') }
+    const provider = { provider: 'new-one', name: 'New', ...settlementAccount('1041008009') }
     const created = await call('provider', 'create', provider, ama)
     expect([numberOf(created), created.payouts_held_until]).toEqual(['1041008009', null])
     expect((await changesOf('new-one'))[0]).not.toHaveProperty('approved_by')
@@ -167,7 +161,7 @@ describe('a call that needs no approval', () => {
     vi.stubEnv('APPROVALS', value)
     const updated = await call('provider', 'update', {
       provider: 'signed',
-      ...account('1041008010'),
+      ...settlementAccount('1041008010'),
     })
     expect([numberOf(updated), updated.payouts_held_until]).toEqual(['1041008010', null])
     const removed = await call('connector', 'remove', { bank: 'ZEN' })
@@ -215,7 +209,7 @@ describe('a request', () => {
 
   test('needs an operator with a name, as its decision does', async () => {
     const line = 'an approval needs an operator with a known name'
-    const options = { provider: 'requested', ...account('1041008003') }
+    const options = { provider: 'requested', ...settlementAccount('1041008003') }
     const id = await changeAccount('1041008001')
     for (const actor of [undefined, 'unknown', 'two words']) {
       expect(await refusal('provider', 'update', options, actor)).toBe(line)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
 
@@ -13,11 +14,7 @@ const operate = (noun: string, verb: string, options: Record<string, string>) =>
 const changes = (options: Record<string, string> = {}): Promise<Shown[]> =>
   operate('change', 'list', options)
 
-const GCB = {
-  'settlement-bank': 'GCB',
-  'settlement-account': '6666666666',
-  'settlement-name': 'Payer Ltd',
-}
+const GCB = settlementAccount('6666666666')
 
 describe('settings of a provider', () => {
   const create = async (provider: string, options = {}) => {
@@ -62,9 +59,9 @@ describe('settings of a provider', () => {
     const { show, update } = await create('payer-account', GCB)
     const account = async () => (await show()).settlement_account
     await update({ name: 'Renamed' })
-    const shown = { bank: 'GCB', account_number: '6666666666', account_name: 'Payer Ltd' }
+    const shown = { bank: 'GCB', account_number: '6666666666', account_name: 'Payee Ltd' }
     expect(await account()).toEqual(shown)
-    await update({ ...GCB, 'settlement-bank': 'ECO', 'settlement-account': '2441009009' })
+    await update(settlementAccount('2441009009', 'ECO'))
     expect(await account()).toEqual({ ...shown, bank: 'ECO', account_number: '2441009009' })
     await update({ 'settlement-account': 'none' })
     expect(await account()).toBeNull()
@@ -97,7 +94,7 @@ describe('change list', () => {
     await createProvider(service, 'paid')
     const secret = { 'request-secret': 'rs_a_secret_of_this_test' }
     await operate('provider', 'update', { provider: 'paid', ...GCB, ...secret })
-    const to = { bank: 'GCB', account_number: '*****6666', account_name: 'Payer Ltd' }
+    const to = { bank: 'GCB', account_number: '*****6666', account_name: 'Payee Ltd' }
     expect((await service.changeOf('paid')).changed).toMatchObject({
       settlement_account: { from: null, to },
       request_secret: { from: null, to: 'changed' },

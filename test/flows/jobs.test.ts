@@ -16,7 +16,7 @@ import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
-import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
@@ -33,7 +33,7 @@ const first = nightAfter(0)
 const DONE = { batchItemFailures: [] }
 
 const createHtbPayee = (id: string): Promise<Payee> =>
-  createPayee(service, id, { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' })
+  createPayee(service, id, settlementAccount('7001007001', 'HTB'))
 
 const moved = (debit: Debit, to: Status, at: Date, changes: Changes = {}): Debit =>
   granted(bankMove(to, { changes, at })(debit))

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { useHttpBank } from '../support/http-bank.ts'
-import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { redeliverPath } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
@@ -15,7 +15,7 @@ const bank = useHttpBank(service)
 afterEach(() => vi.unstubAllEnvs())
 
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
-const AT_BANK = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
+const AT_BANK = settlementAccount('7001007001', 'HTB')
 
 /** Creates a provider, by default with an account at the HTTP bank, and its first batch. */
 const createBatch = async (id: string, account: Record<string, string> = AT_BANK) => {
@@ -97,8 +97,7 @@ describe('a payout at an HTTP bank', () => {
     expect(await payee.run(second)).toMatchObject({ paid: [], unpaid })
     const evidence = { 'bank-reference': 'X', reason: 'Y' }
     await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(details)
-    const account = { 'settlement-bank': 'ECO', 'settlement-account': '2441007001' }
-    await update({ ...account, 'settlement-name': 'Payee Ltd' })
+    await update(settlementAccount('2441007001', 'ECO'))
     const bank_reference = expect.stringMatching(/^ECO-/)
     expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
   })

@@ -9,12 +9,12 @@ export type Payee = Awaited<ReturnType<typeof createPayee>>
 /** Returns a future settlement day: debits completed by a test belong to an earlier day. */
 export const nightAfter = (days: number): Day => dayAfter(dayOf(new Date()), days + 1)
 
-const ACCOUNT = {
-  'fee-basis-points': '150',
-  'settlement-bank': 'GCB',
-  'settlement-account': '1041007001',
+/** The options of an operator that set a settlement account. */
+export const settlementAccount = (number: string, bank = 'GCB') => ({
+  'settlement-bank': bank,
+  'settlement-account': number,
   'settlement-name': 'Payee Ltd',
-}
+})
 
 const REPORT = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
 
@@ -23,7 +23,8 @@ export const createPayee = async (
   id: string,
   settings: Record<string, string> = {},
 ) => {
-  const provider = await createProvider(service, id, { ...ACCOUNT, ...settings })
+  const defaults = { 'fee-basis-points': '150', ...settlementAccount('1041007001') }
+  const provider = await createProvider(service, id, { ...defaults, ...settings })
   const complete = async (amount: string): Promise<string> => {
     const fields = { phone_number: SILENT, amount }
     const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
