@@ -42,7 +42,8 @@ const operations = {
 
 const bank = useHttpBank()
 const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
-const made = { submission: bank.debits, payout: bank.payments, refund: bank.refunds }
+const { submissions: submission, settlements: payout, refunds: refund } = bank.made
+const made = { submission, payout, refund }
 
 const names: Name[] = ['sandbox', 'http']
 const cases = names.flatMap((name) =>
