@@ -1,10 +1,14 @@
-import { jobs } from '../../infra/definitions/jobs.ts'
+import type { Context } from 'aws-lambda'
+import type { FunctionName } from '../../infra/definitions/function-permissions.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 import { current } from './current.ts'
-import { type FunctionName, functionsOf, type Handler } from './functions.ts'
 import type { InvocationResult } from './invocations.ts'
 
 /** Warm functions: loaded once, they serve one run after the other. */
+
+// biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
+type Handler = (event: any, context: Context) => Promise<unknown>
 
 const runtime: Runtime = {
   now: () => current().runtime.now(),
@@ -14,18 +18,21 @@ const runtime: Runtime = {
   pause: (milliseconds, signal) => current().runtime.pause(milliseconds, signal),
 }
 
-export const functions: Record<FunctionName, Handler> = functionsOf(runtime)
+/** Loads a function; its module exports the handler and the function that makes one. */
+const load = async (entry: string): Promise<Handler> => {
+  const { handler: _, ...others } = await import(`../../${entry}`)
+  const [make] = Object.values(others) as [(runtime: Runtime) => Handler]
+  return make(runtime)
+}
 
-const ENDPOINT_SECONDS = 28
-const OPERATOR_SECONDS = 900
+export const functions = Object.fromEntries(
+  await Promise.all(functionRows.map(async ({ name, entry }) => [name, await load(entry)])),
+) as Record<FunctionName, Handler>
+
+const timeouts = new Map(functionRows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]))
 
 /** Returns a function's timeout, in seconds. */
-export const timeoutOf = (name: FunctionName): number =>
-  name in jobs
-    ? jobs[name as keyof typeof jobs].timeoutSeconds
-    : name.startsWith('manage-')
-      ? OPERATOR_SECONDS
-      : ENDPOINT_SECONDS
+export const timeoutOf = (name: FunctionName): number => timeouts.get(name) ?? 0
 
 AbortSignal.timeout = (milliseconds) => current().timeout(milliseconds)
 

@@ -1,6 +1,6 @@
 import type { SteppedClock as Clock } from '../../aws/clock.ts'
+import type { FunctionName } from '../../infra/definitions/function-permissions.ts'
 import type { Effects } from '../engine/effects.ts'
-import type { FunctionName } from '../engine/functions.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { type Api, TRIES_MAX } from './api.ts'
