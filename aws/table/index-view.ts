@@ -1,7 +1,7 @@
 import type { Item } from './change.ts'
 import type { IndexDefinition, Key } from './keys.ts'
-import { firstNot, type Row } from './sorted-rows.ts'
-import { compareText, isSame, type Value } from './values.ts'
+import { firstNot, newRows, orderBy, type Row } from './rows.ts'
+import { isSame, type Value } from './values.ts'
 
 /**
  * A global secondary index, which shows each change after a delay. The changes of one item appear in
@@ -24,7 +24,7 @@ type Step = { visibleAt: number; item: string; removed: Row | undefined; added: 
 export const newIndexView = (definition: IndexDefinition, lag: () => number): IndexView => {
   const { partitionKey, sortKey, projected } = definition
   const attributes = [partitionKey, sortKey, ...projected]
-  const partitions = new Map<string, Row[]>()
+  const rows = newRows<Row>(orderBy(sortKey))
   /** Steps by the time they become visible; the first `shown` are applied. */
   const queue: Step[] = []
   let shown = 0
@@ -38,28 +38,9 @@ export const newIndexView = (definition: IndexDefinition, lag: () => number): In
     return Object.freeze(row)
   }
 
-  const positionOf = (rows: readonly Row[], row: Row): number =>
-    firstNot(rows, (other) => {
-      const order =
-        compareText(other[sortKey] as string, row[sortKey] as string) ||
-        compareText(other.pk, row.pk) ||
-        compareText(other.sk, row.sk)
-      return order < 0
-    })
-
   const show = ({ removed, added }: Step): void => {
-    if (removed) {
-      const name = removed[partitionKey] as string
-      const rows = partitions.get(name) ?? []
-      rows.splice(positionOf(rows, removed), 1)
-      if (rows.length === 0) partitions.delete(name)
-    }
-    if (added) {
-      const name = added[partitionKey] as string
-      const rows = partitions.get(name)
-      if (rows) rows.splice(positionOf(rows, added), 0, added)
-      else partitions.set(name, [added])
-    }
+    if (removed) rows.remove(removed[partitionKey] as string, removed)
+    if (added) rows.add(added[partitionKey] as string, added)
   }
 
   const catchUp = (now: number): void => {
@@ -93,7 +74,7 @@ export const newIndexView = (definition: IndexDefinition, lag: () => number): In
     apply,
     partition: (value, now) => {
       catchUp(now)
-      return partitions.get(value) ?? []
+      return rows.partition(value)
     },
   }
 }

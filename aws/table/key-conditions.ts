@@ -2,6 +2,7 @@ import { invalid } from './errors.ts'
 import type { Parsed } from './expression-reader.ts'
 import type { Condition, Operand } from './parse-condition.ts'
 import { type Bindings, nameOf } from './placeholders.ts'
+import { firstNot, type Row } from './rows.ts'
 import { compareText } from './values.ts'
 
 /** The items of one partition that a query selects. */
@@ -81,4 +82,25 @@ const rangeOf = (part: Condition, bindings: Bindings): Omit<KeyRange, 'partition
     case '>=':
       return { low: bound(part.right, part.comparator === '>=') }
   }
+}
+
+/** Returns the span of rows in a key range; the end is excluded. */
+export const within = (
+  rows: readonly Row[],
+  sortKey: string,
+  { low, high, prefix }: KeyRange,
+): [from: number, to: number] => {
+  const firstFrom = (isBefore: (text: string) => boolean): number =>
+    firstNot(rows, (row) => isBefore(row[sortKey] as string))
+  if (prefix !== undefined) {
+    return [
+      firstFrom((text) => compareText(text, prefix) < 0),
+      firstFrom((text) => text.startsWith(prefix) || compareText(text, prefix) < 0),
+    ]
+  }
+  const edge = (bound: string, isAfter: boolean): number =>
+    firstFrom((text) => compareText(text, bound) < (isAfter ? 1 : 0))
+  const from = low ? edge(low.text, !low.isIncluded) : 0
+  const to = high ? edge(high.text, high.isIncluded) : rows.length
+  return [from, Math.max(from, to)]
 }

@@ -1,11 +1,11 @@
 import { invalid, unsupported } from './errors.ts'
 import { evaluate } from './evaluate.ts'
 import { sizeOf } from './item-size.ts'
-import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
+import { type KeyNames, type KeyRange, keyRange, within } from './key-conditions.ts'
 import { type Condition, parseCondition } from './parse-condition.ts'
 import { type Bindings, bind, nameOf, type Placeholders } from './placeholders.ts'
-import { firstNot, type Row, within } from './sorted-rows.ts'
-import { compareText, type Value } from './values.ts'
+import { firstNot, orderBy, type Row } from './rows.ts'
+import type { Value } from './values.ts'
 
 export type QueryInput = Placeholders & {
   TableName?: string | undefined
@@ -108,26 +108,14 @@ const spanAfter = (
   { sortKey }: KeyNames,
 ): Span => {
   if (!ExclusiveStartKey) return [from, to]
+  const order = orderBy(sortKey)
   const start = ExclusiveStartKey as Row
-  const order = (row: Row): number =>
-    compareText(row[sortKey] as string, start[sortKey] as string) ||
-    compareText(row.pk, start.pk) ||
-    compareText(row.sk, start.sk)
-  return ScanIndexForward === false
-    ? [
-        from,
-        Math.min(
-          to,
-          firstNot(rows, (row) => order(row) < 0),
-        ),
-      ]
-    : [
-        Math.max(
-          from,
-          firstNot(rows, (row) => order(row) <= 0),
-        ),
-        to,
-      ]
+  if (ScanIndexForward === false) {
+    const end = firstNot(rows, (row) => order(row, start) < 0)
+    return [from, Math.min(to, end)]
+  }
+  const next = firstNot(rows, (row) => order(row, start) <= 0)
+  return [Math.max(from, next), to]
 }
 
 /** DynamoDB ends a page with the row that makes it this long. */

@@ -1,49 +1,62 @@
-import type { Item } from './change.ts'
-import { firstNot } from './sorted-rows.ts'
 import { compareText } from './values.ts'
 
-/** The items of a table: partitions, each sorted by sort key. */
-export type Rows = {
-  find: (key: { pk: string; sk: string }) => Item | undefined
-  /** Stores an item under its key; undefined deletes it. */
-  set: (key: { pk: string; sk: string }, item: Item | undefined) => void
-  partition: (pk: string) => readonly Item[]
-  all: () => Item[]
+/** A row of the table or of an index. */
+export type Row = { readonly [name: string]: unknown; readonly pk: string; readonly sk: string }
+
+/** The partitions of the table or of an index, each in its order. */
+export type Rows<T extends Row> = {
+  /** Returns the row at the place of another one. */
+  find: (partition: string, place: Row) => T | undefined
+  /** Adds a row, in the place of an equal one. */
+  add: (partition: string, row: T) => void
+  remove: (partition: string, place: Row) => void
+  partition: (name: string) => readonly T[]
+  all: () => T[]
 }
 
-const NONE: readonly Item[] = []
-
-export const newRows = (): Rows => {
-  const partitions = new Map<string, Item[]>()
-
-  const find = ({ pk, sk }: { pk: string; sk: string }): Item | undefined => {
-    const rows = partitions.get(pk)
-    if (!rows) return undefined
-    const row = rows[positionOf(rows, sk)]
-    return row?.sk === sk ? row : undefined
+/** Returns the position of the first row for which `isBefore` is false. */
+export const firstNot = <T>(rows: readonly T[], isBefore: (row: T) => boolean): number => {
+  let from = 0
+  let to = rows.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (isBefore(rows[middle] as T)) from = middle + 1
+    else to = middle
   }
+  return from
+}
 
-  const set = ({ pk, sk }: { pk: string; sk: string }, item: Item | undefined): void => {
-    const rows = partitions.get(pk)
-    if (!rows) {
-      if (item) partitions.set(pk, [item])
-      return
-    }
-    const at = positionOf(rows, sk)
-    const count = rows[at]?.sk === sk ? 1 : 0
-    if (!item) rows.splice(at, count)
-    else if (count === 1) rows[at] = item
-    else rows.splice(at, 0, item)
-    if (rows.length === 0) partitions.delete(pk)
+/** Compares rows by a sort key, then by the keys of the table. */
+export const orderBy =
+  (sortKey: string) =>
+  (one: Row, other: Row): number =>
+    compareText(one[sortKey] as string, other[sortKey] as string) ||
+    compareText(one.pk, other.pk) ||
+    compareText(one.sk, other.sk)
+
+export const newRows = <T extends Row>(order: (one: Row, other: Row) => number): Rows<T> => {
+  const partitions = new Map<string, T[]>()
+
+  const locate = (partition: string, place: Row) => {
+    const rows = partitions.get(partition) ?? []
+    const at = firstNot(rows, (row) => order(row, place) < 0)
+    const row = rows[at]
+    return { rows, at, row: row && order(row, place) === 0 ? row : undefined }
   }
 
   return {
-    find,
-    set,
-    partition: (pk) => partitions.get(pk) ?? NONE,
+    find: (partition, place) => locate(partition, place).row,
+    add: (partition, row) => {
+      const { rows, at, row: previous } = locate(partition, row)
+      if (rows.length === 0) partitions.set(partition, rows)
+      rows.splice(at, previous ? 1 : 0, row)
+    },
+    remove: (partition, place) => {
+      const { rows, at, row } = locate(partition, place)
+      if (row) rows.splice(at, 1)
+      if (rows.length === 0) partitions.delete(partition)
+    },
+    partition: (name) => partitions.get(name) ?? [],
     all: () => [...partitions.values()].flat(),
   }
 }
-
-const positionOf = (rows: readonly Item[], sk: string): number =>
-  firstNot(rows, (row) => compareText(row.sk, sk) < 0)

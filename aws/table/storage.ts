@@ -2,8 +2,8 @@ import type { Change, Item } from './change.ts'
 import { invalid } from './errors.ts'
 import { type IndexView, newIndexView } from './index-view.ts'
 import type { Key, TableDefinition } from './keys.ts'
-import { newRows } from './rows.ts'
-import { isSame, type Value } from './values.ts'
+import { newRows, type Row } from './rows.ts'
+import { compareText, isSame, type Value } from './values.ts'
 
 export type TableOptions = {
   definition: TableDefinition
@@ -35,13 +35,22 @@ export type Storage = {
   commit: (replacements: readonly Replacement[]) => void
 }
 
+const bySortKey = (one: Row, other: Row): number => compareText(one.sk, other.sk)
+
 export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOptions): Storage => {
-  const rows = newRows()
+  const rows = newRows<Item>(bySortKey)
   const views = definition.indexes.map((index) =>
     newIndexView(index, () => indexLag?.(index.name) ?? 0),
   )
   let transactions = 0
   let sequence = 0
+
+  const find = (key: Key): Item | undefined => rows.find(key.pk, key)
+
+  const store = (key: Key, item: Item | undefined): void => {
+    if (item) rows.add(key.pk, item)
+    else rows.remove(key.pk, key)
+  }
 
   const commit = (replacements: readonly Replacement[]): void => {
     const at = now()
@@ -50,7 +59,7 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
     for (const { before, after } of replacements) {
       // The stream has no record of a write that changes nothing.
       if (isSame(before as Value | undefined, after as Value | undefined)) continue
-      rows.set((after ?? before) as Key, after)
+      store((after ?? before) as Key, after)
       sequence += 1
       changes.push({
         sequence,
@@ -74,11 +83,11 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
     },
     restore: (key, item, ofSequence) => {
       sequence = Math.max(sequence, ofSequence)
-      for (const view of views) view.apply(rows.find(key), item, now())
-      rows.set(key, item)
+      for (const view of views) view.apply(find(key), item, now())
+      store(key, item)
     },
     items: rows.all,
-    find: rows.find,
+    find,
     partition: rows.partition,
     index: (name) => {
       const view = views.find(({ definition }) => definition.name === name)
