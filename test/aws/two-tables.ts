@@ -48,7 +48,7 @@ export const localAt = (endpoint: string): Local => ({
   }),
 })
 
-const commands = {
+export const commands = {
   BatchGetCommand,
   DeleteCommand,
   GetCommand,
@@ -90,19 +90,20 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
 
 /** Fills in the name of the table and a token that is unique to it. */
 const inTable = (input: Record<string, unknown>, name: string): object => {
-  const named = renamed(input, name) as Record<string, unknown>
+  const named = renamed(input, TABLE, name) as Record<string, unknown>
   const token = named.ClientRequestToken
   return token === undefined
     ? named
     : { ...named, ClientRequestToken: `${token}-${name.slice(-12)}` }
 }
 
-const renamed = (value: unknown, name: string): unknown => {
-  if (value === TABLE) return name
-  if (Array.isArray(value)) return value.map((one) => renamed(one, name))
+/** Replaces the name of the table in a command. */
+export const renamed = (value: unknown, from: string, to: string): unknown => {
+  if (value === from) return to
+  if (Array.isArray(value)) return value.map((one) => renamed(one, from, to))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key === TABLE ? name : key, renamed(one, name)]),
+    Object.entries(value).map(([key, one]) => [key === from ? to : key, renamed(one, from, to)]),
   )
 }
 
