@@ -6,13 +6,13 @@ import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { real } from '../../shared/runtime.ts'
-import { allBanks, findBank } from '../../shared/store/banks/banks.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { type Item, put, read, table } from '../../shared/store/table.ts'
-import { demoProvider, gcb, NOON, providerId } from '../support/examples.ts'
+import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -67,33 +67,6 @@ const countWrites = async <T>(work: () => Promise<T>, times = 1) => {
 }
 
 describe('providers', () => {
-  test('a change is stored, and an unchanged object writes nothing', async () => {
-    await open()
-    expect(await findProvider(id)).toEqual({ ...demoProvider, id })
-    const again = () => change((before) => before ?? taken())
-    expect(await countWrites(again)).toEqual({ result: { ...demoProvider, id }, writes: 0 })
-  })
-
-  test('concurrent changes of several operators are all kept', async () => {
-    await open()
-    const add = (n: number) => (before: Provider | undefined) => ({
-      ...demoProvider,
-      ...before,
-      allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
-    })
-    await Promise.all(OPERATORS.map((n) => change(add(n))))
-    const { allowedAddresses } = (await findProvider(id)) ?? {}
-    expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
-  })
-
-  test('one of several operators creates a provider, and the others are refused', async () => {
-    const outcomes = await Promise.all(OPERATORS.map(create))
-    const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
-    expect(more).toEqual([])
-    expect(outcomes).toContainEqual(taken())
-    expect(await findProvider(id)).toEqual(winner)
-  })
-
   test('a creation whose response is lost happens once', async () => {
     const { result, writes } = await countWrites(() => create(1), 2)
     expect({ result, writes }).toMatchObject({ result: { name: 'Maker 1' }, writes: 1 })
@@ -145,17 +118,6 @@ describe('banks with a connector', () => {
     const { url: settled, newSecret: secret } = winner as SavedBank
     expect(secret).toMatch(/^cs_/)
     expect((await standing()).settings).toEqual({ url: settled, secret })
-  })
-
-  test('a new URL keeps the secret, which the table has only sealed', async () => {
-    expect(await findConnectorSettings(bank)).toBeUndefined()
-    const { newSecret: secret = '' } = (await connect(1)) as SavedBank
-    expect(await connect(2)).not.toHaveProperty('newSecret')
-    expect((await standing()).settings).toEqual({ url: 'https://bank.test/2', secret })
-    const item = await read<Item>(keys.connector(bank))
-    expect(item).toMatchObject({ entity: 'connector', url: 'https://bank.test/2' })
-    expect(JSON.stringify(item)).not.toContain(secret)
-    expect((await allBanks(NOON)).get(bank)).toEqual(connected(undefined))
   })
 
   test('a race of connecting and disconnecting leaves bank and settings consistent', async () => {

@@ -3,14 +3,10 @@ import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
-import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read } from '../../shared/store/table.ts'
-import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
   dueAttributes,
   listDue,
@@ -80,31 +76,6 @@ test.each(steps)(
 )
 
 describe('due items', () => {
-  test('every kind of item is listed from its due time on', async () => {
-    const debit = await open()
-    const { reference, provider } = debit.facts
-    const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
-    const sent = { address: null, sentAs: 'transaction.pending' }
-    const made = { id: 'dlv_1_1', at: NOON, milliseconds: 0, ...sent }
-    const outcome = { kind: 'unreached', cause: 'dns' } as const
-    await replaceDelivery(undefined, recordAttempt(newDelivery(event, {}), outcome, made, 0))
-    await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
-    const ours = async (now: Date) => {
-      const due = (await dueNow(now)).map(({ about }) => about)
-      return due.filter((about) => JSON.stringify(about).includes(reference))
-    }
-    expect(await ours(inSeconds(SWEEP_GRACE_SECONDS - 0.001))).toEqual([])
-    const all = await ours(inSeconds(SWEEP_GRACE_SECONDS + 2))
-    expect(all).toHaveLength(3)
-    expect(all).toEqual(
-      expect.arrayContaining([
-        { kind: 'debit', reference },
-        { kind: 'delivery', reference, n: 1 },
-        { kind: 'recovery', provider, id: `r-${reference}` },
-      ]),
-    )
-  })
-
   test('a shard lists at most the limit, the most overdue first', async () => {
     // References with the same last character are in one shard.
     const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
@@ -172,13 +143,5 @@ describe('unsettled debits', () => {
     expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
     expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
     expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
-  })
-
-  test("the list has one provider's debits and no reversed ones", async () => {
-    const other = providerId('settling-2')
-    const debit = await move(await open({ provider: other }), 'completed', inSeconds(5))
-    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])
-    await move(debit, 'reversed', inSeconds(6))
-    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([])
   })
 })

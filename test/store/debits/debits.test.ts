@@ -5,18 +5,11 @@ import { type Debit, stateAt, type Transition } from '../../../shared/domain/deb
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { createDebit } from '../../../shared/store/debits/charges.ts'
-import { findBankDebitByUuid, findDebit } from '../../../shared/store/debits/debits.ts'
-import { transition, transitionAssumed } from '../../../shared/store/debits/transitions.ts'
+import { findDebit } from '../../../shared/store/debits/debits.ts'
+import { transition } from '../../../shared/store/debits/transitions.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { type Item, read, remove, table, tableName } from '../../../shared/store/table.ts'
-import {
-  bankMove,
-  gcb,
-  inSeconds,
-  pendingDebit,
-  providerId,
-  still,
-} from '../../support/examples.ts'
+import { bankMove, inSeconds, pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -38,16 +31,6 @@ const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
   transition(debit, bankMove(to, fields), runtime)
 
 describe('new debits', () => {
-  test('a used partner reference returns the first debit and writes nothing', async () => {
-    const first = pendingDebit()
-    const { partnerReference, reference } = first.facts
-    await open(first)
-    const again = pendingDebit({ partnerReference })
-    const existing = { kind: 'existing', reference, sameRequest: true }
-    expect(await open(again)).toEqual(existing)
-    expect(await findDebit(again.facts.reference)).toBeUndefined()
-  })
-
   test('partner references that would look equal in a key stay distinct', async () => {
     const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
     const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
@@ -94,60 +77,6 @@ describe('daily limit', () => {
     await remove(keys.dayTotal(debit.facts.provider, '2026-11-21'))
     expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
     expect(await dayTotal('lost')).toBeUndefined()
-  })
-
-  test('a failed debit returns its amount to the limit once', async () => {
-    const debit = pendingDebit(counted('back'))
-    await open(debit, 100_00)
-    await move(debit, 'failed')
-    await move(debit, 'failed')
-    expect(await dayTotal('back')).toBe(0)
-    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'created' })
-  })
-})
-
-describe('transitions', () => {
-  test('a decision on a stale read is repeated on the current debit', async () => {
-    const stale = pendingDebit()
-    await open(stale)
-    await move(stale, 'completed')
-    const once = await findDebit(stale.facts.reference)
-    expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
-    await move(stale, 'completed')
-    expect(await findDebit(stale.facts.reference)).toEqual(once)
-  })
-})
-
-describe('transitions from an assumed state', () => {
-  const complete = (debit: Debit) =>
-    transitionAssumed(debit, bankMove('completed', { changes: { bankReference: 'B-1' } }), runtime)
-
-  const opened = async (metadata = {}) => {
-    const debit = pendingDebit({ metadata })
-    await open(debit)
-    const presumed = (await findBankDebitByUuid(gcb.identifier, debit.facts.uuid)) as Debit
-    return { debit, presumed }
-  }
-
-  test('the result is the stored debit, without assumed values', async () => {
-    const { debit, presumed } = await opened({ order: 7 })
-    await move(debit, 'processing')
-    const completed = (await complete(presumed)) as Debit
-    expect(completed).toEqual(await findDebit(debit.facts.reference))
-    expect(stateAt(completed)).toMatchObject({ metadata: { order: 7 }, bankReference: 'B-1' })
-    const actors = completed.history.map(({ by }) => by)
-    expect(actors).toEqual(['provider:demo', 'provider:demo', 'bank:GCB', 'bank:GCB'])
-  })
-
-  test('the stored debit decides if the assumption is wrong', async () => {
-    const pending = await opened()
-    const done = (await complete(pending.presumed)) as Debit
-    expect(done.history.map(({ type }) => type)).toEqual(['created', 'pending', 'completed'])
-    const again = await complete(pending.presumed)
-    expect(again).toEqual(done)
-    const failed = await opened()
-    await move(failed.debit, 'failed')
-    expect(await complete(failed.presumed)).toMatchObject({ code: 3001 })
   })
 })
 

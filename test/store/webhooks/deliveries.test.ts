@@ -54,18 +54,6 @@ const rejected = (delivery: Delivery) =>
 const itemOf = ({ reference, n }: Delivery) => read<Item>(keys.delivery(reference, n))
 
 describe('records', () => {
-  test.each([
-    ['failed', refused],
-    ['delivered', taken],
-    ['abandoned', rejected],
-    ['asked for', (delivery: Delivery) => redeliver(delivery, inSeconds(5))],
-  ])('a delivery is read back: %s', async (_what, after) => {
-    const written = after(fresh())
-    expect(await replaceDelivery(undefined, written)).toBe(true)
-    expect(await findDelivery(written.reference, 0)).toEqual(written)
-    expect(await findDelivery(written.reference, 1)).toBeUndefined()
-  })
-
   test('the deliveries of a debit are listed in the order of its events', async () => {
     const first = refused(fresh())
     for (const n of [2, 0, 11, 1]) await replaceDelivery(undefined, { ...first, n })
@@ -146,15 +134,6 @@ describe('attempt log', () => {
     expect(await findAttempt(delivery, 103)).toBeUndefined()
   })
 
-  test('the events of one debit have separate logs', async () => {
-    const first = refused(fresh())
-    for (const n of [1, 11]) await replaceDelivery(undefined, { ...first, n })
-    const second = { ...refused(first), n: 1 }
-    await replaceDelivery({ ...first, n: 1 }, second)
-    expect(await listAttempts(second, 20)).toHaveLength(2)
-    expect(await listAttempts({ ...second, n: 11 }, 20)).toHaveLength(1)
-  })
-
   test('an earlier attempt expires after 30 days, and the record never', async () => {
     const { reference } = await walk(2)
     const attempt = await read<Item>(keys.attempt(reference, 0, 1))
@@ -172,27 +151,6 @@ describe('undelivered events', () => {
 
   const listed = async (provider: ProviderId, within = span): Promise<string[]> =>
     names(await listUndelivered(provider, within, all))
-
-  test('an event is listed until it is delivered', async () => {
-    const provider = providerId('life')
-    const first = refused(fresh({ provider }))
-    const abandoned = rejected(first)
-    const asked = redeliver(abandoned, NOON)
-    const delivered = taken(asked)
-    const again = redeliver(delivered, inSeconds(9))
-    const steps: [Delivery | undefined, Delivery, boolean][] = [
-      [undefined, first, true],
-      [first, abandoned, true],
-      [abandoned, asked, true],
-      [asked, delivered, false],
-      [delivered, again, false],
-      [again, rejected(again), false],
-    ]
-    for (const [before, after, isListed] of steps) {
-      expect(await replaceDelivery(before, after)).toBe(true)
-      expect(await listed(provider), after.status).toEqual(isListed ? names([first]) : [])
-    }
-  })
 
   test("the list has one provider's events of a span, including both ends", async () => {
     const provider = providerId('span')

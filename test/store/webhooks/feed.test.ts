@@ -10,7 +10,6 @@ import {
   batchedAppend,
   isInFeed,
   listFeed,
-  listNewest,
   loadFeedSince,
 } from '../../../shared/store/webhooks/feed.ts'
 import { inSeconds, NOON, providerId } from '../../support/examples.ts'
@@ -49,13 +48,6 @@ describe('pages', () => {
     expect(found.map(({ position }) => `${position.page}.${position.count}`)).toEqual([
       ...Array.from({ length: 70 }, (_, n) => `${Math.floor(n / 30) + 1}.${(n % 30) + 1}`),
     ])
-  })
-
-  test('one append can fill several pages of one provider', async () => {
-    const provider = providerId('many')
-    await appendToFeed(provider, events(1, 100), NOON)
-    expect(await entries(provider)).toEqual(events(1, 100))
-    expect(await entries(providerId('other'))).toEqual([])
   })
 
   test('every page expires except the newest', async () => {
@@ -119,16 +111,6 @@ test('an event in the last two pages is not appended again, and new ones with it
   await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
   await appendToFeed(provider, [event(45), event(46), event(2)], NOON)
   expect(await entries(provider)).toEqual(events(1, 46))
-})
-
-test('the newest events are listed newest first, across pages', async () => {
-  const provider = providerId('newest')
-  expect(await listNewest(provider, 5)).toEqual([])
-  await appendToFeed(provider, events(1, 65), NOON)
-  for (const limit of [1, 5, 6, 35, 36, 65, 80]) {
-    const newest = events(1, 65).reverse().slice(0, limit)
-    expect(await listNewest(provider, limit), String(limit)).toEqual(newest)
-  }
 })
 
 test('the events since a time are those of all later pages, more than one read has', async () => {

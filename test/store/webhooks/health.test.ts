@@ -19,22 +19,6 @@ const noted = (succeeded: boolean, at: Date) => (health: WebhookHealth) =>
 const versionOf = async (provider: ProviderId): Promise<unknown> =>
   (await read<Item>(keys.webhookHealth(provider)))?.version
 
-test('all times are read back, and none without an item', async () => {
-  const provider = providerId('whole')
-  expect(await findHealth(provider)).toEqual({})
-  const health = {
-    failingSince: inSeconds(1),
-    exhaustedSince: inSeconds(2),
-    slowSince: inSeconds(3),
-    disabledAt: inSeconds(4),
-    recoveredAt: inSeconds(5),
-  }
-  expect(await changeHealth(provider, () => health)).toEqual(health)
-  expect(await findHealth(provider)).toEqual(health)
-  expect(await changeHealth(provider, () => ({}))).toEqual({})
-  expect(await findHealth(provider)).toEqual({})
-})
-
 test('twenty workers that observe a failure, and then a recovery, write each once', async () => {
   const provider = providerId('failing')
   expect(await changeHealth(provider, noted(true, NOON))).toEqual({})

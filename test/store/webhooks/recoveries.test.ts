@@ -1,9 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import {
-  afterPage,
-  automaticRecovery,
-  requestedRecovery,
-} from '../../../shared/domain/webhooks/recovery.ts'
+import { afterPage, automaticRecovery } from '../../../shared/domain/webhooks/recovery.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { type Item, read } from '../../../shared/store/table.ts'
 import { findRecovery, openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
@@ -18,20 +14,6 @@ const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
 const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
 
 const itemOf = (id: string) => read<Item>(keys.recovery(provider, id))
-
-test('a recovery is read back after each page', async () => {
-  const asked = requestedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
-  expect(await openRecovery(asked)).toBe(true)
-  expect(await findRecovery(provider, 'asked')).toEqual(asked)
-  const second = afterPage(asked, page(), inSeconds(1))
-  expect(await putPage(second)).toBe(true)
-  expect(await findRecovery(provider, 'asked')).toEqual(second)
-  const done = afterPage(second, page(true), inSeconds(2))
-  expect(await putPage(done)).toBe(true)
-  expect(await findRecovery(provider, 'asked')).toEqual(done)
-  expect(await findRecovery(provider, 'other')).toBeUndefined()
-  expect(await findRecovery(providerId('other'), 'asked')).toBeUndefined()
-})
 
 test('a recovery starts once, and again when it is done', async () => {
   const first = automatic('done')

@@ -1,18 +1,11 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, expect, test } from 'vitest'
-import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
-import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
-import { noWrites } from '../../../shared/store/settings.ts'
 import { type Item, read } from '../../../shared/store/table.ts'
-import {
-  changeWebhook,
-  findWebhook,
-  removeWebhook,
-} from '../../../shared/store/webhooks/webhooks.ts'
+import { findWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { NOON, providerId, webhook } from '../../support/examples.ts'
 import { storeWebhook } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -25,8 +18,6 @@ beforeAll(() => {
 const demo = providerId('demo')
 
 const itemOf = () => read<Item>(keys.webhook(demo))
-const change = (id: ProviderId, next: (before: Webhook | undefined) => Webhook | undefined) =>
-  changeWebhook(id, next, noWrites, real)
 
 test('a webhook is read back with its secrets, which the table has only sealed', async () => {
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
@@ -41,22 +32,6 @@ test('a webhook is read back with its secrets, which the table has only sealed',
   }
   await storeWebhook(demo, webhook)
   expect(await findWebhook(demo)).toEqual(webhook)
-})
-
-test('a webhook is removed once', async () => {
-  await storeWebhook(demo, webhook)
-  expect(await removeWebhook(demo, noWrites, real)).toBe(true)
-  expect(await findWebhook(demo)).toBeUndefined()
-  expect(await removeWebhook(demo, noWrites, real)).toBe(false)
-})
-
-test('a change to undefined or to the same object writes nothing', async () => {
-  expect(await change(providerId('nobody'), (before) => before)).toBeUndefined()
-  expect(await findWebhook(providerId('nobody'))).toBeUndefined()
-  await storeWebhook(demo, webhook)
-  const item = await itemOf()
-  expect(await change(demo, (before) => before)).toEqual(webhook)
-  expect(await itemOf()).toEqual(item)
 })
 
 test('a sealed secret opens only for its owner, with its key, and unchanged', async () => {
