@@ -1,13 +1,20 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
+import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
-import { pendingDebit, still } from '../support/examples.ts'
+import { bankMove, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 
 /** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
 
@@ -32,6 +39,11 @@ const cancelled = (...codes: string[]) =>
     CancellationReasons: codes.map((Code) => ({ Code })),
   })
 
+const conflict = () => new TransactionConflictException({ $metadata: {}, message: 'conflict' })
+const lost = () => Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })
+const failedCondition = () =>
+  new ConditionalCheckFailedException({ $metadata: {}, message: 'failed' })
+
 const NONE = 'None'
 const FAILED = 'ConditionalCheckFailed'
 const CONFLICT = 'TransactionConflict'
@@ -42,6 +54,9 @@ const open = (debit: Debit) =>
 const claimOf = (debit: Debit, text = 'text') => ({
   Item: { reference: debit.facts.reference, request: sha256(text) },
 })
+
+const completed = bankMove('completed')
+const complete = (debit: Debit) => transition(debit, completed, runtime)
 
 test('each cancellation reason of a charge maps to one result by its position', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
@@ -96,4 +111,33 @@ test('conflicts are thrown after twelve seconds of growing, capped pauses', asyn
   const total = pauses.reduce((sum, pause) => sum + pause, 0)
   expect(total).toBeGreaterThanOrEqual(12_000)
   expect(total).toBeLessThan(12_600)
+})
+
+test('a transition that conflicts with another write is retried', async () => {
+  const debit = pendingDebit()
+  const Attributes = toDebitItem({ ...debit, status: 'completed' })
+  calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({ Attributes })
+  expect(await complete(debit)).toMatchObject({ status: 'completed' })
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
+})
+
+test('a transition whose response is lost succeeds if it was committed', async () => {
+  const debit = pendingDebit()
+  const after = granted(completed(debit))
+  calls.on(UpdateCommand).rejects(lost())
+  calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
+  expect(await complete(debit)).toMatchObject({ status: 'completed' })
+  calls.on(GetCommand).resolves({ Item: toDebitItem(debit) })
+  await expect(complete(debit)).rejects.toThrow('socket hang up')
+})
+
+test('a transition whose condition fails is decided again: as its own write, or as 422/3001', async () => {
+  const debit = pendingDebit()
+  const failed = granted(bankMove('failed', { by: 'job:expire-debit' })(debit))
+  calls.on(UpdateCommand).rejects(failedCondition())
+  calls.on(GetCommand).resolves({ Item: toDebitItem(granted(completed(debit))) })
+  expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
+  calls.on(GetCommand).resolves({ Item: toDebitItem(failed) })
+  expect(await complete(debit)).toMatchObject({ code: 3001, http: 422 })
 })
