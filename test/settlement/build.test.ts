@@ -12,13 +12,11 @@ import { NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
-  builtBatch,
   complete,
   completedDebits,
   dayAt,
   newProvider,
   openedDebit,
-  reverse,
   runtimeAt,
   updateProvider,
 } from './one-provider.ts'
@@ -71,17 +69,6 @@ test('a completion that a slow clock dates before its debit is listed as unsettl
   await complete(debit, new Date(NOON.getTime() - 1_000))
   const item = await read<{ due: string }>(keys.debit(debit.facts.reference))
   expect(item?.due).toBe(NOON.toISOString())
-})
-
-test('a batch never has both the line of a debit and its adjustment', async () => {
-  const provider = await newProvider()
-  const [debit] = await addDebits(provider, 1)
-  await build(provider, { isInterrupted: true })
-  if (debit) await reverse(debit.facts.reference, at('23:59:59', 1))
-  await build(provider)
-  const next = await builtBatch(provider, 3)
-  expect(next.totals).toMatchObject({ count: 1, net: -10_00 })
-  expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { count: 1 } }])
 })
 
 describe('the largest number of lines of a batch', () => {

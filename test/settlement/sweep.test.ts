@@ -1,26 +1,20 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { payBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { read } from '../../shared/store/table.ts'
+import { put, read } from '../../shared/store/table.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
+import { sweepOverdue } from '../../shared/sweep/overdue.ts'
+import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { fakeBank } from './fake-bank.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
-import {
-  at,
-  builtBatch,
-  completedDebit,
-  completedDebits,
-  dayAt,
-  newProvider,
-  reverse,
-  runtimeAt,
-} from './one-provider.ts'
+import { at, completedDebit, dayAt, newProvider, reverse, runtimeAt } from './one-provider.ts'
+import { batch } from './report/one-batch.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 // The progress of the sweep is in the table.
@@ -69,39 +63,55 @@ describe('a settled debit', () => {
       { reference, n: 2 },
     ])
   })
-
-  test('that is reversed before the sweep gets both events and stays listed for its adjustment', async () => {
-    const provider = await newProvider()
-    const { reference } = (await completedDebit(provider, 10_00, at('23:59:30'))).facts
-    await build(provider)
-    // It waits for its adjustment in the list of unsettled debits.
-    await reverse(reference, at('00:00:30', 1))
-    await putSweepProgress({ until: at('23:58:00') })
-    await sweepAt('00:03:00')
-    const events = await listNewest(provider, 10)
-    expect(events.map(({ n }) => n).sort()).toEqual([0, 1, 2, 3])
-    expect(await workOf(reference)).toBe('SETTLE 2026-11-23T00:00:30.000Z')
-  })
 })
 
-test('a batch is paid again with growing delays while its payout is in progress', async () => {
-  const provider = await newProvider({ account: '1041001001' })
-  await completedDebits(provider, [10_00], at('09:00:00'))
-  const batch = await builtBatch(provider)
-  const bank = fakeBank()
-  bank.behaviours.push('pay later')
-  const deps = { runtime: runtimeAt('12:00:00'), connectors: bank.connectors }
-  await payBatch(batch.id, deps)
-  const sentFor = async ({ id }: Batch, time: string) =>
-    (await sweepAt(time)).filter(({ body }) => body.batch === id)
-  const payment = [{ queue: 'payments', body: { batch: batch.id } }]
-  expect(await sentFor(batch, '12:01:59')).toEqual([])
-  expect(await sentFor(batch, '12:02:00')).toEqual(payment)
-  // At twice the age of the payout.
-  expect(await sentFor(batch, '12:03:59')).toEqual([])
-  expect(await sentFor(batch, '12:04:00')).toEqual(payment)
-  expect(await sentFor(batch, '12:07:59')).toEqual([])
-  expect(await sentFor(batch, '12:08:00')).toEqual(payment)
-  await payBatch(batch.id, deps)
-  expect(await sentFor(batch, '23:59:59.999')).toEqual([])
+describe('a lost message', () => {
+  const BEGUN = at('00:00:05', 1)
+
+  /** Sweeps for two hours. Returns the minutes in which messages were sent, and the messages. */
+  const sweptTwoHours = async () => {
+    const minutes: number[] = []
+    const sent = new Set<string>()
+    for (let minute = 0; minute <= 120; minute += 1) {
+      const runtime = still({ now: () => new Date(BEGUN.getTime() + minute * 60_000) })
+      const messages = await gathered(() => sweepOverdue(runtime, () => false))
+      if (messages.length > 0) minutes.push(minute)
+      for (const { queue, body } of messages) sent.add(`${queue} ${JSON.stringify(body)}`)
+    }
+    return { minutes, sent: [...sent] }
+  }
+
+  const DOUBLED = [2, 4, 8, 16, 32, 64]
+  const { id } = batch()
+
+  test.each<[string, Partial<Batch>, number[], string[]]>([
+    [
+      'that is in progress is sent again with doubled delays',
+      { status: 'processing', processedAt: BEGUN, reportedAt: BEGUN },
+      DOUBLED,
+      [`payments {"batch":"${id}"}`],
+    ],
+    // A builder runs for up to 15 minutes.
+    [
+      'that is unsealed is sent again after the timeout of its function',
+      { sealedAt: null, createdAt: BEGUN },
+      [17, 34, 68],
+      ['settlements {"provider":"demo","date":"2026-11-22"}'],
+    ],
+    ['that failed is not sent', { status: 'failed', failedAt: BEGUN, reportedAt: BEGUN }, [], []],
+    ['that waits for the settlement run is not sent', { reportedAt: BEGUN }, [], []],
+  ])('of a batch %s', async (_, state, minutes, sent) => {
+    await put(keys.batch(id), 'batch', toBatchItem(batch(state)))
+    expect(await sweptTwoHours()).toEqual({ minutes, sent })
+  })
+
+  test('of a refund is sent again with doubled delays until it ends', async () => {
+    const debit = await completedDebit(await newProvider(), 10_00, at('09:00:00'))
+    const { reference } = debit.facts
+    await reverse(reference, BEGUN)
+    const sent = [`refunds {"reference":"${reference}"}`]
+    expect(await sweptTwoHours()).toEqual({ minutes: DOUBLED, sent })
+    await take(refundCustomer(runtimeAt('03:00:00', 1)), 'refunds', { reference })
+    expect(await sweptTwoHours()).toEqual({ minutes: [], sent: [] })
+  })
 })

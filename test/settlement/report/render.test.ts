@@ -6,7 +6,7 @@ import { addLine, type Line, noTotals } from '../../../shared/domain/settlement/
 import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
 import type { ReportFormat } from '../../../shared/domain/settlement/list-query.ts'
 import { render } from '../../../shared/settlement/report/render.ts'
-import { batchView, lineView } from '../../../shared/views/batch.ts'
+import { lineView } from '../../../shared/views/batch.ts'
 import { adjustment, batch, line, numberedLine, sealed, textOf } from './one-batch.ts'
 
 const formats: ReportFormat[] = ['json', 'csv']
@@ -105,12 +105,6 @@ describe('a CSV report', () => {
     )
   })
 
-  test('of a batch without lines has a header and zero sums', async () => {
-    const records = recordsOf(await textOf(render('csv', sealed([]), [])))
-    expect(records).toHaveLength(2)
-    expect(records[1]).toEqual(['total', '', '', '', '', '0.00', '0.00', '0.00', 'GHS'])
-  })
-
   // A text that a spreadsheet would evaluate gets an apostrophe.
   const guarded = [
     '+233241234567',
@@ -145,17 +139,6 @@ describe('a CSV report', () => {
     const report = await textOf(render('csv', sealed(lines), lines))
     expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
   })
-})
-
-test('the columns of a CSV report are the fields of a line', async () => {
-  const [header] = recordsOf(await textOf(render('csv', sealed([]), [])))
-  expect(header).toEqual(Object.keys(lineView(line())))
-})
-
-test('the view of an open batch has all fields and no amounts', () => {
-  const open = batchView(batch({ sealedAt: null }))
-  expect(open).toMatchObject({ sealed_at: null, count: null, gross: null, net: null })
-  expect(Object.keys(open)).toEqual(Object.keys(batchView(sealed([]))))
 })
 
 describe.each(formats)('lines in %s', (format) => {
