@@ -58,13 +58,6 @@ test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
   })
 })
 
-test.each(Object.keys(body))('a charge without %s or with null is 422/1007', (field) => {
-  for (const absent of [undefined, null]) {
-    const result = refused(parse({ ...body, [field]: absent }))
-    expect(result).toEqual({ code: '422/1007', details: { [field]: ['is required'] } })
-  }
-})
-
 test('several wrong fields are all reported, under 1007', () => {
   expect(refused(parse({ ...body, amount: '0.50', currency: 'NGN' }))).toEqual({
     code: '422/1007',

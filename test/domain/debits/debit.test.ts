@@ -43,17 +43,6 @@ test('each event shows the debit at that time', () => {
   expect(shown).toEqual(rows)
 })
 
-test('the default state is that of the last event', () => {
-  expect(stateAt(failed)).toEqual(stateAt(failed, 3))
-  const errorCode = 'insufficient_funds'
-  expect(stateAt(failed)).toMatchObject({ errorMessage: 'Insufficient funds', errorCode })
-  expect(stateAt(completed)).toMatchObject({
-    accountNumber: '1234567890',
-    errorMessage: null,
-    errorCode: null,
-  })
-})
-
 test('merged metadata takes the later value of each key and never reaches a prototype', () => {
   expect(merged([{ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 3 } }, {}])).toEqual({ a: { x: 3 }, b: 1 })
   const hostile: Record<string, unknown> = JSON.parse('{"__proto__":{"admin":true},"a":1}')
@@ -66,18 +55,6 @@ test('merged metadata takes the later value of each key and never reaches a prot
 })
 
 const cause = { at: at('10:10:00.000'), by: 'job:expire-debit', requestId: 'req-3' }
-
-test('a transition adds one event and one version, and returns the same object at a repeat', () => {
-  const next = advance(opened, { ...cause, to: 'failed', changes: {} }) as Debit
-  expect(next).toEqual({
-    ...opened,
-    status: 'failed',
-    version: 2,
-    history: [...opened.history, { ...cause, type: 'failed', changes: {} }],
-  })
-  expect(advance(failed, { ...cause, to: 'failed', changes: {} })).toBe(failed)
-  expect(opened.history).toHaveLength(2)
-})
 
 test('a forbidden transition is 422/3001', () => {
   expect(refused(advance(opened, { ...cause, to: 'reversed', changes: {} }))).toEqual({

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { stateAt } from '../../../shared/domain/debits/debit.ts'
 import {
   beginRefund,
   completeRefund,
@@ -10,25 +9,9 @@ import {
   reversalRefund,
 } from '../../../shared/domain/debits/refund.ts'
 import { Uuid } from '../../../shared/domain/ids.ts'
-import { completed, opened, reference, reversed, uuid } from './one-debit.ts'
+import { completed, opened, reversed } from './one-debit.ts'
 
 const at = new Date('2025-01-03T00:00:00.000Z')
-
-test('a refund has the amount, the bank and the account of its debit', () => {
-  expect(reversalRefund(reversed)).toMatchObject({
-    reference,
-    debitUuid: uuid,
-    amount: 100_00,
-    bank: 'GCB',
-    provider: 'demo',
-    debitBankReference: 'GCB-78',
-    accountNumber: '1234567890',
-    origin: 'reversal',
-    reason: 'Dispute',
-    status: 'pending',
-    createdAt: stateAt(reversed).updatedAt,
-  })
-})
 
 test('each attempt has a uuid of version 4 that is derived from the debit', () => {
   const fail = () => failRefund(beginRefund(reversalRefund(reversed), at), { failure: 'No', at })

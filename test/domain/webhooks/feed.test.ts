@@ -27,10 +27,6 @@ test.each(['cursor', 'after'] as const)('a cursor in %s is parsed as its positio
   )
 })
 
-test('the feed starts with its oldest event without a cursor', () => {
-  expect(readFeedPosition(undefined)).toEqual({ page: 0, count: 0 })
-})
-
 test.each([
   ...['latest', '3', '-1.0', '1.-1', '1.5.2', '1e3.2', '10000000000.1', '1.1000', '1.2\n', ' 1.2'],
   ...['\u{661}.\u{662}', '2026-11-21T12:00:00.000Z#DCS-20261121-ABC123'],

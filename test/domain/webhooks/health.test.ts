@@ -4,7 +4,6 @@ import {
   type HealthObservation,
   healthState,
   noteAttempt,
-  noteSlow,
   renewed,
   type WebhookHealth,
 } from '../../../shared/domain/webhooks/health.ts'
@@ -83,11 +82,6 @@ const unchanged: [string, WebhookHealth, HealthObservation][] = [
 
 test.each(unchanged)('%s changes nothing', (_, health, attempt) => {
   expect(noteAttempt(health, attempt)).toBe(health)
-})
-
-test('a webhook is slow since its first slow attempt', () => {
-  expect(noteSlow(failing, SECOND)).toEqual({ ...failing, slowSince: SECOND })
-  expect(noteSlow(slow, SECOND)).toBe(slow)
 })
 
 test('a changed webhook is healthy except for its undelivered events', () => {
