@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import { AMOUNT_MAX, AMOUNT_MIN, pesewas } from '../../../shared/domain/money.ts'
 import { split } from '../../../shared/domain/settlement/fee.ts'
 import { FeeSchedule } from '../../../shared/domain/settlement/fee-schedule.ts'
+import { debitLine } from '../../../shared/domain/settlement/line.ts'
+import { completed, moved, opened } from '../debits/one-debit.ts'
 
 const schedule = (given: { [K in keyof FeeSchedule]?: number | undefined }): FeeSchedule =>
   v.parse(FeeSchedule, { basisPoints: 0, fixed: 0, ...given })
