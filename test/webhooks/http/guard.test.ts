@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { connect, type LookupFunction } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
@@ -44,21 +42,12 @@ const listener = () => receiver((_, response) => response.end('thanks'))
 const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
   post(requestTo(url, request), networkOf(changes))
 
-const forms: [string, (url: string) => string][] = [
+test.each<[string, (url: string) => string]>([
   ['of this machine, outside a local sandbox', (url) => url],
   ['with TLS', (url) => url.replace('http:', 'https:')],
-  ['as a number', (url) => named(url, '2130706433')],
-  ['in octal', (url) => named(url, '0177.0.0.1')],
-  ['in full-width digits', (url) => named(url, '\uff11\uff12\uff17.0.0.1')],
   ['mapped into IPv6', (url) => named(url, '[::ffff:127.0.0.1]')],
-  ['as localhost', (url) => named(url, 'localhost')],
   ['by a name, without TLS', (url) => named(url)],
-  ['by a name, on another port', (url) => named(url).replace('http:', 'https:')],
-  ['with credentials', (url) => url.replace('//', '//user:pass@')],
-  ['that is no URL', () => 'https://'],
-]
-
-test.each(forms)('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
+])('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
   const url = await listener()
   expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
   expect(connectionsTo(url)).toEqual([])
@@ -74,28 +63,12 @@ test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
   },
 )
 
-describe('a local sandbox', () => {
-  test('accepts http://127.0.0.1, except for a host of this service', async () => {
-    const url = await listener()
-    const ownHosts = [new URL(url).host]
-    expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-    expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
-  })
-
-  const hosts = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
-  test.each(hosts)('refuses http://%s', async (host) => {
-    const url = await listener()
-    expect(await sent(named(url, host), { localPeers: ['127.0.0.1'], resolve: here })).toEqual(
-      refused,
-    )
-    expect(connectionsTo(url)).toEqual([])
-  })
-
-  test('refuses a name that resolves to 127.0.0.1', async () => {
-    const network = { localPeers: ['127.0.0.1'], resolve: here }
-    expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
-  })
+test('a local sandbox accepts http://127.0.0.1, except for a host of this service', async () => {
+  const url = await listener()
+  const ownHosts = [new URL(url).host]
+  expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(refused)
+  expect(connectionsTo(url)).toEqual([])
+  expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
 })
 
 describe('an attempt', () => {
@@ -124,25 +97,6 @@ describe('an attempt', () => {
     await ended(connection)
     expect(connection?.bytesRead).toBe(0)
   })
-
-  test('sends the name in the Host header', async () => {
-    const hosts: (string | undefined)[] = []
-    const url = await receiver((request, response) => {
-      hosts.push(request.headers.host)
-      response.end()
-    })
-    await sendHere(requestTo(named(url)), nearby)
-    expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
-  })
-})
-
-test('Node skips the lookup for an IP address, so the URL check must cover it', async () => {
-  const { port } = new URL(await listener())
-  const lookup = vi.fn<LookupFunction>((_host, _options, done) => done(null, []))
-  const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
-  await once(socket, 'connect')
-  socket.destroy()
-  expect(lookup).not.toHaveBeenCalled()
 })
 
 test('sequential attempts share a connection; concurrent ones and other names do not', async () => {
@@ -159,7 +113,6 @@ test('sequential attempts share a connection; concurrent ones and other names do
 const never = () => Promise.withResolvers<string[]>().promise
 
 test.each([
-  ['has no addresses', 'dns', async () => [], {}],
   ['is unknown to the DNS of this machine', 'dns', resolveHost, {}],
   ['does not resolve in time', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
   ['does not resolve in the attempt', 'connect_timeout', never, { timeoutSeconds: 0.1 }],

@@ -272,23 +272,6 @@ describe('an attempt without a response', () => {
   })
 })
 
-test('the next attempt after a reset uses a new connection', async () => {
-  let visits = 0
-  const url = await receiver((request, response) => {
-    visits += 1
-    if (visits === 1) request.socket.resetAndDestroy()
-    else response.end('thanks')
-  })
-  expect(await send(url)).toEqual(unreached('broken'))
-  expect(await send(url)).toEqual(answered('thanks'))
-})
-
-test('a connection with `connection: close` is not kept', async () => {
-  const url = await receiver((_, response) => response.setHeader('connection', 'close').end())
-  for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(answered(''))
-  expect(connectionsTo(url)).toHaveLength(3)
-})
-
 test('at most 64 idle connections are kept', async () => {
   const urls: string[] = []
   for (let n = 0; n < 65; n += 1) {

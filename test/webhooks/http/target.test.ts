@@ -66,17 +66,6 @@ test.each([
   expect(lookups).toEqual([])
 })
 
-test.each([
-  ['https://127.0.0.1/hooks', 'must not name a private address'],
-  ['https://2130706433/hooks', 'must not name a private address'],
-  ['https://[::1]/hooks', 'must not name a private address'],
-  ['http://provider.example/hooks', 'must use https'],
-])('%s is rejected without a lookup: %s', async (text, reason) => {
-  const { lookups, resolve } = fakeResolver()
-  expect(await rejection(check(text, { resolve }))).toEqual(['address', reason])
-  expect(lookups).toEqual([])
-})
-
 test('only a host that a local sandbox names may be private, and only without TLS', async () => {
   const network = { localPeers: ['peer.example'], resolve: async () => ['10.0.0.2'] }
   const url = new URL('http://peer.example:8080/hooks')
