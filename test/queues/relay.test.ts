@@ -5,7 +5,6 @@ import { pesewas } from '../../shared/domain/money.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
-import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
@@ -13,7 +12,6 @@ import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
-import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -161,27 +159,6 @@ test.each<[string, object | undefined, Partial<Delivery> & { due?: string }, unk
   },
 )
 
-test('each page of a recovery is sent with its delay, and none after the last', async () => {
-  const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
-  const stored = async (write: Promise<unknown>) => {
-    await write
-    return itemAt(keys.recovery(provider, 'r-1'))
-  }
-  const items = [
-    await stored(openRecovery(first)),
-    await stored(putPage(second)),
-    await stored(putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))),
-  ] as const
-  await runRelay(record('1', items[0]))
-  await runRelay(record('2', items[1], items[0]))
-  await runRelay(record('3', items[2], items[1]))
-  expect(sent()).toEqual([
-    ['recoveries', { provider, id: 'r-1', page: 0 }, 0, 'demo'],
-    ['recoveries', { provider, id: 'r-1', page: 1 }, 10, 'demo'],
-  ])
-})
-
 test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
   const slow = providerId('slow')
   await changeHealth(slow, (health) => noteSlow(health, NOON))
@@ -233,17 +210,4 @@ test('a record whose messages SQS refused is reported as failed, and the others 
     [1, 0],
     [1, 0],
   ])
-})
-
-test('a record whose feed write failed is reported as failed', async () => {
-  const { TABLE_NAME } = process.env
-  process.env.TABLE_NAME = 'no-such-table'
-  const { batchItemFailures } = await runRelay(record('7', toDebitItem(pendingDebit())))
-  expect(batchItemFailures).toEqual([{ itemIdentifier: '7' }])
-  process.env.TABLE_NAME = TABLE_NAME
-})
-
-test('a record of another entity is ignored', async () => {
-  expect(await runRelay(record('1', { entity: 'provider' }))).toEqual(SUCCESS)
-  expect(sent()).toEqual([])
 })

@@ -1,19 +1,8 @@
-import {
-  ChangeMessageVisibilityCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-} from '@aws-sdk/client-sqs'
+import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
-import {
-  type Outgoing,
-  send,
-  sendAll,
-  sendAllOrThrow,
-  setVisibility,
-  sqs,
-} from '../../shared/queues/send.ts'
+import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
 process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
@@ -68,15 +57,4 @@ test('each queue has its own calls, and a refusal by one does not affect the oth
     ['webhooks-low', 2],
   ])
   await expect(sendAllOrThrow([outgoing(), refused])).rejects.toThrow('SQS refused 1 messages')
-})
-
-test('setVisibility changes an in-flight message in its own queue', async () => {
-  calls.on(ChangeMessageVisibilityCommand).resolves({})
-  await setVisibility('arn:aws:sqs:eu-west-1:123456789012:webhooks-low', 'receipt', 30)
-  const [call] = calls.commandCalls(ChangeMessageVisibilityCommand)
-  expect(call?.args[0].input).toEqual({
-    QueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/webhooks-low',
-    ReceiptHandle: 'receipt',
-    VisibilityTimeout: 30,
-  })
 })

@@ -104,7 +104,12 @@ describe('unreadable debits', () => {
   test('the repair of a day reports an unreadable debit and repairs the others', async () => {
     const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:00', 7) })
-    const result = await repairDay(provider, dayAt(-1), runtime, () => false)
+    const repair = (day: number, timeIsUp = false) =>
+      repairDay(provider, dayAt(day), runtime, () => timeIsUp)
+    expect(await repair(-1, true)).toMatchObject({ lookedAt: 0, isDone: false })
+    // The debits are charged on the day before they complete.
+    expect(await repair(0)).toMatchObject({ lookedAt: 0, isDone: true })
+    const result = await repair(-1)
     expect(result).toMatchObject({ lookedAt: 30, unreadable: [bad], isDone: true })
     expect(result.repaired.sort()).toEqual(good.sort())
   })
