@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { Day, dayAfter } from '../../shared/domain/time.ts'
-import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { payBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -18,19 +18,19 @@ import {
   overwrite,
   putProviders,
   settle,
-  TODAY,
   TOMORROW,
   transitioned,
 } from './one-day.ts'
 
+let bank: FakeBank
 beforeEach(async () => {
   await useFreshTable()
   await putProviders()
+  bank = fakeBank()
 })
 
 const load = async (id: BatchId): Promise<Batch> => (await findBatch(id)) as Batch
 
-const bank = fakeBank()
 const depsAt = (when: Date) => ({
   runtime: still({ now: () => when }),
   connectors: bank.connectors,
@@ -65,20 +65,6 @@ const found = async (date: Day) =>
 const foundInBatches = async (date: Day) => (await found(date)).filter(([number]) => number !== 40)
 
 describe('offsets', () => {
-  test('are right while they wait, are in progress, returned and completed', async () => {
-    const { below, later } = await belowZero()
-    const days = [TODAY, TOMORROW, DAY_AFTER]
-    const all = async () => (await Promise.all(days.map(found))).flat()
-    expect(await all()).toEqual([])
-    expect(await pay(later, '23:00:00', 'reject later')).toBe('processing')
-    expect(await all()).toEqual([])
-    expect(granted(await payBatch(later, depsAt(at(DAY_AFTER, '23:30:00')))).status).toBe('failed')
-    expect(await found(DAY_AFTER)).toEqual([[26, later, 'its payout failed and was not retried']])
-    granted(await retryBatch(later, depsAt(at(DAY_AFTER, '23:50:00'))))
-    expect(await all()).toEqual([])
-    expect(await load(below)).toMatchObject({ offsetBy: later, status: 'completed' })
-  })
-
   test('of a batch older than the list are compared, too', async () => {
     const { below, later } = await belowZero()
     await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
