@@ -107,13 +107,6 @@ test('neither the writer nor a reader can change a stored item at any depth', ()
   }
 })
 
-test.each([new Date(0), Number.NaN, 2 ** 60, new Set(['a']), () => 1])(
-  'an item cannot contain %s',
-  (value) => {
-    expect(() => aTable().put('a', { value })).toThrow('The table accepts no')
-  },
-)
-
 test('a change has its time, its writer, its transaction and an increasing number', () => {
   const by = { name: 'charge', invocation: 7 }
   const { table, changes, put } = aTable({ by: () => by })
@@ -128,36 +121,4 @@ test('a change has its time, its writer, its transaction and an increasing numbe
   ])
   const numbers = changes.map((change) => table.streamRecord(change).dynamodb?.SequenceNumber ?? '')
   expect(numbers).toEqual([...new Set(numbers)].sort())
-})
-
-const aPut = (sk: string) => ({ Put: { TableName, Item: { pk: 'p', sk } } })
-
-test.each([
-  ['no write', []],
-  ['more than a hundred writes', Array.from({ length: 101 }, (_, n) => aPut(String(n)))],
-  ['one item twice', [aPut('a'), aPut('a')]],
-  ['two kinds at once', [{ ...aPut('a'), Delete: { TableName, Key: { pk: 'p', sk: 'b' } } }]],
-])('a transaction of %s is rejected', (_, TransactItems) => {
-  const run = () => aTable().table.run('TransactWriteCommand', { TransactItems })
-  expect(run).toThrow(expect.objectContaining({ name: 'ValidationException' }))
-})
-
-const deletion = (ConditionExpression: string) =>
-  ['DeleteCommand', { TableName, Key, ConditionExpression }] as const
-
-test.each([
-  ['ScanCommand', { TableName, FilterExpression: 'a = :v' }],
-  ['TransactGetCommand', { TransactItems: [{ Get: { TableName, Key } }] }],
-  ['GetCommand', { TableName, Key }],
-  ['GetCommand', { TableName, Key, ConsistentRead: true, ProjectionExpression: 'a' }],
-  ['QueryCommand', { TableName, KeyConditionExpression: 'pk = :v' }],
-  ['UpdateCommand', { TableName, Key, ReturnValues: 'ALL_OLD' }],
-  ['DeleteCommand', { TableName, Key, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }],
-  ...['a.b = :v', 'a[0] = :v', 'a <> :v', 'a IN (:v)', 'NOT a = :v'].map(deletion),
-  ...['contains(a, :v)', 'attribute_type(a, :v)'].map(deletion),
-  ...['DELETE a :v', 'SET a = a - :v', 'SET a = size(b, c)'].map(
-    (UpdateExpression) => ['UpdateCommand', { TableName, Key, UpdateExpression }] as const,
-  ),
-] as const)('a feature that the product does not use is rejected: %s %j', (command, input) => {
-  expect(() => aTable().table.run(command, input)).toThrow('does not support')
 })

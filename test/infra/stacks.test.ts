@@ -68,21 +68,6 @@ test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', jso
   expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(['Retain', 'Retain'])
 })
 
-test('the indexes of the table project only keys and filter attributes', () => {
-  const indexes = resourceNamed('Table').GlobalSecondaryIndexes.map(
-    ({ IndexName, KeySchema, Projection }: TemplateNode) => [
-      IndexName,
-      ...KeySchema.map(({ AttributeName }: TemplateNode) => AttributeName),
-      Projection.NonKeyAttributes ?? Projection.ProjectionType,
-    ],
-  )
-  expect(indexes).toEqual([
-    ['by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']],
-    ['by-customer', 'byCustomer', 'byTime', ['status', 'amount']],
-    ['work', 'work', 'due', 'KEYS_ONLY'],
-  ])
-})
-
 test('the data stack has one key, and its buckets require TLS', () => {
   data.resourceCountIs('AWS::KMS::Key', 1)
   data.resourcePropertiesCountIs('AWS::S3::BucketPolicy', denyWithoutTls(), 2)

@@ -199,15 +199,3 @@ test('a batch is measured once, when its totals are written', async () => {
   const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
   expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
 })
-
-test('a record whose messages SQS refused is reported as failed, and the others succeed', async () => {
-  const debits = [pendingDebit(), pendingDebit()]
-  const refusal = { Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] }
-  calls.on(SendMessageBatchCommand).resolvesOnce(refusal).resolves({})
-  const records = debits.map((debit, index) => record(`${index}`, toDebitItem(debit)))
-  expect((await runRelay(...records)).batchItemFailures).toHaveLength(1)
-  expect(await Promise.all(debits.map(inFeed))).toEqual([
-    [1, 0],
-    [1, 0],
-  ])
-})

@@ -38,13 +38,6 @@ test.each(wrongValues)('the %s %s is refused: %s', (field, value, message) => {
   expectRefused({ ...failure, [field]: JSON.parse(value) }, { [field]: [message] })
 })
 
-test('a report needs a status, a bank reference and, if failed, a message', () => {
-  const [required, message] = [['is required'], ['is required when status is failed']]
-  expectRefused({ bank_reference: 'GCB-78' }, { status: required })
-  expectRefused({ status: 'completed' }, { bank_reference: required })
-  expectRefused({ status: 'failed' }, { bank_reference: required, error_message: message })
-})
-
 test('a report keeps only the fields it may set', () => {
   const all = { ...success, approval_method: 'mobile_api', fee: '1.50', metadata: { till: 4 } }
   const stranger = { amount: '1.00', currency: 'NGN', customer: {}, reference: 'x' }

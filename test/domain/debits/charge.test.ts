@@ -84,47 +84,6 @@ const context = { reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
 const charge = { ...context, provider: { ...demoProvider, dailyLimit: undefined }, bank: gcb }
 
 test.each([
-  ['an unknown bank', undefined, '402/1402', 'is not supported'],
-  ['an inactive bank', { status: 'inactive' as const }, '402/1402', 'is not supported'],
-  ['no connector', { connector: 'none' as const }, '503/2003', 'has no connector'],
-])('a charge with %s is refused', (_, changes, code, message) => {
-  const bank = changes && { ...gcb, ...changes }
-  const refusal = { code, details: { bank_identifier: [message] } }
-  expect(refused(accept(request, { ...charge, bank }))).toEqual(refusal)
-})
-
-test("a charge above the bank's maximum is refused", () => {
-  const bank = { ...gcb, maximum: pesewas(99_99) }
-  expect(refused(accept(request, { ...charge, bank }))).toEqual({
-    code: '400/3005',
-    details: { amount: ["exceeds the bank's maximum"], limit: 'bank', maximum: '99.99' },
-  })
-})
-
-test('an accepted charge creates a pending debit with two events', () => {
-  const cause = { at: charge.at, by: 'provider:demo', requestId: 'req-1', changes: {} }
-  expect(accept(request, { ...charge, bank: { ...gcb, maximum: request.amount } })).toEqual({
-    facts: {
-      reference,
-      uuid,
-      provider: 'demo',
-      partnerReference: 'order-1001',
-      bank: { identifier: 'GCB', name: 'GCB Bank PLC' },
-      phone: '+233241234567',
-      amount: 100_00,
-      narration: 'Rent for January',
-      metadata: { order: 1001 },
-    },
-    status: 'pending',
-    version: 1,
-    history: [
-      { type: 'created', ...cause },
-      { type: 'pending', ...cause },
-    ],
-  })
-})
-
-test.each([
   [{ dailyLimit: pesewas(50_000_00) }, '2025-01-02'],
   [{ dailyLimit: undefined, countedUntil: '2025-01-02' }, '2025-01-02'],
   [{ dailyLimit: undefined, countedUntil: '2025-01-01' }, undefined],

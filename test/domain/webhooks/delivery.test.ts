@@ -11,7 +11,6 @@ import {
 import {
   abandon,
   appendAttempt,
-  attemptsMax,
   autoRetry,
   type Delivery,
   isRedelivering,
@@ -20,7 +19,6 @@ import {
   recordAttempt,
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
-import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { providerId } from '../../support/examples.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, reference } from '../debits/one-debit.ts'
@@ -194,18 +192,6 @@ test('only an abandoned delivery is retried automatically, at most three times',
   const others = [{ ...abandoned, autoRetries: 3 }, fresh, failed, delivered, requested]
   expect(others.map((other) => autoRetry(other, later))).toEqual(others.map(() => undefined))
 })
-
-test.each([
-  ['created', 3],
-  ['processing', 6],
-  ['completed', 11],
-] as [EventName, number][])(
-  'the event %s has %i attempts, or as many as its provider sets',
-  (...row) => {
-    expect(attemptsMax(row[0], {})).toBe(row[1])
-    expect(attemptsMax(row[0], { attemptsMax: 4 })).toBe(4)
-  },
-)
 
 describe('the delay before the next attempt', () => {
   const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })

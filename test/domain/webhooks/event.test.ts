@@ -6,9 +6,9 @@ import {
   EventType,
   eventTypes,
 } from '../../../shared/domain/webhooks/event-type.ts'
-import { pingBody, webhookBody } from '../../../shared/views/webhook-payload.ts'
+import { webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, examples, moved, opened, reference } from '../debits/one-debit.ts'
+import { at, examples, opened, reference } from '../debits/one-debit.ts'
 
 const lives: Debit[] = Object.values(examples)
 
@@ -66,20 +66,6 @@ test.each(events)(
     }
   },
 )
-
-test('a ping has no debit', () => {
-  expect(pingBody({ eventId: 'evt_1', at: at('10:00:00.000') })).toBe(
-    '{"event":"ping","event_id":"evt_1","timestamp":"2025-01-02T10:00:00.000Z",' +
-      '"api_version":"v1","data":{}}',
-  )
-})
-
-test('a debit that fails before submission has pending as its previous status', () => {
-  const instant = moved(opened, 'failed', '10:00:02.000', { errorCode: 'invalid_account' })
-  expect(JSON.parse(webhookBody(instant, 2))).toMatchObject({
-    data: { previous_status: 'pending', transaction: { processed_at: null } },
-  })
-})
 
 test.each([
   [3, ['03', '03', '13', '83']],

@@ -37,30 +37,6 @@ async function* chunksOf(text: string, count: number, error?: Error) {
 }
 
 describe('a report', () => {
-  test('is stored under its provider and batch, once per format, and replaced by a later write', async () => {
-    expect(await readReport(owner, 'csv')).toBeUndefined()
-    const text = 'Ɔkɔtɔ 🦀 "GH₵ 5"\r\n'
-    for (const format of ['json', 'csv'] as const) {
-      await writeReport(owner, format, chunksOf('earlier,', 3))
-      await writeReport(owner, format, chunksOf(text, 2))
-      expect(await readReport(owner, format)).toEqual({ text: text.repeat(2) })
-    }
-    expect([...bucket.objects.keys()]).toEqual([`${key}.json`, `${key}.csv`])
-  })
-
-  test('of 4 MB is returned as text, and a larger one as a URL that is valid for 15 minutes', async () => {
-    await writeReport(owner, 'json', chunksOf('x'.repeat(MEGABYTE), 4))
-    expect(await readReport(owner, 'json')).toEqual({ text: 'x'.repeat(4 * MEGABYTE) })
-    await writeReport(owner, 'json', chunksOf('x'.repeat(4 * MEGABYTE + 1), 1))
-    const { url } = (await readReport(owner, 'json')) as { url: string }
-    expect(new URL(url).pathname).toContain(`/${key}.json`)
-    expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('900')
-    expect(bucket.objects.get(`${key}.json`)).toMatchObject({
-      type: 'application/json',
-      disposition: `attachment; filename="${owner.id}.json"`,
-    })
-  })
-
   test('is uploaded in parts and reads at most two parts ahead', async () => {
     const line = `${'x'.repeat(1023)}\n`
     const lineCount = 48 * 1024

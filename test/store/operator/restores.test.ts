@@ -5,17 +5,13 @@ import type { Restore } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
-import { reconcile } from '../../../shared/reconciliation/reconcile.ts'
 import { real } from '../../../shared/runtime.ts'
-import { findDebit } from '../../../shared/store/debits/debits.ts'
-import { transitionFresh } from '../../../shared/store/debits/transitions.ts'
 import { changeRestore, currentGeneration } from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
-import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
-import { bankMove, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
+import { inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
@@ -100,27 +96,6 @@ describe('batch ids', () => {
     expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
     expect(next.id).not.toBe(open.id)
   })
-})
-
-test('reconciliation lists held providers and reports no difference for held debits', async () => {
-  const runtime = still({ now: () => inSeconds(14 * 3_600) })
-  const late = async () => {
-    const { invariants, held } = await reconcile(TODAY, runtime)
-    const found = invariants.find(({ number }) => number === 4)
-    return { differences: found?.differences, held }
-  }
-  await putProviders()
-  const { facts } = await charged()
-  expect(await late()).toEqual({ differences: 1, held: [] })
-  await restored(2)
-  expect(await late()).toEqual({ differences: 0, held: [demo, other] })
-  await restored(2, { released: [demo] })
-  expect(await late()).toEqual({ differences: 1, held: [other] })
-  const debit = await findDebit(facts.reference)
-  if (!debit) throw new Error('No debit')
-  const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
-  await transitionFresh(debit, bankMove('failed', cause), still())
-  expect(await late()).toEqual({ differences: 0, held: [other] })
 })
 
 test('the generation is cached for 30 seconds, also without any restore', async () => {

@@ -1,36 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
-import {
-  noteAttempt,
-  noteSlow,
-  type WebhookHealth,
-} from '../../../shared/domain/webhooks/health.ts'
-import { keys } from '../../../shared/store/keys.ts'
-import { type Item, read } from '../../../shared/store/table.ts'
+import { noteSlow } from '../../../shared/domain/webhooks/health.ts'
 import { changeHealth, findHealth, isSlow } from '../../../shared/store/webhooks/health.ts'
 import { atOnce, inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
-
-const noted = (succeeded: boolean, at: Date) => (health: WebhookHealth) =>
-  noteAttempt(health, { at, milliseconds: 20, succeeded, abandoned: !succeeded })
-
-const versionOf = async (provider: ProviderId): Promise<unknown> =>
-  (await read<Item>(keys.webhookHealth(provider)))?.version
-
-test('twenty workers that observe a failure, and then a recovery, write each once', async () => {
-  const provider = providerId('failing')
-  expect(await changeHealth(provider, noted(true, NOON))).toEqual({})
-  expect(await versionOf(provider)).toBeUndefined()
-  for (const [version, succeeded] of [false, true].entries()) {
-    const results = await atOnce(20, (n) => changeHealth(provider, noted(succeeded, inSeconds(n))))
-    const health = await findHealth(provider)
-    expect(health[succeeded ? 'recoveredAt' : 'failingSince']).toBeInstanceOf(Date)
-    expect(results).toEqual(Array(20).fill(health))
-    expect(await versionOf(provider)).toBe(version + 1)
-  }
-})
 
 test('no update of twenty concurrent workers is lost', async () => {
   const provider = providerId('each')

@@ -9,7 +9,6 @@ import { defined } from '../../../shared/domain/defined.ts'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { blackHole } from './black-hole.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -235,17 +234,6 @@ describe('an attempt without a response', () => {
     const sent = await post(requestTo(url), local)
     expect(sent).toEqual({ outcome: unreached('refused'), address: null })
   })
-
-  test.each([{ connectionTimeoutSeconds: 0.2 }, short])(
-    'is a connect_timeout at %j if the connection is not accepted',
-    async (request) => {
-      const hole = await blackHole()
-      const sent = await post(requestTo(hole.url, request), local)
-      expect(sent).toEqual({ outcome: unreached('connect_timeout'), address: null })
-      await hole.close()
-    },
-    2_000,
-  )
 
   const ends = (reply: string) => (socket: Socket) => socket.end(reply)
   const violations: [string, (socket: Socket) => void][] = [
