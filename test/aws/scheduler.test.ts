@@ -74,15 +74,3 @@ test('a name is refused until its schedule is deleted', () => {
   pass(DAY_MS)
   expect(fired).toHaveLength(1)
 })
-
-test.each([
-  'every night',
-  'rate(0 minutes)',
-  'cron(0 0 * * *)',
-  'cron(0 24 * * ? *)',
-  'at(tomorrow)',
-])('the expression %s is refused', (expression) => {
-  const refusal = expect.objectContaining({ name: 'ValidationException' })
-  expect(() => create(expression)).toThrow(refusal)
-  expect(scheduler.names()).toEqual([])
-})

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
-import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
@@ -135,29 +135,6 @@ test('transitions in one batch keep their order in the feed, although a read res
 const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
 
 const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
-const due = ['webhooks-high', { reference, n: 3, attempt: 5 }]
-let writes = 0
-
-test.each<[string, object | undefined, Partial<Delivery> & { due?: string }, unknown[][]]>([
-  ['waits', undefined, {}, [[...due, 17, 'demo']]],
-  ['is overdue', undefined, { nextAttemptAt: inSeconds(-60) }, [[...due, 0, 'demo']]],
-  ['is requested again', {}, { status: 'pending', nextAttemptAt: NOON }, [[...due, 0, 'demo']]],
-  ['is abandoned', {}, { status: 'abandoned', nextAttemptAt: null }, []],
-  ['is rescheduled in the work index', {}, { due: inSeconds(900).toISOString() }, []],
-])(
-  'a delivery that %s sends its next attempt, if it has one',
-  async (_, old, changes, expected) => {
-    const stored = async ({ due, ...changes }: Partial<Delivery> & { due?: string }) => {
-      writes += 1
-      const event = { reference, n: writes, provider, type: 'completed' as const, at: NOON }
-      await replaceDelivery(undefined, { ...newDelivery(event, {}), ...waiting, ...changes })
-      return { ...(await itemAt(keys.delivery(reference, writes))), n: 3, ...(due && { due }) }
-    }
-    const previous = old && (await stored({}))
-    await runRelay(record('1', await stored(changes), previous))
-    expect(sent()).toEqual(expected)
-  },
-)
 
 test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
   const slow = providerId('slow')

@@ -1,6 +1,5 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-bank.ts'
 import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -11,9 +10,10 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { type Item, put, read, table } from '../../shared/store/table.ts'
+import { type Item, put, read } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Tests concurrent changes of settings and lost responses. */
@@ -25,57 +25,43 @@ beforeAll(() => {
 
 const OPERATORS = Array.from({ length: 8 }, (_, n) => n)
 
-let id: ProviderId
+const taken = () => new Refusal(1409)
 let made = 0
 beforeEach(() => {
   made += 1
-  id = providerId(`provider-${made}`)
 })
 
-const change = (next: Parameters<typeof changeProvider>[1]) =>
-  changeProvider(id, next, noWrites, real)
-const open = () => storeProvider({ ...demoProvider, id })
-
-const itemOf = () => read<Item>(keys.provider(id))
-
-const renamed = (name: string) => (before: Provider | undefined) =>
-  before ? { ...before, name } : taken()
-
-const setStatus = (status: Provider['status']) =>
-  change((before) => ({ ...(before ?? demoProvider), status }))
-
-const taken = () => new Refusal(1409)
-const create = (n: number) =>
-  change((before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }))
-
-/** Counts the writes. The client sends each several times and returns the last response. */
-const countWrites = async <T>(work: () => Promise<T>, times = 1) => {
-  const send = table.send.bind(table) as (command: unknown) => Promise<never>
-  let writes = 0
-  const client = vi.spyOn(table, 'send').mockImplementation(async (command: unknown) => {
-    if (command instanceof PutCommand) {
-      writes += 1
-      for (let n = 1; n < times; n += 1) await send(command)
-    }
-    return send(command)
-  })
-  try {
-    return { result: await work(), writes }
-  } finally {
-    client.mockRestore()
-  }
-}
-
 describe('providers', () => {
+  let id: ProviderId
+  beforeEach(() => {
+    id = providerId(`provider-${made}`)
+  })
+
+  const change = (changes: Partial<Provider>) =>
+    changeProvider(id, (before) => ({ ...(before ?? demoProvider), ...changes }), noWrites, real)
+  const itemOf = () => read<Item>(keys.provider(id))
+
   test('a creation whose response is lost happens once', async () => {
-    const { result, writes } = await countWrites(() => create(1), 2)
-    expect({ result, writes }).toMatchObject({ result: { name: 'Maker 1' }, writes: 1 })
-    expect(await findProvider(id)).toEqual(result)
+    let writes = 0
+    const restore = aroundTableCalls(async (name, write) => {
+      if (name === 'Put') {
+        writes += 1
+        await write()
+      }
+      // The client has sent the write again and returns the last response.
+      return write()
+    })
+    const create = (before: Provider | undefined) => (before ? taken() : { ...demoProvider, id })
+    const created = await changeProvider(id, create, noWrites, real)
+    restore()
+    expect([created, writes]).toEqual([{ ...demoProvider, id }, 1])
+    expect(await findProvider(id)).toEqual(created)
   })
 
   test('a late write is rejected even if the settings are equal again', async () => {
-    await open()
-    const [before] = [await itemOf(), await setStatus('suspended'), await setStatus('active')]
+    await storeProvider({ ...demoProvider, id })
+    const before = await itemOf()
+    for (const status of ['suspended', 'active'] as const) await change({ status })
     const after = await itemOf()
     expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
     expect(after?.revision).not.toBe(before?.revision)
@@ -83,7 +69,7 @@ describe('providers', () => {
 
   test('settings without a revision can be changed', async () => {
     await put(keys.provider(id), 'provider', { ...demoProvider, id })
-    await Promise.all([setStatus('suspended'), change(renamed('Renamed'))])
+    await Promise.all([change({ status: 'suspended' }), change({ name: 'Renamed' })])
     expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })

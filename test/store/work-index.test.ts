@@ -52,29 +52,6 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
-const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-  [[], 'WATCH', SWEEP_GRACE_SECONDS],
-  // Most debits end before their first due time.
-  [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
-  [['processing', 'completed'], 'SETTLE', 20],
-  [['completed'], 'SETTLE', 10],
-  [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
-  [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
-  [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
-]
-
-test.each(steps)(
-  'after the transitions %j a debit is due for %s in %i seconds',
-  async (path, work, due) => {
-    let debit = await open({ provider: providerId('moves') })
-    for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
-    expect(await workOf(debit)).toEqual({
-      work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
-      due: inSeconds(due).toISOString(),
-    })
-  },
-)
-
 describe('due items', () => {
   test('a shard lists at most the limit, the most overdue first', async () => {
     // References with the same last character are in one shard.

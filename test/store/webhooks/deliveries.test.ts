@@ -64,17 +64,6 @@ describe('records', () => {
 })
 
 describe('optimistic locking', () => {
-  test('an attempt is written once, after the previous one', async () => {
-    const first = refused(fresh())
-    const second = refused(first)
-    expect(await replaceDelivery(first, second)).toBe(false)
-    expect(await replaceDelivery(undefined, first)).toBe(true)
-    expect(await replaceDelivery(undefined, taken(fresh(first)))).toBe(false)
-    expect(await replaceDelivery(first, second)).toBe(true)
-    expect(await replaceDelivery(first, second)).toBe(false)
-    expect(await findDelivery(first.reference, 0)).toEqual(second)
-  })
-
   test.each([
     ['failed', refused],
     ['delivered', taken],
@@ -87,18 +76,6 @@ describe('optimistic locking', () => {
     expect(await replaceDelivery(read, refused(read))).toBe(false)
     expect(await replaceDelivery(read, redeliver(read, inSeconds(61)))).toBe(false)
     expect(await findDelivery(read.reference, 0)).toEqual(asked)
-  })
-
-  test('no attempt exceeds the maximum', async () => {
-    const first = refused(fresh({ attemptsMax: 3 }))
-    await replaceDelivery(undefined, first)
-    expect(await replaceDelivery(first, { ...refused(first), attemptCount: 4 })).toBe(false)
-    const spent = { ...first, attemptCount: 3 }
-    await replaceDelivery(first, spent)
-    expect(await replaceDelivery(spent, refused(spent))).toBe(false)
-    const asked = redeliver(spent, NOON)
-    expect(await replaceDelivery(spent, asked)).toBe(true)
-    expect(await replaceDelivery(asked, refused(asked))).toBe(true)
   })
 })
 
