@@ -113,11 +113,12 @@ test('sequential attempts share a connection; concurrent ones and other names do
 const never = () => Promise.withResolvers<string[]>().promise
 
 test.each([
-  ['is unknown to the DNS of this machine', 'dns', resolveHost, {}],
-  ['does not resolve in time', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
-  ['does not resolve in the attempt', 'connect_timeout', never, { timeoutSeconds: 0.1 }],
+  ['fails', 'dns', () => Promise.reject(new Error('no')), {}],
+  ['finds nothing on this machine', 'dns', resolveHost, {}],
+  ['exceeds the connection timeout', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
+  ['exceeds the timeout', 'connect_timeout', never, { timeoutSeconds: 0.1 }],
 ])(
-  'an attempt to a name that %s ends with %s',
+  'an attempt to a name whose lookup %s ends with %s',
   async (_, cause, resolve, request) => {
     const url = `https://${'x'.repeat(64)}.example/`
     expect(await sent(url, { resolve }, request)).toEqual(unreached(cause))

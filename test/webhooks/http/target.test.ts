@@ -41,21 +41,6 @@ test.each(privateLists.split('|'))('a name with the addresses %s is rejected', a
   }
 })
 
-const fail = () => {
-  throw new Error('no')
-}
-const lookups: [string, string, () => Promise<string[]>][] = [
-  ['returns no address', 'dns', async () => []],
-  ['rejects', 'dns', async () => fail()],
-  ['throws', 'dns', fail],
-  ['gets no response', 'connect_timeout', () => Promise.withResolvers<string[]>().promise],
-]
-
-test.each(lookups)('a name is rejected when its lookup %s: %s', async (_, cause, resolve) => {
-  const target = check(NAMED, { resolve }, cause === 'dns' ? 5_000 : 50)
-  expect(await rejection(target)).toEqual([cause, 'does not resolve'])
-})
-
 test.each([
   ['https://8.8.8.8/hooks', '8.8.8.8'],
   ['https://134744072/hooks', '8.8.8.8'],
