@@ -1,23 +1,30 @@
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { Context, DynamoDBRecord } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
-import { type Key, keys } from '../../shared/store/keys.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
-import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
+import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { batch } from '../settlement/report/one-batch.ts'
+import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
-process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+// Before the metrics are created.
+vi.hoisted(() => {
+  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+})
 
 const printed: string[] = []
 const spy = vi
@@ -28,22 +35,31 @@ beforeEach(() => {
 })
 afterAll(() => spy.mockRestore())
 beforeAll(useFreshTable)
+useQueues()
 
-const calls = mockQueues()
+const image = (item: object) => marshall(item, { removeUndefinedValues: true })
 
-/** Lists the sent messages by queue; the order of two queues is undefined. */
-const sent = () =>
-  calls
-    .commandCalls(SendMessageBatchCommand)
-    .flatMap(({ args: [{ input }] }) =>
-      (input.Entries ?? []).map((entry) => [
-        input.QueueUrl?.split('/').at(-1) ?? '',
-        JSON.parse(entry.MessageBody ?? ''),
-        entry.DelaySeconds,
-        entry.MessageGroupId,
-      ]),
-    )
+/** Runs the relay with stream records of changed items: the next image, and the old one if any. */
+const run = async (...changes: [next: object, old?: object | undefined][]) => {
+  const Records = changes.map(([next, old], n) => ({
+    eventName: old ? 'MODIFY' : 'INSERT',
+    dynamodb: {
+      SequenceNumber: String(n),
+      NewImage: image(next),
+      ...(old && { OldImage: image(old) }),
+    },
+  })) as DynamoDBRecord[]
+  const sent = await gathered(async () => {
+    const result = await relay(still())({ Records }, {} as Context)
+    expect(result).toEqual({ batchItemFailures: [] })
+  })
+  // The order of two queues is undefined.
+  return sent
+    .map(({ queue, body, delaySeconds, group }) => [queue, body, delaySeconds, group] as const)
     .sort(([a], [b]) => a.localeCompare(b))
+}
+
+const advanced = (debit: Debit, to: Status): Debit => granted(bankMove(to)(debit))
 
 /** Lists the events of a debit in its provider's feed, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
@@ -61,9 +77,8 @@ const metrics = () =>
       return metrics
     })
 
-const SUCCESS = { batchItemFailures: [] }
 const debit = pendingDebit()
-const { reference, provider } = debit.facts
+const { reference } = debit.facts
 const processing = advanced(debit, 'processing')
 const completed = advanced(processing, 'completed')
 const opened = [
@@ -94,14 +109,14 @@ test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
   ['rescheduled', completed, completed, [], 5, []],
 ])('a debit that is %s has its messages, feed and metrics', async (_, next, old, ...expected) => {
   const rescheduled = { ...toDebitItem(next), due: inSeconds(600).toISOString() }
-  expect(await runRelay(record('1', rescheduled, old && toDebitItem(old)))).toEqual(SUCCESS)
+  const sent = await run([rescheduled, old && toDebitItem(old)])
   const feed = await inFeed(next)
   expect(feed).toEqual(feed.map((_, index) => feed.length - 1 - index))
-  expect([sent(), feed.length, metrics()]).toEqual(expected)
+  expect([sent, feed.length, metrics()]).toEqual(expected)
 })
 
 test('two transitions in one record are measured in one line', async () => {
-  await runRelay(record('1', toDebitItem(completed)))
+  await run([toDebitItem(completed)])
   expect(metrics()).toEqual([{ ...charged, ...paid }])
 })
 
@@ -121,35 +136,27 @@ test('transitions in one batch keep their order in the feed, although a read res
     if (turn === 3) setTimeout(others.resolve, 100)
     return response
   })
-  await runRelay(
-    record('1', toDebitItem(own)),
-    record('2', toDebitItem(next), toDebitItem(own)),
-    record('3', toDebitItem(advanced(next, 'completed')), toDebitItem(next)),
-  )
+  const [first, second, third] = [own, next, advanced(next, 'completed')].map(toDebitItem)
+  await run([first as object], [second as object, first], [third as object, second])
   restore()
   delete process.env.CACHE_SECONDS
   expect([reads, await inFeed(own)]).toEqual([3, [3, 2, 1, 0]])
 })
-
-/** Reads a stored item, as a stream record contains it. */
-const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
-
-const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
 
 test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
   const slow = providerId('slow')
   await changeHealth(slow, (health) => noteSlow(health, NOON))
   const debit = pendingDebit({ provider: slow })
   const { reference } = debit.facts
-  await runRelay(record('1', toDebitItem(debit)))
-  const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
-  const delivery = { ...newDelivery(event, {}), ...waiting, attemptCount: 1 }
-  await replaceDelivery(undefined, delivery)
-  await runRelay(record('2', await itemAt(keys.delivery(reference, 0))))
-  expect(sent()).toEqual([
+  expect(await run([toDebitItem(debit)])).toEqual([
     ['submissions', { reference }, 0, 'GCB#slow'],
     ['timeouts', { reference, phase: 'processing' }, 0, 'slow'],
     ['webhooks-sidelined', { reference, n: 0, through: 1, attempt: 1 }, 0, 'slow'],
+  ])
+  const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
+  const waiting = { status: 'failed', attemptCount: 1, nextAttemptAt: inSeconds(16.001) } as const
+  await replaceDelivery(undefined, { ...newDelivery(event, {}), ...waiting })
+  expect(await run([(await read(keys.delivery(reference, 0))) as object])).toEqual([
     ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
   ])
   // The feed has no events of other providers.
@@ -157,22 +164,13 @@ test('attempts at a slow receiver go to the sidelined queue; other messages do n
 })
 
 test('a batch is measured once, when its totals are written', async () => {
-  const open: Batch = openBatch({
-    id: 'STL-20261122-ABC123' as Batch['id'],
-    uuid: '02bc8ee8-2077-4e35-adbe-3d99cb687ee1' as Batch['uuid'],
-    provider,
-    date: '2026-11-22' as Batch['date'],
-    n: 1,
-    createdAt: NOON,
-    feeSchedule: null,
-  })
   const [gross, fee, net] = [pesewas(200_00), pesewas(3_00), pesewas(98_50)]
   const totals = { count: 3, debits: 2, gross, fee, adjustments: pesewas(-98_50), net }
-  const totalled = { ...open, sealedAt: NOON, totals }
-  await runRelay(record('1', toBatchItem(open)))
-  await runRelay(record('2', toBatchItem(totalled), toBatchItem(open)))
-  const reported = { ...totalled, reportedAt: NOON }
-  await runRelay(record('3', toBatchItem(reported), toBatchItem(totalled)))
+  const states = [{ sealedAt: null }, { totals }, { totals, reportedAt: NOON }]
+  const [open = {}, totalled = {}, reported = {}] = states.map((state) => toBatchItem(batch(state)))
+  await run([open])
+  await run([totalled, open])
+  await run([reported, totalled])
   const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
   expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
 })

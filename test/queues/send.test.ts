@@ -2,7 +2,11 @@ import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
+import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { nextAttempt } from '../../shared/queues/outbox.ts'
 import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
+import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
 process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
@@ -57,4 +61,19 @@ test('each queue has its own calls, and a refusal by one does not affect the oth
     ['webhooks-low', 2],
   ])
   await expect(sendAllOrThrow([outgoing(), refused])).rejects.toThrow('SQS refused 1 messages')
+})
+
+test.each([
+  ['behind', -3],
+  ['in step', 0],
+  ['ahead', 3],
+])('a retry keeps the whole seconds of its delay while the clock is %s', (_, milliseconds) => {
+  const { provider } = pendingDebit().facts
+  const event = { reference, n: 3, provider, type: 'failed' as const, at: NOON }
+  const timing = { id: 'dlv_1_1', at: NOON, milliseconds: 50, address: null, sentAs: 'x' }
+  const last = pingAttempt({ kind: 'unreached', cause: 'dns' }, timing)
+  const waiting = { status: 'failed' as const, last, nextAttemptAt: inSeconds(2.05) }
+  const delivery = { ...newDelivery(event, {}), ...waiting }
+  const [outgoing] = nextAttempt(delivery, inSeconds(0.05 + milliseconds / 1000))
+  expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
 })

@@ -64,19 +64,17 @@ const found = async (date: Day) =>
 /** Without the ledger, which changes with the batches. */
 const foundInBatches = async (date: Day) => (await found(date)).filter(([number]) => number !== 40)
 
-describe('offsets', () => {
-  test('of a batch older than the list are compared, too', async () => {
-    const { below, later } = await belowZero()
-    await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
-    await pay(later, '23:00:00', 'pay later')
-    expect((await load(below)).outstanding).toBe(-88_50)
-    const inTwoMonths = day('2027-01-23')
-    expect(await foundInBatches(inTwoMonths)).toEqual([])
-    await overwrite(keys.batch(below), { outstanding: -80_00 })
-    expect(await foundInBatches(inTwoMonths)).toEqual([
-      [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
-    ])
-  })
+test('the offsets of a batch older than the list are compared, too', async () => {
+  const { below, later } = await belowZero()
+  await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
+  await pay(later, '23:00:00', 'pay later')
+  expect((await load(below)).outstanding).toBe(-88_50)
+  const inTwoMonths = day('2027-01-23')
+  expect(await foundInBatches(inTwoMonths)).toEqual([])
+  await overwrite(keys.batch(below), { outstanding: -80_00 })
+  expect(await foundInBatches(inTwoMonths)).toEqual([
+    [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
+  ])
 })
 
 describe('a batch', () => {

@@ -1,5 +1,5 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sizeOf } from '../../../aws/table/item-size.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
@@ -27,26 +27,24 @@ const countItems = async (): Promise<number | undefined> =>
 const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
   transition(debit, bankMove(to, fields), runtime)
 
-describe('new debits', () => {
-  test('partner references that would look equal in a key stay distinct', async () => {
-    const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
-    const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
-    expect(await open(other)).toMatchObject({ kind: 'created' })
-    for (const partnerReference of alike) {
-      const opened = await open(pendingDebit({ partnerReference }))
-      expect(opened, partnerReference).toMatchObject({ kind: 'created' })
-    }
-  })
+test('partner references that would look equal in a key stay distinct', async () => {
+  const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
+  const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
+  expect(await open(other)).toMatchObject({ kind: 'created' })
+  for (const partnerReference of alike) {
+    const opened = await open(pendingDebit({ partnerReference }))
+    expect(opened, partnerReference).toMatchObject({ kind: 'created' })
+  }
+})
 
-  test('a taken reference or uuid is a collision that writes nothing', async () => {
-    const first = pendingDebit()
-    await open(first)
-    const before = await countItems()
-    const { reference, uuid } = first.facts
-    expect(await open(pendingDebit({ reference }))).toEqual({ kind: 'collision' })
-    expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
-    expect(await countItems()).toBe(before)
-  })
+test('a taken reference or uuid is a collision that writes nothing', async () => {
+  const first = pendingDebit()
+  await open(first)
+  const before = await countItems()
+  const { reference, uuid } = first.facts
+  expect(await open(pendingDebit({ reference }))).toEqual({ kind: 'collision' })
+  expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
+  expect(await countItems()).toBe(before)
 })
 
 test('a debit fails also without its day total', async () => {
