@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
-import { sweep } from '../../functions/jobs/sweep.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
@@ -8,7 +7,6 @@ import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
-import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -25,44 +23,24 @@ useReportShelf()
 const build = (provider: ProviderId, day = 1) =>
   buildBatch({ provider, date: dayAt(day) }, runtimeAt('00:00:01', day))
 
-const sweepAt = (time: string, day = 1) =>
-  gathered(() => take(sweep(runtimeAt(time, day)), 'sweeps', {}))
-
 /** Returns the list and the due time of a debit in the work index. */
 const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
   const item = await read<Record<string, unknown>>(keys.debit(reference))
   return item?.work && `${String(item.work).split('#')[0]} ${item.due}`
 }
 
-describe('a settled debit', () => {
-  // Consecutive sweeps overlap by a minute.
-  test.each([
-    ['23:56:59.999', undefined],
-    ['23:57:00.000', 'WATCH 2026-11-22T23:59:00.000Z'],
-    ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
-  ])('completed at %s and swept until 23:58 has the work item %s', async (time, work) => {
-    const provider = await newProvider()
-    await putSweepProgress({ until: at('23:58:00') })
-    const { reference } = (await completedDebit(provider, 10_00, at(time))).facts
-    expect(await workOf(reference)).toMatch(/^SETTLE/)
-    await build(provider)
-    expect(await workOf(reference)).toBe(work)
-  })
-
-  test.each([
-    ['15 minutes late', { until: at('23:45:00') }],
-    ['yet to run for the first time', undefined],
-  ])('gets its events although the sweep is %s at midnight', async (_, progress) => {
-    const provider = await newProvider()
-    if (progress) await putSweepProgress(progress)
-    // The stream record of the completion is lost.
-    const { reference } = (await completedDebit(provider, 10_00, at('23:50:00'))).facts
-    await build(provider)
-    for (const time of ['00:05:00', '00:06:00', '00:07:00']) await sweepAt(time)
-    expect((await listNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
-      { reference, n: 2 },
-    ])
-  })
+// Consecutive sweeps overlap by a minute.
+test.each([
+  ['23:56:59.999', undefined],
+  ['23:57:00.000', 'WATCH 2026-11-22T23:59:00.000Z'],
+  ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
+])('a debit completed at %s and swept until 23:58 has the work item %s', async (time, work) => {
+  const provider = await newProvider()
+  await putSweepProgress({ until: at('23:58:00') })
+  const { reference } = (await completedDebit(provider, 10_00, at(time))).facts
+  expect(await workOf(reference)).toMatch(/^SETTLE/)
+  await build(provider)
+  expect(await workOf(reference)).toBe(work)
 })
 
 describe('a lost message', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { advance, type Debit } from '../../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../../shared/domain/debits/debit.ts'
 import { eventId } from '../../../shared/domain/webhooks/event.ts'
 import {
   type EventName,
@@ -8,7 +8,7 @@ import {
 } from '../../../shared/domain/webhooks/event-type.ts'
 import { webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, examples, opened, reference } from '../debits/one-debit.ts'
+import { examples, reference } from '../debits/one-debit.ts'
 
 const lives: Debit[] = Object.values(examples)
 
@@ -73,13 +73,6 @@ test.each([
 ])('the id of event %i carries the generation in which the event was written', (n, digits) => {
   const ids = [undefined, 1, 2, 9].map((generation) => eventId({ reference, n, generation }))
   expect(ids).toEqual(digits.map((ending) => `evt_19880553074698${ending}`))
-})
-
-test('an event keeps the id of its generation after a restore', () => {
-  const cause = { at: at('10:05:00.000'), by: 'bank:GCB', requestId: 'req-3', generation: 2 }
-  const restored = advance(opened, { ...cause, to: 'processing', changes: {} }) as Debit
-  const ids = [1, 2].map((n) => JSON.parse(webhookBody(restored, n)).event_id)
-  expect(ids).toEqual(['evt_1988055307469801', 'evt_1988055307469812'])
 })
 
 test('event types have the published priorities and retries', () => {
