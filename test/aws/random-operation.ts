@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { newRandom, type Random } from './random.ts'
-import { anyCondition, anyMembers, anyUpdate, type Naming, newNaming } from './random-expression.ts'
+import {
+  anyCondition,
+  anyMembers,
+  anyUpdate,
+  type Naming,
+  newNaming,
+  newRandom,
+  type Random,
+} from './random-expression.ts'
 
 /** Generates commands of every kind about a few items. */
 

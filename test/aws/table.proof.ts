@@ -6,7 +6,7 @@ import { recordedOperations } from './recorded-operations.ts'
 import { commands, localAt, newTwoTables } from './two-tables.ts'
 
 /**
- * The simulated table equals DynamoDB Local in every result, index and stream record. `OPERATIONS`
+ * The simulated table equals DynamoDB Local in every result, item and index. `OPERATIONS`
  * sets the number of random operations. A failed run prints its seed and the shortest list.
  */
 

@@ -2,6 +2,7 @@ import {
   IdempotentParameterMismatchException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../aws/table/change.ts'
 import type { TableOptions } from '../../aws/table/storage.ts'
@@ -121,4 +122,21 @@ test('a change has its time, its writer, its transaction and an increasing numbe
   ])
   const numbers = changes.map((change) => table.streamRecord(change).dynamodb?.SequenceNumber ?? '')
   expect(numbers).toEqual([...new Set(numbers)].sort())
+})
+
+test('each change is streamed as the document client marshalls it, and no write without one', () => {
+  const { table, changes, put } = aTable()
+  const members = { s: '', n: -1.5, zero: 0, yes: true, nil: null, l: [[], { a: ['b'] }], m: {} }
+  for (const next of [members, members, { n: 2 }]) put('a', next)
+  for (const _ of [1, 2]) table.run('DeleteCommand', { TableName, Key })
+  const [before, after] = [
+    { ...Key, ...members },
+    { ...Key, n: 2 },
+  ].map((item) => marshall(item))
+  const records = changes.map(table.streamRecord)
+  expect(records.map(({ eventName, dynamodb }) => [eventName, dynamodb])).toMatchObject([
+    ['INSERT', { Keys: marshall(Key), NewImage: before }],
+    ['MODIFY', { Keys: marshall(Key), OldImage: before, NewImage: after }],
+    ['REMOVE', { Keys: marshall(Key), OldImage: after }],
+  ])
 })

@@ -20,7 +20,6 @@ import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { createTable, removeTable } from '../../sandbox/emulator/table.ts'
 import { type Operation, TABLE } from './random-operation.ts'
-import { type StreamedChange, streamOf } from './streamed.ts'
 
 /** A table of DynamoDB Local and a simulated one. */
 export type TwoTables = {
@@ -28,16 +27,12 @@ export type TwoTables = {
   simulated: Run
   table: Table
   changes: readonly Change[]
-  stream: (count: number) => Promise<StreamedChange[]>
   remove: () => Promise<void>
 }
 
 export type Run = (operation: Operation) => Promise<Outcome>
 
-export type Outcome =
-  | { output: Record<string, unknown> }
-  /** `message` explains a difference and is not compared. */
-  | { error: object; says: unknown }
+export type Outcome = { output: Record<string, unknown> } | { error: object }
 
 export type Local = { endpoint: string; client: DynamoDBDocumentClient }
 
@@ -63,7 +58,7 @@ type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send
 
 export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
   const name = `pair-${randomUUID()}`
-  const streamArn = await createTable(endpoint, name)
+  await createTable(endpoint, name)
   const changes: Change[] = []
   const table = newTable({
     definition: tableDefinition,
@@ -83,7 +78,6 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
       outcomeOf(command, async () => table.run(command, inTable(input, name))),
     table,
     changes,
-    stream: (count) => streamOf(endpoint, streamArn, count),
     remove: () => removeTable(endpoint, name),
   }
 }
@@ -121,12 +115,11 @@ const outcomeOf = async (command: string, run: () => Promise<object>): Promise<O
       Item?: unknown
     }
     const reasons = CancellationReasons?.map(({ Code, Item }) => ({ Code, Item }))
-    const says = [error.message, ...(CancellationReasons ?? []).map(({ Message }) => Message)]
     // DynamoDB names the invalid write; Local mostly rejects the whole transaction.
     if (reasons?.some(({ Code }) => Code === 'ValidationError')) {
-      return { error: { name: 'ValidationException' }, says }
+      return { error: { name: 'ValidationException' } }
     }
-    return { error: { name: error.name, Item, reasons }, says }
+    return { error: { name: error.name, Item, reasons } }
   }
 }
 
