@@ -8,8 +8,10 @@ import {
   retryRefund,
 } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { caseEntries } from '../../shared/ledger/entries.ts'
+import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
+import { caseEntries, feeEntries } from '../../shared/ledger/entries.ts'
 import type { Account, LedgerEntry } from '../../shared/ledger/entry.ts'
+import { line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
 const debit = pendingDebit({ amount: pesewas(80_00) })
@@ -113,4 +115,20 @@ test('a retried refund keeps the uuid of its first request as id', () => {
   const first = refund('reversal')
   const [entry] = caseEntries({ refund: retryRefund(failed(first)), exceptions: [] })
   expect(entry?.source).toMatchObject({ id: first.uuid, reference: debit.facts.reference })
+})
+
+const adjustment = adjustmentLine(line())
+
+test('a sealed batch earns the fees of its debits less those of its adjustments', () => {
+  const settled = line({ fee: pesewas(2_00), net: pesewas(98_00) })
+  expect(feeEntries(sealed([settled]), [])).toMatchObject([
+    { debit: owed, credit: 'fee_income', amount: 2_00 },
+  ])
+  expect(feeEntries(sealed([settled, adjustment]), [adjustment])).toMatchObject([
+    { debit: owed, credit: 'fee_income', amount: 50 },
+  ])
+  expect(feeEntries(sealed([adjustment]), [adjustment])).toMatchObject([
+    { debit: 'fee_income', credit: owed, amount: 1_50 },
+  ])
+  expect(feeEntries(sealed([line(), adjustment]), [adjustment])).toEqual([])
 })

@@ -58,6 +58,16 @@ describe('providers', () => {
     expect(await findProvider(id)).toEqual(created)
   })
 
+  test('concurrent changes of several operators are all kept', async () => {
+    const add = (n: number) => (before: Provider | undefined) => ({
+      ...(before ?? { ...demoProvider, id }),
+      allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
+    })
+    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n), noWrites, real)))
+    const { allowedAddresses } = (await findProvider(id)) ?? {}
+    expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
+  })
+
   test('a late write is rejected even if the settings are equal again', async () => {
     await storeProvider({ ...demoProvider, id })
     const before = await itemOf()

@@ -64,7 +64,10 @@ test('several wrong fields are all reported, under 1007', () => {
     details: { amount: ['must be greater than or equal to 1.00'], currency: ['must be GHS'] },
   })
   const required = Object.keys(body).map((field) => [field, ['is required']])
-  expect(refused(parse({})).details).toEqual(Object.fromEntries(required))
+  const nulls = Object.fromEntries(Object.keys(body).map((field) => [field, null]))
+  for (const absent of [{}, nulls]) {
+    expect(refused(parse(absent)).details).toEqual(Object.fromEntries(required))
+  }
 })
 
 test('the longest texts and the smallest and largest amounts are accepted', () => {

@@ -7,6 +7,7 @@ import {
   merged,
   type Phase,
   stateAt,
+  timeOut,
 } from '../../../shared/domain/debits/debit.ts'
 import { clocks } from '../../../shared/domain/debits/lifecycle.ts'
 import { refused } from '../../support/refused.ts'
@@ -82,6 +83,15 @@ test('a deadline is exact to the millisecond, and a sandbox can divide it', () =
   expect(deadline(processing, 'approval', clocks(1))).toEqual(at('10:05:01.500'))
   expect(deadline(processing, 'approval', clocks(30))).toEqual(at('10:00:11.500'))
   expect(deadline(processing, 'processing', clocks(30))).toEqual(at('10:00:20.000'))
+})
+
+test.each([
+  ['approval', 'Transaction timeout'],
+  ['processing', 'Bank processing timeout'],
+] as const)('after the %s time a debit fails with code timeout: %s', (phase, errorMessage) => {
+  const expired = stateAt(timeOut(processing, phase, cause) as Debit)
+  expect(expired).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
+  expect(refused(timeOut(completed, phase, cause)).code).toBe('422/3001')
 })
 
 test('an approval stops the five-minute timeout only, once, and is not an event', () => {

@@ -15,6 +15,7 @@ import {
   type Delivery,
   isRedelivering,
   isSettled,
+  isSubscribed,
   newDelivery,
   recordAttempt,
   redeliver,
@@ -176,6 +177,18 @@ test.each(table)(
     expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
   },
 )
+
+test('a record escapes the response of the receiver', () => {
+  const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })
+  expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
+})
+
+test('a provider is subscribed to all events or to those it lists', () => {
+  const listed = { events: ['transaction.completed'] as ['transaction.completed'] }
+  expect(isSubscribed({}, 'created')).toBe(true)
+  expect(isSubscribed(listed, 'completed')).toBe(true)
+  expect(isSubscribed(listed, 'created')).toBe(false)
+})
 
 test('a second request within a minute, before an attempt, has no effect', () => {
   // A page of a recovery spreads its attempts over the next seconds.

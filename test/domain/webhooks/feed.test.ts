@@ -30,3 +30,12 @@ test.each([
   const messages = messagesOf(EventFeedQuery, { cursor: cursorOf(position) })
   expect(messages).toEqual(['must be a cursor of this list'])
 })
+
+const bare = Buffer.from('1.2').toString('base64url')
+
+test.each(['', bare, `${cursorOf('1.2')}+/`, '1.2', 12, [cursorOf('1.2'), cursorOf('1.3')], null])(
+  'the cursor %j is refused',
+  (cursor) => {
+    expect(messagesOf(EventFeedQuery, { cursor })).toEqual(['must be a cursor of this list'])
+  },
+)

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import {
+  failingDays,
   type HealthObservation,
+  healthState,
   noteAttempt,
   renewed,
   type WebhookHealth,
@@ -28,6 +30,24 @@ const recovered: WebhookHealth = { recoveredAt: FIRST }
 const slow: WebhookHealth = { slowSince: FIRST }
 /** It was changed and still has undelivered events. */
 const changed: WebhookHealth = { exhaustedSince: SECOND }
+
+test.each([
+  ['healthy', healthy],
+  ['healthy', recovered],
+  ['healthy', slow],
+  ['failing', failing],
+  ['exhausted', exhausted],
+  ['exhausted', changed],
+  ['disabled', disabled],
+])('a webhook is %s with %j', (state, health) => {
+  expect(healthState(health)).toBe(state)
+})
+
+test('failing days count from the first failure, to the millisecond', () => {
+  expect(failingDays(healthy, SECOND)).toBe(0)
+  expect([FIRST, SECOND, FIVE_DAYS].map((at) => failingDays(failing, at))).toEqual([0, 1, 5])
+  expect(failingDays(failing, ALMOST)).toBeLessThan(5)
+})
 
 type Change = [string, before: WebhookHealth, attempt: HealthObservation, after: WebhookHealth]
 const changes: Change[] = [

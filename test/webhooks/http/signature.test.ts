@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { rotated } from '../../../shared/webhooks/http/rotation.ts'
 import { signatureHeaders, webhookSecret } from '../../../shared/webhooks/http/signature.ts'
-import { webhook as example, NOON } from '../../support/examples.ts'
+import { webhook as example, inSeconds, NOON } from '../../support/examples.ts'
 import { rowsOf } from '../../support/rows.ts'
 
 const SECRET = webhookSecret(Uint8Array.from({ length: 32 }, (_, n) => n))
@@ -79,11 +79,20 @@ test.each([
   else expect(verify(OLD_SECRET)).toThrow('No matching signature found')
 })
 
+const rotate = (webhook: Webhook, secret: string, graceSeconds = 60) =>
+  rotated(webhook, { secret, at: NOON, graceSeconds })
+const first: Webhook = { ...example, secret: 'whsec_first', payload: 'reduced' }
+const second = rotate(first, 'whsec_second')
+const third = rotate(second, 'whsec_third', 90)
+
+test('a rotation keeps the old secret during its overlap alone, and drops an older one', () => {
+  const previous = { secret: 'whsec_first', until: inSeconds(60) }
+  expect(second).toEqual({ ...first, secret: 'whsec_second', previous })
+  const later = { secret: 'whsec_second', until: inSeconds(90) }
+  expect(third).toEqual({ ...first, secret: 'whsec_third', previous: later })
+  expect(rotate(second, 'whsec_third', 0)).toEqual({ ...first, secret: 'whsec_third' })
+})
+
 test('a repeated rotation changes nothing', () => {
-  const rotate = (webhook: Webhook, secret: string) =>
-    rotated(webhook, { secret, at: NOON, graceSeconds: 60 })
-  const second = rotate({ ...example, secret: 'whsec_first' }, 'whsec_second')
-  for (const one of [second, rotate(second, 'whsec_third')]) {
-    expect(rotate(one, 'whsec_second')).toBe(one)
-  }
+  for (const one of [second, third]) expect(rotate(one, 'whsec_second')).toBe(one)
 })
