@@ -3,7 +3,7 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Change } from '../../aws/table/change.ts'
 import type { TableOptions } from '../../aws/table/storage.ts'
 import { newTable } from '../../aws/table/table.ts'
@@ -31,45 +31,43 @@ const aTable = (options: Partial<TableOptions> = {}) => {
   return { clock, table, changes, put, get }
 }
 
-describe('an index', () => {
-  /** Starts a table with these lags, and a query of the customers with one status. */
-  const lagging = (...lags: number[]) => {
-    const { clock, table, put } = aTable({ indexLag: () => lags.shift() ?? 0 })
-    const found = (status: string): unknown =>
-      table.run('QueryCommand', {
-        TableName,
-        IndexName: 'by-customer',
-        KeyConditionExpression: 'byCustomer = :c',
-        FilterExpression: '#status = :status',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':c': 'c', ':status': status },
-      }).Items
-    const item = { byCustomer: 'c', byTime: '1', amount: 5 }
-    return { clock, put, found, item }
-  }
+/** Starts a table with these lags, and a query of the customers with one status. */
+const lagging = (...lags: number[]) => {
+  const { clock, table, put } = aTable({ indexLag: () => lags.shift() ?? 0 })
+  const found = (status: string): unknown =>
+    table.run('QueryCommand', {
+      TableName,
+      IndexName: 'by-customer',
+      KeyConditionExpression: 'byCustomer = :c',
+      FilterExpression: '#status = :status',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':c': 'c', ':status': status },
+    }).Items
+  const item = { byCustomer: 'c', byTime: '1', amount: 5 }
+  return { clock, put, found, item }
+}
 
-  test('shows a change, also of a projected attribute alone, after its lag', () => {
-    const { clock, put, found, item } = lagging(100, 100)
-    put('a', { ...item, status: 'pending', narration: 'not projected' })
-    clock.now += 99
-    expect(found('pending')).toEqual([])
-    clock.now += 1
-    put('a', { ...item, status: 'failed', narration: 'not projected' })
-    expect(found('pending')).toHaveLength(1)
-    clock.now += 100
-    expect(found('failed')).toEqual([{ pk: 'p', sk: 'a', ...item, status: 'failed' }])
-  })
+test('an index shows a change, also of a projected attribute alone, after its lag', () => {
+  const { clock, put, found, item } = lagging(100, 100)
+  put('a', { ...item, status: 'pending', narration: 'not projected' })
+  clock.now += 99
+  expect(found('pending')).toEqual([])
+  clock.now += 1
+  put('a', { ...item, status: 'failed', narration: 'not projected' })
+  expect(found('pending')).toHaveLength(1)
+  clock.now += 100
+  expect(found('failed')).toEqual([{ pk: 'p', sk: 'a', ...item, status: 'failed' }])
+})
 
-  test('shows the changes of one item in order, independent of their lags', () => {
-    const { clock, put, found, item } = lagging(100, 10, 10)
-    put('a', { ...item, status: 'pending' })
-    put('a', { ...item, status: 'failed' })
-    put('b', { ...item, status: 'failed' })
-    clock.now += 10
-    expect(found('failed')).toMatchObject([{ sk: 'b' }])
-    clock.now += 90
-    expect(found('failed')).toMatchObject([{ sk: 'a' }, { sk: 'b' }])
-  })
+test('an index shows the changes of one item in order, independent of their lags', () => {
+  const { clock, put, found, item } = lagging(100, 10, 10)
+  put('a', { ...item, status: 'pending' })
+  put('a', { ...item, status: 'failed' })
+  put('b', { ...item, status: 'failed' })
+  clock.now += 10
+  expect(found('failed')).toMatchObject([{ sk: 'b' }])
+  clock.now += 90
+  expect(found('failed')).toMatchObject([{ sk: 'a' }, { sk: 'b' }])
 })
 
 test('a request token makes a repeat succeed without effect for ten minutes', () => {

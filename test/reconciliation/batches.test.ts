@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { Day, dayAfter } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
@@ -77,46 +77,44 @@ test('the offsets of a batch older than the list are compared, too', async () =>
   ])
 })
 
-describe('a batch', () => {
-  test('is reported every night while its payout has failed', async () => {
-    const { later } = await belowZero()
-    await pay(later, '23:30:00', 'reject')
-    for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
-      expect(await found(date), date).toContainEqual([
-        26,
-        later,
-        'its payout failed and was not retried',
-      ])
-    }
-  })
-
-  test('is reported once its payout is in progress for more than two days', async () => {
-    const { first } = await belowZero()
-    await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
-    const since = '2026-11-23T00:00:01.000Z'
-    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
-    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
-      { examples: [{ difference: `its payout is in progress since ${since}` }] },
-    ])
-  })
-
-  test('is reported once it is due for more than a week', async () => {
-    const { later } = await belowZero()
-    const last = day('2026-11-30')
-    const due = '2026-11-24T00:00:00.000Z'
-    expect(await found(last)).toContainEqual([
+test('a batch is reported every night while its payout has failed', async () => {
+  const { later } = await belowZero()
+  await pay(later, '23:30:00', 'reject')
+  for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
+    expect(await found(date), date).toContainEqual([
       26,
       later,
-      `it is due since ${due}, but its payout has not begun`,
+      'its payout failed and was not retried',
     ])
-    expect(await found(dayAfter(last, -2))).toEqual([])
-  })
+  }
+})
 
-  test('that cannot be checked hides no other', async () => {
-    const { below, later } = await belowZero()
-    await overwrite(keys.batch(below), { 'totals.count': undefined })
-    await pay(later, '23:30:00', 'reject')
-    const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
-    expect(new Set(subjects)).toEqual(new Set([below, later]))
-  })
+test('a batch is reported once its payout is in progress for more than two days', async () => {
+  const { first } = await belowZero()
+  await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
+  const since = '2026-11-23T00:00:01.000Z'
+  expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
+  expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
+    { examples: [{ difference: `its payout is in progress since ${since}` }] },
+  ])
+})
+
+test('a batch is reported once it is due for more than a week', async () => {
+  const { later } = await belowZero()
+  const last = day('2026-11-30')
+  const due = '2026-11-24T00:00:00.000Z'
+  expect(await found(last)).toContainEqual([
+    26,
+    later,
+    `it is due since ${due}, but its payout has not begun`,
+  ])
+  expect(await found(dayAfter(last, -2))).toEqual([])
+})
+
+test('a batch that cannot be checked hides no other', async () => {
+  const { below, later } = await belowZero()
+  await overwrite(keys.batch(below), { 'totals.count': undefined })
+  await pay(later, '23:30:00', 'reject')
+  const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
+  expect(new Set(subjects)).toEqual(new Set([below, later]))
 })

@@ -83,40 +83,38 @@ test('a batch is completed at once if its net is zero', async () => {
   expect(paidAmounts()).toEqual([40_00])
 })
 
-describe('a batch below zero', () => {
-  test('is offset by several later batches, and one of them offsets two', async () => {
-    const [one, other] = (await belowZero(100_00, 20_00)) as [Batch, Batch]
-    const later: Batch[] = []
-    for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
-      later.push(await batchOf(amount, 4 + n))
-    }
-    for (const batch of later) await pay(batch)
-    const paid = await Promise.all(later.map(reload))
-    const ofOne = { batch: one.id, amount: 10_00 }
-    const ofOther = { batch: other.id, amount: 20_00 }
-    expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
-      ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
-      ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
-      ['completed', 20_00, [ofOne, ofOther]],
-    ])
-    const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
-    for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
-    expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
-  })
+test('a batch below zero is offset by several later batches, and one of them offsets two', async () => {
+  const [one, other] = (await belowZero(100_00, 20_00)) as [Batch, Batch]
+  const later: Batch[] = []
+  for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
+    later.push(await batchOf(amount, 4 + n))
+  }
+  for (const batch of later) await pay(batch)
+  const paid = await Promise.all(later.map(reload))
+  const ofOne = { batch: one.id, amount: 10_00 }
+  const ofOther = { batch: other.id, amount: 20_00 }
+  expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
+    ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
+    ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
+    ['completed', 20_00, [ofOne, ofOther]],
+  ])
+  const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
+  for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
+  expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
+})
 
-  test('is offset again by the part of a payout that the bank rejects', async () => {
-    const [below] = (await belowZero(100_00)) as [Batch]
-    const [third, fourth] = [await batchOf(30_00, 2), await batchOf(90_00, 3)]
-    await pay(third)
-    bank.behaviours.push('reject later')
-    expect(await pay(fourth)).toMatchObject({ status: 'processing', paid: 20_00 })
-    expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: 0 })
-    expect(await pay(fourth)).toMatchObject({ status: 'failed', offsets: [] })
-    expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -70_00 })
-    expect(await retry(fourth)).toMatchObject({ paid: 20_00 })
-    expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
-    expect(paidAmounts()).toEqual([100_00, 20_00])
-  })
+test('a batch below zero is offset again by the part of a payout that the bank rejects', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const [third, fourth] = [await batchOf(30_00, 2), await batchOf(90_00, 3)]
+  await pay(third)
+  bank.behaviours.push('reject later')
+  expect(await pay(fourth)).toMatchObject({ status: 'processing', paid: 20_00 })
+  expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: 0 })
+  expect(await pay(fourth)).toMatchObject({ status: 'failed', offsets: [] })
+  expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -70_00 })
+  expect(await retry(fourth)).toMatchObject({ paid: 20_00 })
+  expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
+  expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
 test('payouts after a change of the settlement account, and their retries, are made after the hold', async () => {

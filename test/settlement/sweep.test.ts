@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
@@ -43,53 +43,51 @@ test.each([
   expect(await workOf(reference)).toBe(work)
 })
 
-describe('a lost message', () => {
-  const BEGUN = at('00:00:05', 1)
+const BEGUN = at('00:00:05', 1)
 
-  /** Sweeps for two hours. Returns the minutes in which messages were sent, and the messages. */
-  const sweptTwoHours = async () => {
-    const minutes: number[] = []
-    const sent = new Set<string>()
-    for (let minute = 0; minute <= 120; minute += 1) {
-      const runtime = still({ now: () => new Date(BEGUN.getTime() + minute * 60_000) })
-      const messages = await gathered(() => sweepOverdue(runtime, () => false))
-      if (messages.length > 0) minutes.push(minute)
-      for (const { queue, body } of messages) sent.add(`${queue} ${JSON.stringify(body)}`)
-    }
-    return { minutes, sent: [...sent] }
+/** Sweeps for two hours. Returns the minutes in which messages were sent, and the messages. */
+const sweptTwoHours = async () => {
+  const minutes: number[] = []
+  const sent = new Set<string>()
+  for (let minute = 0; minute <= 120; minute += 1) {
+    const runtime = still({ now: () => new Date(BEGUN.getTime() + minute * 60_000) })
+    const messages = await gathered(() => sweepOverdue(runtime, () => false))
+    if (messages.length > 0) minutes.push(minute)
+    for (const { queue, body } of messages) sent.add(`${queue} ${JSON.stringify(body)}`)
   }
+  return { minutes, sent: [...sent] }
+}
 
-  const DOUBLED = [2, 4, 8, 16, 32, 64]
-  const { id } = batch()
+const DOUBLED = [2, 4, 8, 16, 32, 64]
+const { id } = batch()
 
-  test.each<[string, Partial<Batch>, number[], string[]]>([
-    [
-      'that is in progress is sent again with doubled delays',
-      { status: 'processing', processedAt: BEGUN, reportedAt: BEGUN },
-      DOUBLED,
-      [`payments {"batch":"${id}"}`],
-    ],
-    // A builder runs for up to 15 minutes.
-    [
-      'that is unsealed is sent again after the timeout of its function',
-      { sealedAt: null, createdAt: BEGUN },
-      [17, 34, 68],
-      ['settlements {"provider":"demo","date":"2026-11-22"}'],
-    ],
-    ['that failed is not sent', { status: 'failed', failedAt: BEGUN, reportedAt: BEGUN }, [], []],
-    ['that waits for the settlement run is not sent', { reportedAt: BEGUN }, [], []],
-  ])('of a batch %s', async (_, state, minutes, sent) => {
-    await put(keys.batch(id), 'batch', toBatchItem(batch(state)))
-    expect(await sweptTwoHours()).toEqual({ minutes, sent })
-  })
+test.each<[string, Partial<Batch>, number[], string[]]>([
+  [
+    'that is in progress is sent again with doubled delays',
+    { status: 'processing', processedAt: BEGUN, reportedAt: BEGUN },
+    DOUBLED,
+    [`payments {"batch":"${id}"}`],
+  ],
+  // A builder runs for up to 15 minutes.
+  [
+    'that is unsealed is sent again after the timeout of its function',
+    { sealedAt: null, createdAt: BEGUN },
+    [17, 34, 68],
+    ['settlements {"provider":"demo","date":"2026-11-22"}'],
+  ],
+  ['that failed is not sent', { status: 'failed', failedAt: BEGUN, reportedAt: BEGUN }, [], []],
+  ['that waits for the settlement run is not sent', { reportedAt: BEGUN }, [], []],
+])('a lost message of a batch %s', async (_, state, minutes, sent) => {
+  await put(keys.batch(id), 'batch', toBatchItem(batch(state)))
+  expect(await sweptTwoHours()).toEqual({ minutes, sent })
+})
 
-  test('of a refund is sent again with doubled delays until it ends', async () => {
-    const debit = await completedDebit(await newProvider(), 10_00, at('09:00:00'))
-    const { reference } = debit.facts
-    await reverse(reference, BEGUN)
-    const sent = [`refunds {"reference":"${reference}"}`]
-    expect(await sweptTwoHours()).toEqual({ minutes: DOUBLED, sent })
-    await take(refundCustomer(runtimeAt('03:00:00', 1)), 'refunds', { reference })
-    expect(await sweptTwoHours()).toEqual({ minutes: [], sent: [] })
-  })
+test('a lost message of a refund is sent again with doubled delays until it ends', async () => {
+  const debit = await completedDebit(await newProvider(), 10_00, at('09:00:00'))
+  const { reference } = debit.facts
+  await reverse(reference, BEGUN)
+  const sent = [`refunds {"reference":"${reference}"}`]
+  expect(await sweptTwoHours()).toEqual({ minutes: DOUBLED, sent })
+  await take(refundCustomer(runtimeAt('03:00:00', 1)), 'refunds', { reference })
+  expect(await sweptTwoHours()).toEqual({ minutes: [], sent: [] })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   delaySeconds,
   errorClasses,
@@ -206,38 +206,36 @@ test('only an abandoned delivery is retried automatically, at most three times',
   expect(others.map((other) => autoRetry(other, later))).toEqual(others.map(() => undefined))
 })
 
-describe('the delay before the next attempt', () => {
-  const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-  const attempts = fc.integer({ min: 1, max: 10 })
+const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const attempts = fc.integer({ min: 1, max: 10 })
 
-  test('is 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
-    const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
-    expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
-  })
+test('the delay before the next attempt is 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
+  const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
+  expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+})
 
-  test('has up to ten percent of jitter in whole seconds, at most 300', () => {
-    fc.assert(
-      fc.property(attempts, randoms, (k, random) => {
-        const delay = delaySeconds(k, random)
-        expect(Number.isInteger(delay)).toBe(true)
-        expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
-        expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
-      }),
-    )
-  })
+test('the delay has up to ten percent of jitter in whole seconds, at most 300', () => {
+  fc.assert(
+    fc.property(attempts, randoms, (k, random) => {
+      const delay = delaySeconds(k, random)
+      expect(Number.isInteger(delay)).toBe(true)
+      expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
+      expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
+    }),
+  )
+})
 
-  test('has uniform jitter over whole seconds', () => {
-    const delays = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
-    const counts = [32, 33, 34, 35].map((s) => delays.filter((delay) => delay === s).length)
-    expect(counts).toEqual([250, 250, 250, 250])
-  })
+test('the delay has uniform jitter over whole seconds', () => {
+  const delays = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
+  const counts = [32, 33, 34, 35].map((s) => delays.filter((delay) => delay === s).length)
+  expect(counts).toEqual([250, 250, 250, 250])
+})
 
-  test('is Retry-After from the response between the schedule and 300 seconds', () => {
-    fc.assert(
-      fc.property(attempts, randoms, fc.nat(1_000_000_000), (k, random, seconds) => {
-        const delay = delaySeconds(k, random, seconds)
-        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
-      }),
-    )
-  })
+test('the delay before the next attempt is Retry-After, between the schedule and 300 seconds', () => {
+  fc.assert(
+    fc.property(attempts, randoms, fc.nat(1_000_000_000), (k, random, seconds) => {
+      const delay = delaySeconds(k, random, seconds)
+      expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
+    }),
+  )
 })

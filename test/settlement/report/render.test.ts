@@ -65,71 +65,69 @@ test('a JSON report parses back to its lines, and its totals are their sums', as
   )
 })
 
-describe('a CSV report', () => {
-  test('has a header, a record per line and the sums of the columns', async () => {
-    const lines = [numberedLine(1), line({ bankReference: null }), adjustment]
-    const text = await textOf(render('csv', sealed(lines), lines))
-    expect(text.split('\r\n')).toEqual([
-      'type,reference,partner_reference,bank_reference,completed_at,gross,fee,net,currency',
-      'debit,DCS-20261121-000001,order-1,GCB-78,2026-11-21T10:01:00.000Z,100.00,1.50,98.50,GHS',
-      'debit,DCS-20261121-00000A,order-1001,,2026-11-21T10:01:00.000Z,100.00,1.50,98.50,GHS',
-      'adjustment,DCS-20261121-00000A,order-1001,GCB-78,2026-11-21T10:01:00.000Z,-40.00,-0.60,-39.40,GHS',
-      'total,,,,,160.00,2.40,157.60,GHS',
-      '',
-    ])
-  })
+test('a CSV report has a header, a record per line and the sums of the columns', async () => {
+  const lines = [numberedLine(1), line({ bankReference: null }), adjustment]
+  const text = await textOf(render('csv', sealed(lines), lines))
+  expect(text.split('\r\n')).toEqual([
+    'type,reference,partner_reference,bank_reference,completed_at,gross,fee,net,currency',
+    'debit,DCS-20261121-000001,order-1,GCB-78,2026-11-21T10:01:00.000Z,100.00,1.50,98.50,GHS',
+    'debit,DCS-20261121-00000A,order-1001,,2026-11-21T10:01:00.000Z,100.00,1.50,98.50,GHS',
+    'adjustment,DCS-20261121-00000A,order-1001,GCB-78,2026-11-21T10:01:00.000Z,-40.00,-0.60,-39.40,GHS',
+    'total,,,,,160.00,2.40,157.60,GHS',
+    '',
+  ])
+})
 
-  test('parses back to its lines except for the guard, and its last record has the column sums', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyLines, async (lines) => {
-        const text = await textOf(render('csv', sealed(lines), lines))
-        const [header = [], ...records] = recordsOf(text)
-        const total = records.pop()
-        const read = records.map((record) =>
-          // A leading apostrophe is the guard.
-          Object.fromEntries(header.map((name, n) => [name, record[n]?.replace(/^'/, '')])),
+test('a CSV report parses back to its lines except for the guard, and its last record has the column sums', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyLines, async (lines) => {
+      const text = await textOf(render('csv', sealed(lines), lines))
+      const [header = [], ...records] = recordsOf(text)
+      const total = records.pop()
+      const read = records.map((record) =>
+        // A leading apostrophe is the guard.
+        Object.fromEntries(header.map((name, n) => [name, record[n]?.replace(/^'/, '')])),
+      )
+      expect(read).toEqual(
+        lines.map(lineView).map((one) => ({ ...one, bank_reference: one.bank_reference ?? '' })),
+      )
+      expect(total?.slice(0, 5)).toEqual(['total', '', '', '', ''])
+      for (const [n, column] of [5, 6, 7].entries()) {
+        expect(amountOf(total?.[column]), header[5 + n]).toBe(
+          sum(records.map((one) => one[column])),
         )
-        expect(read).toEqual(
-          lines.map(lineView).map((one) => ({ ...one, bank_reference: one.bank_reference ?? '' })),
-        )
-        expect(total?.slice(0, 5)).toEqual(['total', '', '', '', ''])
-        for (const [n, column] of [5, 6, 7].entries()) {
-          expect(amountOf(total?.[column]), header[5 + n]).toBe(
-            sum(records.map((one) => one[column])),
-          )
-        }
-        expect(amountOf(total?.[7])).toBe(BigInt(lines.reduce(addLine, noTotals).net))
-      }),
-    )
-  })
+      }
+      expect(amountOf(total?.[7])).toBe(BigInt(lines.reduce(addLine, noTotals).net))
+    }),
+  )
+})
 
-  // A text that a spreadsheet would evaluate gets an apostrophe.
-  const guarded = [
-    ...['+233241234567', '-1+2', '@SUM(A1:A9)', '＝1', '＋1', '－1', '＠SUM(A1:A9)', ' =1'],
-    ...['\u{A0}=1', '\u{FEFF}=1', '\u{200B}\u{3000}@1', "'=1", "'a"],
-  ]
-  const unchanged = ['order-1', 'a=1', ' a ', 'Ɔkɔtɔ 🦀']
-  const quoted = [
-    ['=HYPERLINK("http://x.test","y")', `"'=HYPERLINK(""http://x.test"",""y"")"`],
-    ['\t=1', `"'\t=1"`],
-    ['\t1', `"'\t1"`],
-    ['\r=1', `"'\r=1"`],
-    ['a;=1+1', '"a;=1+1"'],
-    ['a,b', '"a,b"'],
-    ['a "b"', '"a ""b"""'],
-    ['a\nb', '"a\nb"'],
-  ]
-  const texts = [
-    ...guarded.map((text) => [text, `'${text}`]),
-    ...unchanged.map((text) => [text, text]),
-    ...quoted,
-  ]
+// A text that a spreadsheet would evaluate gets an apostrophe.
+const guarded = [
+  ...['+233241234567', '-1+2', '@SUM(A1:A9)', '＝1', '＋1', '－1', '＠SUM(A1:A9)', ' =1'],
+  ...['\u{A0}=1', '\u{FEFF}=1', '\u{200B}\u{3000}@1', "'=1", "'a"],
+]
+const unchanged = ['order-1', 'a=1', ' a ', 'Ɔkɔtɔ 🦀']
+const quoted = [
+  ['=HYPERLINK("http://x.test","y")', `"'=HYPERLINK(""http://x.test"",""y"")"`],
+  ['\t=1', `"'\t=1"`],
+  ['\t1', `"'\t1"`],
+  ['\r=1', `"'\r=1"`],
+  ['a;=1+1', '"a;=1+1"'],
+  ['a,b', '"a,b"'],
+  ['a "b"', '"a ""b"""'],
+  ['a\nb', '"a\nb"'],
+]
+const texts = [
+  ...guarded.map((text) => [text, `'${text}`]),
+  ...unchanged.map((text) => [text, text]),
+  ...quoted,
+]
 
-  test.each(texts)('contains the text %j as %j', async (text = '', field) => {
-    const lines = [line({ partnerReference: text, bankReference: text })]
-    const report = await textOf(render('csv', sealed(lines), lines))
-    expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
-  })
+test.each(texts)('a CSV report contains the text %j as %j', async (text = '', field) => {
+  const lines = [line({ partnerReference: text, bankReference: text })]
+  const report = await textOf(render('csv', sealed(lines), lines))
+  expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
 })
 
 describe.each(formats)('lines in %s', (format) => {

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { Restore } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
@@ -31,71 +31,67 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
     real,
   )
 
-describe('feed', () => {
-  const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
-  const after = { page: 1, count: 5 }
+const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
+const after = { page: 1, count: 5 }
 
-  test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
-    const provider = providerId('fed')
-    await appendToFeed(provider, [event(0), event(1)], NOON)
-    // A reader has read three more events, which the restore has undone.
-    await restored(2)
-    await appendToFeed(provider, [event(2)], NOON)
-    await appendToFeed(provider, [event(3), event(4)], NOON)
-    const read = async (position = { page: 0, count: 0 }) =>
-      listFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
-    expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
-    expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
-    expect((await read()).map(({ position }) => position)).toEqual([
-      { page: 1, count: 1 },
-      { page: 1, count: 2 },
-      ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
-    ])
-    expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
-  })
-
-  test('the feed fills its pages in every generation', async () => {
-    const provider = providerId('filled')
-    await restored(9)
-    const many = Array.from({ length: 65 }, (_, n) => event(n))
-    await appendToFeed(provider, many, NOON)
-    const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
-    expect(found.map(({ entry }) => entry)).toEqual(many)
-    expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
-  })
+test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
+  const provider = providerId('fed')
+  await appendToFeed(provider, [event(0), event(1)], NOON)
+  // A reader has read three more events, which the restore has undone.
+  await restored(2)
+  await appendToFeed(provider, [event(2)], NOON)
+  await appendToFeed(provider, [event(3), event(4)], NOON)
+  const read = async (position = { page: 0, count: 0 }) =>
+    listFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
+  expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
+  expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
+  expect((await read()).map(({ position }) => position)).toEqual([
+    { page: 1, count: 1 },
+    { page: 1, count: 2 },
+    ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
+  ])
+  expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
 })
 
-describe('batch ids', () => {
-  const provider = providerId('settled')
-  const date = '2026-11-22' as Day
-  const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
-  const place = async (): Promise<Batch> => (await find()).batch
+test('the feed fills its pages in every generation', async () => {
+  const provider = providerId('filled')
+  await restored(9)
+  const many = Array.from({ length: 65 }, (_, n) => event(n))
+  await appendToFeed(provider, many, NOON)
+  const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
+  expect(found.map(({ entry }) => entry)).toEqual(many)
+  expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
+})
 
-  const written = async (batch: Batch): Promise<Batch> => {
-    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
-    return batch
+const provider = providerId('settled')
+const date = '2026-11-22' as Day
+const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
+const place = async (): Promise<Batch> => (await find()).batch
+
+const written = async (batch: Batch): Promise<Batch> => {
+  await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
+  return batch
+}
+
+test('a new batch never has the id of a batch that a restore lost', async () => {
+  const batches = [await place()]
+  for (const generation of [2, 3]) {
+    await restored(generation)
+    batches.push(await place())
   }
+  expect(new Set(batches.map(({ id }) => id)).size).toBe(3)
+  expect(batches).toMatchObject([{ n: 1 }, { n: 1, generation: 2 }, { n: 1, generation: 3 }])
+  expect(batches[0]).not.toHaveProperty('generation')
+})
 
-  test('a new batch never has the id of a batch that a restore lost', async () => {
-    const batches = [await place()]
-    for (const generation of [2, 3]) {
-      await restored(generation)
-      batches.push(await place())
-    }
-    expect(new Set(batches.map(({ id }) => id)).size).toBe(3)
-    expect(batches).toMatchObject([{ n: 1 }, { n: 1, generation: 2 }, { n: 1, generation: 3 }])
-    expect(batches[0]).not.toHaveProperty('generation')
-  })
-
-  test('an open batch from before the restore stays in use, and later ones follow it', async () => {
-    const open = await written(await place())
-    await restored(2)
-    expect(await find()).toEqual({ batch: open, isNew: false })
-    await written({ ...open, sealedAt: NOON })
-    const next = await written({ ...(await place()), sealedAt: NOON })
-    expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
-    expect(next.id).not.toBe(open.id)
-  })
+test('an open batch from before the restore stays in use, and later ones follow it', async () => {
+  const open = await written(await place())
+  await restored(2)
+  expect(await find()).toEqual({ batch: open, isNew: false })
+  await written({ ...open, sealedAt: NOON })
+  const next = await written({ ...(await place()), sealedAt: NOON })
+  expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
+  expect(next.id).not.toBe(open.id)
 })
 
 test('the generation is cached for 30 seconds, also without any restore', async () => {

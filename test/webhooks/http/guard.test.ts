@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
@@ -71,32 +71,30 @@ test('a local sandbox accepts http://127.0.0.1, except for a host of this servic
   expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
 })
 
-describe('an attempt', () => {
-  test('resolves the name once, connects to that address, and the next one checks it again', async () => {
-    const url = await listener()
-    const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
-    const request = requestTo(named(url, 'no-such-host.invalid'))
-    expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
-    expect(lookups).toEqual(['no-such-host.invalid'])
-    expect(await sendHere(request, networkOf({ resolve }))).toEqual(refused)
-    expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
-    expect(connectionsTo(url)).toHaveLength(1)
-  })
+test('an attempt resolves the name once, connects to that address, and the next one checks it again', async () => {
+  const url = await listener()
+  const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
+  const request = requestTo(named(url, 'no-such-host.invalid'))
+  expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
+  expect(lookups).toEqual(['no-such-host.invalid'])
+  expect(await sendHere(request, networkOf({ resolve }))).toEqual(refused)
+  expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
+  expect(connectionsTo(url)).toHaveLength(1)
+})
 
-  test('falls back to the next address if one is unreachable', async () => {
-    const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
-    const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
-    expect(await anyAddress(requestTo(named(await listener())), network)).toEqual(accepted)
-  })
+test('an attempt falls back to the next address if one is unreachable', async () => {
+  const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
+  const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
+  expect(await anyAddress(requestTo(named(await listener())), network)).toEqual(accepted)
+})
 
-  test('sends no bytes to a peer with an unchecked address: 0.0.0.0 is 127.0.0.1', async () => {
-    const url = await listener()
-    const result = await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())
-    expect(result).toEqual(unreached('address', '127.0.0.1'))
-    const [connection] = connectionsTo(url)
-    await ended(connection)
-    expect(connection?.bytesRead).toBe(0)
-  })
+test('an attempt sends no bytes to a peer with an unchecked address: 0.0.0.0 is 127.0.0.1', async () => {
+  const url = await listener()
+  const result = await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())
+  expect(result).toEqual(unreached('address', '127.0.0.1'))
+  const [connection] = connectionsTo(url)
+  await ended(connection)
+  expect(connection?.bytesRead).toBe(0)
 })
 
 test('sequential attempts share a connection; concurrent ones and other names do not', async () => {
