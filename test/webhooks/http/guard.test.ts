@@ -1,9 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
-import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
+import type { Network } from '../../../shared/webhooks/http/network.ts'
+import { network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
-import { strict } from '../../../shared/webhooks/http/target.ts'
+import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
+import { refused } from '../../support/refused.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -24,7 +26,7 @@ const unreached = (cause: string, address: string | null = null) => ({
   outcome: { kind: 'unreached', cause },
   address,
 })
-const refused = unreached('address')
+const notSent = unreached('address')
 const accepted = { outcome: { kind: 'answered', code: 200, body: 'thanks' }, address: '127.0.0.1' }
 
 /** Applies the address rules to any URL, because tests cannot use port 443. */
@@ -49,7 +51,7 @@ test.each<[string, (url: string) => string]>([
   ['by a name, without TLS', (url) => named(url)],
 ])('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
   const url = await listener()
-  expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
+  expect(await sent(urlOf(url), { resolve: here })).toEqual(notSent)
   expect(connectionsTo(url)).toEqual([])
 })
 
@@ -58,7 +60,7 @@ test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
   async (addresses) => {
     const url = await listener()
     const network = networkOf({ resolve: async () => addresses.split(',') })
-    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
+    expect(await sendByName(requestTo(named(url)), network)).toEqual(notSent)
     expect(connectionsTo(url)).toEqual([])
   },
 )
@@ -66,7 +68,7 @@ test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
 test('a local sandbox accepts http://127.0.0.1, except for a host of this service', async () => {
   const url = await listener()
   const ownHosts = [new URL(url).host]
-  expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(refused)
+  expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(notSent)
   expect(connectionsTo(url)).toEqual([])
   expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
 })
@@ -77,7 +79,7 @@ test('an attempt resolves the name once, connects to that address, and the next 
   const request = requestTo(named(url, 'no-such-host.invalid'))
   expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
   expect(lookups).toEqual(['no-such-host.invalid'])
-  expect(await sendHere(request, networkOf({ resolve }))).toEqual(refused)
+  expect(await sendHere(request, networkOf({ resolve }))).toEqual(notSent)
   expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
   expect(connectionsTo(url)).toHaveLength(1)
 })
@@ -137,4 +139,61 @@ test('the only sender of a deployment is strict', () => {
     (file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? [],
   )
   expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
+})
+
+const NAMED = 'https://provider.example/hooks'
+
+const check = (text: string, changes: Partial<Network> = {}) =>
+  targetOf(text, {
+    network: networkOf(changes),
+    rules: strict,
+    signal: AbortSignal.timeout(5_000),
+  })
+
+const rejection = async (target: ReturnType<typeof check>) => {
+  const result = await target
+  if (!('cause' in result)) throw new Error(`Not rejected: ${result.url}`)
+  const { url } = refused(result.refusal).details as { url: string[] }
+  return [result.cause, ...url]
+}
+
+test.each([[['8.8.8.8']], [['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']]])(
+  'a name with the public addresses %j is resolved once',
+  async (addresses) => {
+    const { lookups, resolve } = fakeResolver(addresses, ['127.0.0.1'])
+    expect(await check(NAMED, { resolve })).toEqual({ url: new URL(NAMED), addresses })
+    expect(lookups).toEqual(['provider.example'])
+  },
+)
+
+const privateLists =
+  '127.0.0.1|10.0.0.1|169.254.169.254|192.168.1.1|0.0.0.0|::1|fd00:ec2::254|fe80::1%eth0|' +
+  '::ffff:8.8.8.8|64:ff9b::8.8.8.8|8.8.8.8,10.0.0.1|10.0.0.1,8.8.8.8|8.8.8.8,1.1.1.1,::1|' +
+  '2606:4700:4700::1111,127.0.0.1|alias.provider.example|'
+
+test.each(privateLists.split('|'))('a name with the addresses %s is rejected', async (list) => {
+  for (const localPeers of [[], ['127.0.0.1']]) {
+    const target = check(NAMED, { localPeers, resolve: async () => list.split(',') })
+    expect(await rejection(target)).toEqual(['address', 'must resolve to public addresses only'])
+  }
+})
+
+test.each([
+  ['https://8.8.8.8/hooks', '8.8.8.8'],
+  ['https://134744072/hooks', '8.8.8.8'],
+  ['https://[2606:4700:4700:0::1111]/hooks', '2606:4700:4700::1111'],
+])('%s has the public address %s without a lookup', async (text, address) => {
+  const { lookups, resolve } = fakeResolver()
+  expect(await check(text, { resolve })).toMatchObject({ addresses: [address] })
+  expect(lookups).toEqual([])
+})
+
+test('only a host that a local sandbox names may be private, and only without TLS', async () => {
+  const network = { localPeers: ['peer.example'], resolve: async () => ['10.0.0.2'] }
+  const url = new URL('http://peer.example:8080/hooks')
+  expect(await check(url.href, network)).toEqual({ url, addresses: ['10.0.0.2'] })
+  const secure = await rejection(check('https://peer.example:8443/hooks', network))
+  expect(secure).toEqual(['address', 'must resolve to public addresses only'])
+  const other = await rejection(check('http://other.example:8080/hooks', network))
+  expect(other).toEqual(['address', 'must use https'])
 })
