@@ -85,6 +85,9 @@ test.each([
   const delivery = { ...newDelivery(event, {}), ...waiting }
   const [outgoing] = nextAttempt(delivery, inSeconds(0.05 + milliseconds / 1000))
   expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
+  // The queue of its first attempt.
+  const message = { reference, n: 3, attempt: 1 }
+  expect(outgoing).toMatchObject({ queue: 'webhooks-high', message, group: provider })
 })
 
 const valid = '{"reference":"DCS-20261121-ABC123"}'

@@ -8,7 +8,9 @@ import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { gcb } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import {
@@ -70,6 +72,15 @@ test('an unsealed batch is not payable (400/5001)', async () => {
   const [id] = (await buildBatch(request, deps().runtime)).batches as [Batch['id']]
   expect(refused(await payBatch(id, deps())).code).toBe('400/5001')
   expect(bank.requests).toEqual([])
+})
+
+test('a payout waits (400/5001) for a connector of its bank', async () => {
+  const batch = await batchOf(100_00)
+  await storeBank({ ...gcb, connector: 'none' })
+  const details = 'no connector to the bank GCB'
+  expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
+  await storeBank(gcb)
+  expect(await pay(batch)).toMatchObject({ status: 'completed' })
 })
 
 test('a batch is completed at once if its net is zero', async () => {
