@@ -201,8 +201,8 @@ const streaming = new Set<string>(
     .map(({ name }) => name),
 )
 
-/** A response of a peer is read within fewer. */
-const TURNS = 8
+/** A response of a peer is read within three. */
+const TURNS = 4
 
 /**
  * Waits until all pending promises have settled. The stream of a report needs turns of the event loop,

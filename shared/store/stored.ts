@@ -16,11 +16,10 @@ export const fromStored = <T extends object>(
   members: object,
   times: readonly (keyof T & string)[],
 ): T => {
-  const texts = Object.entries(members).filter(
-    ([name, value]) => times.includes(name as keyof T & string) && typeof value === 'string',
-  )
-  return {
-    ...members,
-    ...Object.fromEntries(texts.map(([name, text]) => [name, new Date(text)])),
-  } as T
+  const parsed: Record<string, unknown> = { ...members }
+  for (const name of times) {
+    const text = parsed[name]
+    if (typeof text === 'string') parsed[name] = new Date(text)
+  }
+  return parsed as T
 }

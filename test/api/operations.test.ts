@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { notFound, type OperationName, operations } from '../../shared/api/operations.ts'
+import { type OperationName, operations } from '../../shared/api/operations.ts'
 import { resourceAt } from '../../shared/api/resources.ts'
 import { rowsOf } from '../support/rows.ts'
 
@@ -39,12 +39,4 @@ test.each([
   'api/v1/payment-providers/debit-requests/charge',
 ])('the path "%s" has no resource', (path) => {
   expect(resourceAt(path)).toBeUndefined()
-})
-
-test.each([
-  ['get-debit-request', 404, { code: 3404, category: 'transactions' }],
-  ['update-debit-transaction', 404, { code: 1404, category: 'transactions' }],
-] as const)('%s refuses a missing object with %i and %j', (name, status, row) => {
-  const { http, error } = notFound(name)
-  expect([http, error]).toMatchObject([status, { ...row, message: 'Transaction not found' }])
 })

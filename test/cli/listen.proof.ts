@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
 import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
@@ -97,49 +96,43 @@ describe('the listener', () => {
   })
 })
 
-describe('the listener with a secret', () => {
+test('a listener with a secret answers 204 to valid signatures and 401 to all others', async () => {
   const until = new Date(Date.now() + 60_000)
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
   const rotating = { secret: OTHER_SECRET, previous: { secret: SECRET, until } }
   const [body, headers] = webhook({ n: 3 })
-
-  test('accepts every valid signature', async () => {
-    const { post } = await startListener(['--secret', SECRET])
-    const valid: [string, Partial<WebhookOptions>][] = [
-      ['its own signature', {}],
-      ['the new secret of a rotation', { signing: { ...rotating, secret: SECRET } }],
-      ['the old secret of a rotation', { signing: rotating }],
-      ['a signature prefix', { signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
-      ['a timestamp four minutes ago', { at: minutesAgo(4) }],
-      ['a timestamp four minutes ahead', { at: minutesAgo(-4) }],
-    ]
-    for (const [name, options] of valid) {
-      expect((await post(...webhook({ n: 3, ...options }))).status, name).toBe(204)
-    }
-  })
-
+  const { post } = await startListener(['--secret', SECRET])
+  const valid: [string, Partial<WebhookOptions>][] = [
+    ['its own signature', {}],
+    ['the new secret of a rotation', { signing: { ...rotating, secret: SECRET } }],
+    ['the old secret of a rotation', { signing: rotating }],
+    ['a signature prefix', { signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
+    ['a timestamp four minutes ago', { at: minutesAgo(4) }],
+    ['a timestamp four minutes ahead', { at: minutesAgo(-4) }],
+  ]
   const WRONG = 'X-SVC-Signature is wrong'
   const STANDARD_WRONG = 'webhook-signature is wrong'
   const LATE = 'not signed within the last five'
+  const accent = { ...headers, 'x-svc-signature': 'é'.repeat(64) }
   const forged: [string, string, string, Record<string, string>][] = [
     ['a missing signature', WRONG, body, {}],
     ['another body', WRONG, body.replace('100.00', '900.00'), headers],
     ['another secret', WRONG, ...webhook({ n: 3, signing: { secret: OTHER_SECRET } })],
-    ['a signature outside ASCII', WRONG, body, { ...headers, 'x-svc-signature': 'é'.repeat(64) }],
+    ['a signature outside ASCII', WRONG, body, accent],
     ['another id', STANDARD_WRONG, body, { ...headers, 'webhook-id': 'evt_1' }],
     ['another time', STANDARD_WRONG, body, { ...headers, 'webhook-timestamp': '1735812000' }],
     ['a timestamp six minutes ago', LATE, ...webhook({ n: 3, at: minutesAgo(6) })],
   ]
-
-  test('answers every other request with 401, which does not count as an attempt', async () => {
-    const { post } = await startListener(['--secret', SECRET])
-    for (const [name, reason, sentBody, sentHeaders] of forged) {
-      const { status, printed } = await post(sentBody, sentHeaders)
-      expect(status, name).toBe(401)
-      expect(printed, name).toContain(`NOT VERIFIED: ${reason}`)
-    }
-    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('duplicate')
-  })
+  for (const [name, reason, sentBody, sentHeaders] of forged) {
+    const { status, printed } = await post(sentBody, sentHeaders)
+    expect(status, name).toBe(401)
+    expect(printed, name).toContain(`NOT VERIFIED: ${reason}`)
+  }
+  // A rejected request does not count as an attempt.
+  for (const [index, [name, options]] of valid.entries()) {
+    const { status, printed } = await post(...webhook({ n: 3, ...options }))
+    expect([status, printed.includes('duplicate')], name).toEqual([204, index > 0])
+  }
 })
 
 test.each([
@@ -155,16 +148,8 @@ test.each([
 test('the listener prints one line per malformed body and continues', async () => {
   const { post, child, url } = await startListener()
   const garbage = [
-    '',
-    '{',
-    'null',
-    '[1]',
-    '"transaction.completed"',
-    '{"event":{}}',
-    '{"event":"x","data":null,"sequence":"1"}',
+    ...['', '{', '[1]', '{"event":{}}', '{"event":"x","data":null,"sequence":"1"}'],
     '{"event":"\\u001b[2J\\nforged line","event_id":{},"data":{"transaction":[],"amount":"x"}}',
-    '{"event":"y","sequence":-1e308,"data":{"transaction":{"amount":1e308,"currency":7}}}',
-    '['.repeat(100_000),
   ]
   for (const body of [...garbage, Uint8Array.of(0xff, 0x00, 0xfe)]) {
     const { status, printed } = await post(body)
@@ -184,25 +169,15 @@ test('the listener prints one line per malformed body and continues', async () =
   expect(child.exitCode).toBeNull()
 })
 
-test('output to a pipe has colours only with FORCE_COLOR', async () => {
-  for (const env of [{ FORCE_COLOR: '1' }, {}, { NO_COLOR: '1' }]) {
-    const { printed } = await (await startListener([], env)).post(...webhook({ n: 3 }))
-    expect(printed !== stripVTControlCharacters(printed)).toBe('FORCE_COLOR' in env)
-  }
-})
-
 describe('the listen command', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    'exits with 0 on %s, also with open connections',
-    async (signal) => {
-      const { child, exited, url } = await startListener()
-      const socket = connect(Number(new URL(url).port), '127.0.0.1')
-      await once(socket, 'connect')
-      socket.on('error', () => socket.destroy())
-      child.kill(signal)
-      expect(await exited).toBe(0)
-    },
-  )
+  test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
+    const { child, exited, url } = await startListener()
+    const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(openConnection, 'connect')
+    openConnection.on('error', () => openConnection.destroy())
+    child.kill(signal)
+    expect(await exited).toBe(0)
+  })
 
   test('prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {
@@ -213,8 +188,8 @@ describe('the listen command', () => {
   })
 
   test.each([
-    ...['--port x', '--port 70000', '--secret ', '--fail 200', '--fail x', '--times 2'],
-    ...['--fail 500 --times 0', '--colour red', '4242'],
+    ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
+    ...['--colour red', '4242'],
   ])('prints the usage and exits with 1 for %s', async (args) => {
     const { exited, printed } = startListen(args.split(' '))
     expect(await exited).toBe(1)

@@ -95,24 +95,23 @@ describe('wrong arguments', () => {
 describe('an unreadable statement', () => {
   const RECONCILE = ['reconcile', '--bank', 'GCB']
   const HEADER = 'uuid,amount,currency,completed_at\n'
-  const compare = (text: string, date = '2026-11-21') =>
-    operator([...RECONCILE, '--statement', '-', '--date', date, '--port', '1'], {}, text)
+  const compare = (text: string) =>
+    operator([...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--port', '1'], {}, text)
+
+  const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
+  const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
+  const lines = [
+    'line 2: uuid is malformed; amount must be like 100.00',
+    'line 3: a uuid or a bank_reference is required',
+  ]
 
   test.each([
-    ['an empty file', '', '--statement: the file is empty\n'],
-    [
-      'malformed rows',
-      `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`,
-      '--statement: line 2: uuid is malformed; amount must be like 100.00\n' +
-        'line 3: a uuid or a bank_reference is required\n',
-    ],
-    [
-      'only rows of other days',
-      `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`,
-      '--statement: no row has completed_at on 2026-11-21\n',
-    ],
-  ])('with %s exits with 1 before any request', async (_case, text, lines) => {
-    expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr: lines })
+    ['an empty file', '', 'the file is empty'],
+    ['malformed rows', malformed, lines.join('\n')],
+    ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
+  ])('with %s exits with 1 before any request', async (_case, text, line) => {
+    const stderr = `--statement: ${line}\n`
+    expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
   })
 
   test('that does not exist exits with 1', async () => {
@@ -125,27 +124,26 @@ describe('another program at the port', () => {
   const http = (status: number, type: string, body: string) =>
     `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
 
-  const responses: [string, string][] = [
-    ['204', 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'],
-    ['a page', http(200, 'text/html', '<!doctype html><title>Shop</title>')],
-    ['a page that says 404', http(404, 'text/html', '<title>Shop</title>')],
-    ['other JSON', http(200, 'application/json', '{"ok":true}')],
-    ['an envelope', http(403, 'application/json', '{"success":false,"error":{"code":1403}}')],
-    ['text', http(200, 'text/plain', 'hello')],
-    ['another protocol', '-ERR unknown command\r\n'],
-  ]
+  const responses: Record<string, string> = {
+    '204': 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n',
+    'a page': http(200, 'text/html', '<!doctype html><title>Shop</title>'),
+    'a page that says 404': http(404, 'text/html', '<title>Shop</title>'),
+    'other JSON': http(200, 'application/json', '{"ok":true}'),
+    'an envelope': http(403, 'application/json', '{"success":false,"error":{"code":1403}}'),
+    text: http(200, 'text/plain', 'hello'),
+    'another protocol': '-ERR unknown command\r\n',
+  }
 
-  const commands: [string, (port: string) => string[]][] = [
-    ['operator', (port) => ['cli/operator.ts', 'bank', 'list', '--port', port]],
-    ['invoke', (port) => ['cli/invoke.ts', 'list-banks', '--port', port]],
-  ]
-
-  test.each(commands)('makes %s print one line and exit with 1', async (_name, words) => {
-    for (const [what, response] of responses) {
+  test.each([
+    ['operator', ['cli/operator.ts', 'bank', 'list', '--port']],
+    ['invoke', ['cli/invoke.ts', 'list-banks', '--port']],
+  ])('makes %s print one line and exit with 1', async (_name, words) => {
+    for (const [what, response] of Object.entries(responses)) {
       const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
       await whileListening(server, async (port) => {
         const stderr = `Another program than the sandbox answers at port ${port}\n`
-        expect(await run(words(String(port))), what).toEqual({ code: 1, stdout: '', stderr })
+        const output = await run([...words, String(port)])
+        expect(output, what).toEqual({ code: 1, stdout: '', stderr })
       })
     }
   })
@@ -177,12 +175,7 @@ describe('a stage on AWS', () => {
     <Arn>arn:aws:iam::123456789012:user/ama</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
 
   /** Runs the command against fake STS and Lambda APIs. */
-  const runAgainst = async (
-    status: number,
-    headers: Record<string, string>,
-    body: unknown,
-    sts = 200,
-  ) => {
+  const runAgainst = async (status: number, headers: object, body: unknown, sts = 200) => {
     const paths: string[] = []
     const calls: unknown[] = []
     const server = createServer(async (request, response) => {
@@ -193,7 +186,7 @@ describe('a stage on AWS', () => {
       }
       paths.push(`${request.method} ${request.url}`)
       calls.push(JSON.parse(sent))
-      response.writeHead(status, headers).end(JSON.stringify(body))
+      response.writeHead(status, { ...headers }).end(JSON.stringify(body))
     })
     const output = await whileListening(server, (port) =>
       operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),

@@ -59,23 +59,18 @@ const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal |
     stdio: 'ignore',
     detached: true,
   })
-  const endpoint = `http://127.0.0.1:${port}`
+  const exited = once(child, 'exit')
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const stop = async () => {
     process.removeListener('exit', kill)
-    await terminate(child)
+    child.kill('SIGTERM')
+    await exited
   }
+  const endpoint = `http://127.0.0.1:${port}`
   if (await isReachable(endpoint, child)) return { endpoint, stop }
   await stop()
   return undefined
-}
-
-const terminate = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exited
 }
 
 const isReachable = async (endpoint: string, child: ChildProcess): Promise<boolean> => {

@@ -1,31 +1,53 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import { permissionsOf } from '../../infra/definitions/function-permissions.ts'
+import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import type { Verb } from '../../shared/operator/verbs.ts'
+import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
+import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { table, tableName } from '../../shared/store/table.ts'
+import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { createProvider } from '../support/provider.ts'
 import {
-  account,
-  ama,
-  errorOf,
-  esi,
-  kofi,
-  MADE,
-  type Options,
-  operatorsOf,
-  SECOND,
-} from '../support/operators.ts'
-import { createPayee, nightAfter } from '../support/payee.ts'
-import { FAILS_AT_ONCE, SILENT, useService } from '../support/running-service.ts'
+  FAILS_AT_ONCE,
+  printed,
+  type Shown,
+  SILENT,
+  useService,
+} from '../support/running-service.ts'
 
-/** Verbs that a second operator must approve (docs/api.md#approvals). */
+/** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
 
 const service = useService({ approvals: true })
+beforeAll(async () => void (await createProvider(service, 'requested')))
 afterEach(() => vi.unstubAllEnvs())
-const { call, operate, request, grant, granted, show, changeAccount, changesOf } =
-  operatorsOf(service)
+
+const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
+  (name) => `arn:aws:iam::123456789012:user/${name}`,
+)
 const TIME = expect.stringMatching(/Z$/)
+const SECOND = 'the requester cannot grant: a second operator is required'
+const MADE = 'the call was already made at'
+const DAY_MS = 86_400_000
+
+type Options = Record<string, string>
+
+const { call, operate, refusal } = service
+/** Requests an approval as ama and returns its id. */
+const request = async (noun: string, verb: string, options: Options): Promise<ApprovalId> =>
+  (await call(noun, verb, options, ama)).approval.id
+const changeAccount = (digits: string) =>
+  request('provider', 'update', { provider: 'requested', ...settlementAccount(digits) })
+const show = (id: string) => call('approval', 'show', { id }, ama)
+const grant = (id: string, actor = kofi) => call('approval', 'grant', { id }, actor)
+const refusalToGrant = (id: string, actor?: string) => refusal('approval', 'grant', { id }, actor)
+const refusalToDeny = (id: string, actor?: string) => refusal('approval', 'deny', { id }, actor)
+const changesOf = async (target: string): Promise<Shown[]> =>
+  (await call('change', 'list', { limit: '1000' })).filter((one: Shown) => one.target === target)
+const numberOf = ({ settlement_account }: Shown) => settlement_account.account_number
 
 const debit = async (status: string, phone_number: string): Promise<string> => {
   const { reference, uuid } = await service.chargeUntil(status, { phone_number })
@@ -62,7 +84,7 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'debit complete': open,
   'debit fail': open,
   'exception refund': async () => ({ reference: await debit('failed', FAILS_AT_ONCE) }),
-  'provider update': () => ({ provider: 'other', ...account('1041008002') }),
+  'provider update': () => ({ provider: 'other', ...settlementAccount('1041008002') }),
   'settlement complete': async () => ({ batch: await batch('built', '1041007001'), ...evidence }),
   'settlement retry': async () => ({ batch: await batch('rejected', '1041000000') }),
 }
@@ -85,15 +107,15 @@ describe('every verb that needs an approval', () => {
     const [noun = '', verb = ''] = words.split(' ')
     const options = (await optionsOf[words]?.()) ?? {}
     const [[key = '', target = ''] = []] = Object.entries(options)
-    const state = () => call(ama, noun, 'show', { [key]: target })
+    const state = () => operate(noun, 'show', { [key]: target })
     const previous = await state()
-    const { approval } = await operate(ama, noun, verb, options)
+    const { approval } = await call(noun, verb, options, ama)
     const { id } = approval
     expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
-    expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(86_400_000)
-    expect(await errorOf(grant(ama, id))).toBe(SECOND)
+    expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(DAY_MS)
+    expect(await refusalToGrant(id, ama)).toBe(SECOND)
     expect(await state()).toEqual(previous)
-    expect(await granted(id)).not.toHaveProperty('approval')
+    expect(await grant(id)).not.toHaveProperty('approval')
     expect(await state()).not.toEqual(previous)
     const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
     expect(await show(id)).toMatchObject(decided)
@@ -104,66 +126,151 @@ describe('every verb that needs an approval', () => {
       { by: kofi, noun: 'approval', verb: 'grant' },
       { by: ama, noun: 'approval', verb: 'request', changed },
     ])
-    expect(await errorOf(grant(kofi, id))).toContain(MADE)
-    expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
+    expect(await refusalToGrant(id, kofi)).toContain(MADE)
+    expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
     expect(await changesOf(target)).toEqual(changes)
   })
 })
 
 test('a secret of a request is neither shown nor stored in plain text, and reaches the connector', async () => {
   const secret = 'cs_a_secret_of_this_test'
-  const id = await request('bank', 'update', {
-    bank: 'FBL',
-    ...connector,
-    'connector-secret': secret,
-  })
+  const options = { bank: 'FBL', ...connector, 'connector-secret': secret }
+  const id = await request('bank', 'update', options)
   expect((await show(id)).options).toMatchObject({ 'connector-secret': '-' })
   const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
   expect(JSON.stringify(Items)).toContain(id)
-  const approvals = await operate(kofi, 'approval', 'list')
-  const changes = await operate(kofi, 'change', 'list', { limit: '1000' })
-  const visible = [Items, approvals, changes, await grant(kofi, id), service.lines]
+  const lists = [await call('approval', 'list'), await call('change', 'list', { limit: '1000' })]
+  const visible = [Items, lists, await grant(id), service.lines]
   expect(JSON.stringify(visible)).not.toContain(secret)
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
 })
 
-test('a changed settlement account holds payouts for 24 hours, a first account does not', async () => {
-  const payee = await createPayee(service, 'held')
-  await payee.complete('100.00')
-  const [{ id }] = (await payee.run(nightAfter(0))).built
-  const before = await operate(ama, 'provider', 'show', { provider: 'held' })
-  expect(before.payouts_held_until).toBeNull()
-  const { payouts_held_until: until } = await granted(await changeAccount('held'))
-  const hours = (Date.parse(until) - Date.now()) / 3_600_000
-  expect(hours).toBeGreaterThan(23.9)
-  expect(hours).toBeLessThanOrEqual(24)
-  const held = `the settlement account changed: payouts are held until ${until}`
-  expect(await errorOf(call(ama, 'settlement', 'process', { batch: id }))).toBe(held)
-  const [unpaid] = (await payee.run(nightAfter(1))).unpaid
-  const details = expect.stringContaining(until)
-  expect(unpaid).toMatchObject({ batch: id, code: 5001, details })
-})
-
 describe('a call that needs no approval', () => {
   test('runs immediately, also with a verb that needs an approval for other options', async () => {
-    const named = await operate(ama, 'provider', 'update', { provider: 'demo', name: 'Demo 2' })
-    expect(named).toMatchObject({ id: 'demo', name: 'Demo 2' })
-    const limited = await operate(ama, 'bank', 'update', { bank: 'CAL', maximum: '400.00' })
+    const named = { provider: 'demo', name: 'Demo 2' }
+    expect(await call('provider', 'update', named, ama)).toMatchObject({ name: 'Demo 2' })
+    const limited = await call('bank', 'update', { bank: 'CAL', maximum: '400.00' }, ama)
     expect(limited).toMatchObject({ maximum: '400.00' })
-    const provider = { provider: 'new-one', name: 'New', ...account('1041008009') }
-    const settlement_account = { account_number: '1041008009' }
-    const created = await operate(ama, 'provider', 'create', provider)
-    expect(created).toMatchObject({ settlement_account, payouts_held_until: null })
+    const provider = { provider: 'new-one', name: 'New', ...settlementAccount('1041008009') }
+    const created = await call('provider', 'create', provider, ama)
+    expect([numberOf(created), created.payouts_held_until]).toEqual(['1041008009', null])
     expect((await changesOf('new-one'))[0]).not.toHaveProperty('approved_by')
   })
 
   test.each(['false', undefined])('is every call of a stage with APPROVALS=%s', async (value) => {
     vi.stubEnv('APPROVALS', value)
-    const options = { provider: 'signed', ...account('1041008010') }
-    const settlement_account = { account_number: '1041008010' }
-    const updated = await operate(ama, 'provider', 'update', options)
-    expect(updated).toMatchObject({ settlement_account, payouts_held_until: null })
-    const removed = await service.call('connector', 'remove', { bank: 'ZEN' })
+    const updated = await call('provider', 'update', {
+      provider: 'signed',
+      ...settlementAccount('1041008010'),
+    })
+    expect([numberOf(updated), updated.payouts_held_until]).toEqual(['1041008010', null])
+    const removed = await call('connector', 'remove', { bank: 'ZEN' })
     expect(removed).toMatchObject({ bank: 'ZEN', connector: 'none' })
+  })
+})
+
+describe('a request', () => {
+  test.each([kofi, ama])('that %s denies is never executed', async (actor) => {
+    const [id, newer] = [await changeAccount('1041008001'), await changeAccount('1041008001')]
+    const reason = 'Not agreed'
+    const denied = await call('approval', 'deny', { id, reason }, actor)
+    expect(denied).toMatchObject({ status: 'denied', decided_by: actor, reason })
+    const line = `the request was already denied by ${actor}`
+    expect([await refusalToGrant(id, kofi), await refusalToDeny(id, esi)]).toEqual([line, line])
+    const changed = { status: { from: 'pending', to: 'denied' }, reason: { to: reason } }
+    expect((await changesOf(id))[0]).toMatchObject({ by: actor, verb: 'deny', changed })
+    const ids = async (options: Options) =>
+      (await call('approval', 'list', options)).map((one: Shown) => one.id)
+    expect((await ids({ limit: '2' })).sort()).toEqual([id, newer].sort())
+    expect((await ids({ status: 'pending' }))[0]).toBe(newer)
+    expect((await ids({ status: 'denied' }))[0]).toBe(id)
+    expect(await ids({ status: 'expired' })).toEqual([])
+  })
+
+  test('expires after 24 hours and can then be neither granted nor denied', async () => {
+    const id = await changeAccount('1041008001')
+    const send = async (verb: string, options: Options, ms = DAY_MS) => {
+      const handler = manageApproval({ ...real, now: () => new Date(Date.now() + ms) })
+      return (await handler({ verb, options, actor: kofi })) as OperatorReply
+    }
+    const expired = { error: expect.stringContaining('the request expired at') }
+    for (const verb of ['grant', 'deny']) expect(await send(verb, { id })).toEqual(expired)
+    const listed: Shown[] = printed(await send('list', { status: 'expired' }))
+    expect(listed.map((one) => one.id)).toContain(id)
+    const open = printed(await send('show', { id }, DAY_MS - 60_000))
+    expect(open).toMatchObject({ status: 'pending' })
+    // A grant that was recorded in time but not executed expires as well.
+    const decision = { decision: 'granted', by: kofi, at: new Date() } as const
+    expect(await decideApproval(id, decision, [], real)).toBe(true)
+    expect(await send('grant', { id })).toEqual(expired)
+    const shown = printed(await send('show', { id }))
+    expect(shown).toMatchObject({ status: 'expired', done_at: null })
+  })
+
+  test('needs an operator with a name, as its decision does', async () => {
+    const line = 'an approval needs an operator with a known name'
+    const options = { provider: 'requested', ...settlementAccount('1041008003') }
+    const id = await changeAccount('1041008001')
+    for (const actor of [undefined, 'unknown', 'two words']) {
+      expect(await refusal('provider', 'update', options, actor)).toBe(line)
+      const decisions = [await refusalToGrant(id, actor), await refusalToDeny(id, actor)]
+      expect(decisions).toEqual([line, line])
+    }
+  })
+
+  test('is done with the reason when its call is refused, and needs the grant in its function', async () => {
+    const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
+    const [first, second] = [await create(), await create()]
+    const invoke = (noun: string, actor: string) =>
+      service.invoke(`manage-${noun}`, { verb: 'create', options: {}, actor, approval: first })
+    expect(await invoke('bank', kofi)).toEqual({ error: 'the request is not granted' })
+    expect(await invoke('bank', ama)).toEqual({ error: SECOND })
+    expect(await invoke('provider', kofi)).toEqual({ error: 'no such approval' })
+    await grant(first)
+    const line = 'this bank already exists'
+    expect(await refusalToGrant(second, kofi)).toBe(line)
+    expect(await show(second)).toMatchObject({ status: 'granted', refusal: line })
+    expect(await refusalToGrant(second, kofi)).toContain(MADE)
+  })
+})
+
+describe('a grant', () => {
+  test('executes the call once when several grants arrive at the same time', async () => {
+    const id = await changeAccount('1041008005')
+    const before = (await changesOf('requested')).length
+    const granting = [kofi, kofi, esi, esi, kofi].map((actor) => refusalToGrant(id, actor))
+    const refusals = (await Promise.all(granting)).filter((line) => line !== undefined)
+    expect(refusals).toHaveLength(4)
+    expect(await changesOf('requested')).toHaveLength(before + 1)
+    expect((await changesOf(id)).map(({ verb }) => verb)).toEqual(['grant', 'request'])
+  })
+
+  test('that was recorded before a crash is retried by the same operator, after its lease', async () => {
+    const id = await changeAccount('1041008006')
+    const at = new Date()
+    await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
+    expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
+    const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 200) }
+    expect(await claimApproval(claim, real)).toBe(true)
+    expect(await refusalToGrant(id, kofi)).toBe('the call is in progress or was already made')
+    const done = await vi.waitFor(() => grant(id), { timeout: 5_000, interval: 20 })
+    expect(numberOf(done)).toBe('1041008006')
+    expect(await refusalToGrant(id, kofi)).toContain(MADE)
+  })
+
+  test('can be retried immediately when its call ends in a fault', async () => {
+    const id = await changeAccount('1041008008')
+    const { send } = table
+    const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) => {
+      const isUpdate = JSON.stringify(command).includes('1041008008","accountName')
+      return isUpdate ? Promise.reject(new Error('lost')) : Reflect.apply(send, table, [command])
+    }) as never)
+    await expect(grant(id)).rejects.toThrow('manage-provider')
+    spy.mockRestore()
+    expect(await show(id)).toMatchObject({ status: 'granted', done_at: null })
+    const done = await grant(id)
+    expect(numberOf(done)).toBe('1041008008')
+    const heldMs = Date.parse(done.payouts_held_until) - Date.now()
+    expect(Math.round(heldMs / 60_000)).toBe(24 * 60)
   })
 })

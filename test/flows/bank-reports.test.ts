@@ -1,16 +1,16 @@
-import { describe, expect, test } from 'vitest'
-import {
-  callbackPath,
-  codeOf,
-  type Shown,
-  SILENT,
-  updatePath,
-  useService,
-} from '../support/running-service.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { useHttpBank } from '../support/http-bank.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { codeOf, type Shown, SILENT, updatePath, useService } from '../support/running-service.ts'
 
-/** Each bank report changes its debit or becomes an exception (docs/api.md#exceptions). */
+/**
+ * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or
+ * becomes an exception (docs/api.md#exceptions).
+ */
 
 const service = useService()
+const bank = useHttpBank(service)
+const receiver = useReceiver()
 
 const processing = () => service.chargeUntil('processing', { phone_number: SILENT })
 
@@ -20,29 +20,19 @@ const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 
 const nulls = { approval_method: null, fee: null, metadata: null, error_message: null }
 const float = '{"status":"completed","bank_reference":"G","fee":0.30000000000000004}'
-const long = 'x'.repeat(255)
+const bank_reference = 'x'.repeat(255)
 const breaks = { ...failed, error_message: 'Insufficient funds\nbalance 0' }
+const long = { ...failed, error_message: 'e'.repeat(3_000) }
+const mobile = { ...completed, approval_method: 'mobile_app' }
 
 test.each([
   ['a fee above the amount', { ...completed, fee: '100.01' }, { fee: '100.01' }],
   ['a fee of a float', float, { fee: '0.30' }],
-  [
-    'a bank reference of 255 characters',
-    { ...completed, bank_reference: long },
-    { bank_reference: long },
-  ],
+  ['a long bank reference', { ...completed, bank_reference }, { bank_reference }],
   ['null in every optional field', { ...completed, ...nulls }, { fee: null }],
   ['a line break in the message', breaks, { error_message: 'Insufficient funds balance 0' }],
-  [
-    'a long message',
-    { ...failed, error_message: 'e'.repeat(3_000) },
-    { error_message: 'e'.repeat(500) },
-  ],
-  [
-    'the provider’s name of an approval method',
-    { ...completed, approval_method: 'mobile_app' },
-    { approval_method: 'mobile_api' },
-  ],
+  ['a long message', long, { error_message: 'e'.repeat(500) }],
+  ['the provider’s name of an approval method', mobile, { approval_method: 'mobile_api' }],
 ])('a report with %s ends its debit without an exception', async (_name, body, shown) => {
   const { reference, uuid } = await processing()
   const reply = await service.report(uuid, body)
@@ -76,22 +66,16 @@ describe('debit-callback with a rejected report of the owning bank', () => {
 
   test('is stored from the update as from the callback, as base64 when it is not UTF-8', async () => {
     const { reference, uuid } = await processing()
-    const bytes = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
-    const credential = 'bt_sandbox_gcb'
-    const body = new Uint8Array(bytes)
-    expect((await service.send('POST', updatePath(uuid), { credential, body })).status).toBe(400)
+    const body = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
     const headers = { 'Content-Type': 'text/plain' }
-    const text = textOf(completed)
-    const plain = await service.send('POST', callbackPath(uuid), {
-      credential,
-      body: text,
-      headers,
-    })
-    expect(plain.status).toBe(400)
+    const send = async (options: object) => {
+      const sent = { credential: 'bt_sandbox_gcb', ...options }
+      return (await service.send('POST', updatePath(uuid), sent)).status
+    }
+    expect([await send({ body }), await send({ body: '{}', headers })]).toEqual([400, 400])
     const reports = (await service.exceptions(reference)).map(({ report }) => report)
-    expect(reports.sort()).toEqual([`base64:${bytes.toString('base64')}`, text].sort())
-    const update = await service.send('POST', updatePath(uuid), { credential, body: failed })
-    expect(update.status).toBe(200)
+    expect(reports.sort()).toEqual([`base64:${body.toString('base64')}`, '{}'])
+    expect(await send({ body: failed })).toBe(200)
   })
 
   test.each([
@@ -103,9 +87,8 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     expect((await service.report(uuid, first)).status).toBe(200)
     const reply = await service.report(uuid, second)
     expect(codeOf(reply)).toBe('422/3001')
-    const to = second.status === 'approved' ? 'approved' : second.status
     const status = [expect.stringContaining(`cannot transition from ${first.status} to `)]
-    if (to !== 'approved') expect(reply.body.details).toEqual({ status })
+    if (kind !== 'refused_report') expect(reply.body.details).toEqual({ status })
     expect(await service.exceptions(reference)).toMatchObject([
       { kind, debit_status: first.status, code: 3001, report: textOf(second) },
     ])
@@ -149,4 +132,53 @@ test('resolve requires a note, covers the open exceptions of one kind and keeps 
     ['late_completion', 'The bank gave the money back', true],
     ['refused_report', 'Another note', true],
   ])
+})
+
+describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
+  const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
+
+  test('gets each debit, and its rejection fails the debit with its code and message', async () => {
+    await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
+    const { reference, uuid } = await charge()
+    const { bank_reference } = await service.until(reference, 'processing')
+    expect(bank_reference).toBe(`HTB-${uuid.slice(0, 8)}`)
+    const debit = { uuid, reference, phone_number: '+233241234567', amount: '120.50' }
+    const request = { method: 'POST', body: { ...debit, currency: 'GHS' } }
+    expect(bank.requestsFor(uuid)).toMatchObject([request])
+    bank.conducts.push('reject')
+    const error_details = { code: 'invalid_account', message: 'No such account' }
+    const event = (await receiver.events((await charge()).reference, 3)).at(-1)
+    expect(event?.body).toMatchObject({
+      event: 'transaction.failed',
+      data: { previous_status: 'pending', error_details },
+    })
+  })
+
+  const fields = { bank_reference: 'HTB-9', fee: '1.25' }
+  const declined = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
+  const lost = { error_code: 'insufficient_funds', error_message: 'Too little money' }
+  const timedOut = { error_code: 'timeout', error_message: 'Transaction timeout' }
+
+  test.each([
+    ['completed wins', { status: 'completed', ...fields }, 'completed', fields],
+    ['failed wins with its code', declined, 'failed', lost],
+    ['accepted lets the timeout proceed', undefined, 'failed', timedOut],
+    ['another amount lets it proceed', { ...declined, amount: '1.00' }, 'failed', timedOut],
+  ])('is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
+    const { reference, uuid } = await charge()
+    await service.until(reference, 'processing')
+    // With its timers set, no other job runs on the clock that is ahead.
+    await vi.waitFor(() =>
+      expect(String(service.sandbox().schedules())).toContain(`${uuid}-approval`),
+    )
+    if (outcome) bank.outcomes.set(uuid, outcome)
+    for (const _ of [1, 2]) {
+      await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
+    }
+    const shown = await service.show(reference)
+    expect(shown).toMatchObject({ status, ...expected })
+    const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
+    expect(shown.history.at(-1)).toMatchObject({ by })
+    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+  })
 })

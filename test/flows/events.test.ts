@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { holdWebhook } from '../support/contract.ts'
-import { atOnce, NOON, providerId } from '../support/examples.ts'
+import { NOON, providerId } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver } from '../support/receiver.ts'
 import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
@@ -21,37 +21,11 @@ type Page = { data: Shown[]; meta: { next_cursor: string; has_more: boolean; per
 const page = async (provider: Provider, query = {}): Promise<Page> =>
   (await provider.get(`${EVENTS}?${new URLSearchParams(query)}`)).body
 
-/** Follows the feed by its cursor until it has returned a number of events. */
-const follow = async (provider: Provider, count: number, per_page = '20'): Promise<Shown[]> => {
-  const followed: Shown[] = []
-  let position = {}
-  await vi.waitFor(async () => {
-    const { data, meta } = await page(provider, { ...position, per_page })
-    followed.push(...data)
-    position = { cursor: meta.next_cursor }
-    expect(followed.length).toBeGreaterThanOrEqual(count)
-  }, PATIENCE)
-  return followed
-}
+/** Waits until the feed has a number of events. */
+const has = (provider: Provider, count: number) =>
+  vi.waitFor(async () => expect((await page(provider)).data).toHaveLength(count), PATIENCE)
 
 describe('list-events', () => {
-  test('returns every event once and in order to a cursor followed while debits complete', async () => {
-    const provider = await createProvider(service, 'follows')
-    const operation = { operation: 'list-events', 'per-minute': '10000' }
-    await service.call('limit', 'set', { provider: provider.id, ...operation })
-    // More than one stored page of the feed.
-    const charging = atOnce(12, () => provider.charge('+233241234567'))
-    const followed = await follow(provider, 48, '15')
-    expect(followed).toHaveLength(48)
-    expect(new Set(followed.map(({ event_id }) => event_id)).size).toBe(48)
-    expect(followed).toEqual((await page(provider, { per_page: '100' })).data)
-    for (const reference of await charging) {
-      const ours = followed.filter(({ data }) => data.transaction.reference === reference)
-      const names = ['created', 'pending', 'processing', 'completed']
-      expect(ours.map(({ event }) => event)).toEqual(names.map((name) => `transaction.${name}`))
-    }
-  })
-
   test.each([
     ['as-usual', {}],
     ['reduced', { payload: 'reduced', 'event-names': 'debit_request' }],
@@ -59,21 +33,11 @@ describe('list-events', () => {
     const provider = await createProvider(service, id)
     await provider.webhook('set', { url: receiver.url(), ...variants })
     const sent = await receiver.events(await provider.charge(), 3)
-    await follow(provider, 3)
+    await has(provider, 3)
     const reply = await fetch(`${service.sandbox().address}${EVENTS}`, {
       headers: { Authorization: `Bearer ${provider.credential}` },
     })
     expect(await reply.text()).toContain(`"data":[${sent.map(({ raw }) => raw).join(',')}]`)
-  })
-
-  test('returns the provider’s own events alone, also those that its webhook is not subscribed to', async () => {
-    for (const id of ['feed-one', 'feed-other']) {
-      const provider = await createProvider(service, id)
-      await provider.webhook('set', { url: receiver.url(), events: 'transaction.completed' })
-      const reference = await provider.charge()
-      const references = (await follow(provider, 3)).map(({ data }) => data.transaction.reference)
-      expect(references).toEqual(Array(3).fill(reference))
-    }
   })
 
   test('returns a cursor also when it is empty, and whether more pages follow', async () => {
@@ -81,7 +45,7 @@ describe('list-events', () => {
     const empty = await page(provider)
     expect(empty).toMatchObject({ data: [], meta: { per_page: 20, has_more: false } })
     await provider.charge()
-    await follow(provider, 3)
+    await has(provider, 3)
     const first = await page(provider, { cursor: empty.meta.next_cursor, per_page: '2' })
     expect(first).toMatchObject({ meta: { per_page: 2, has_more: true } })
     const rest = await page(provider, { cursor: first.meta.next_cursor, per_page: '2' })
@@ -94,22 +58,19 @@ describe('list-events', () => {
     expect(former).toEqual({ ...rest, meta: { ...former.meta, next_cursor: meta.next_cursor } })
   })
 
-  test('rejects foreign cursors and malformed parameters with 422/1007', async () => {
-    const provider = await createProvider(service, 'malformed')
-    const other = await createProvider(service, 'malformed-other')
+  test('rejects the cursor of another provider, and both names of the cursor', async () => {
+    const provider = await createProvider(service, 'own-cursor')
+    const other = await createProvider(service, 'other-cursor')
     const own = (await page(provider)).meta.next_cursor
     const foreign = (await page(other)).meta.next_cursor
-    const rows: [string, string[]][] = [
-      ['cursor', [foreign, '', 'garbage', 'MS4', 'MS4xMDAw', '%27', '-1', '2026-11-21T12:00:00Z']],
-      ['after', [foreign, '', 'garbage', 'MS4xMDAw', `${own}&cursor=${own}`]],
-      ['per_page', ['', '0', '101', '-1', '1.5', 'all']],
-    ]
-    for (const [name, values] of rows) {
-      for (const value of values) {
-        const reply = await provider.get(`${EVENTS}?${name}=${value}`)
-        const fields = Object.keys(reply.body.details ?? {})
-        expect([codeOf(reply), ...fields], value).toEqual(['422/1007', name])
-      }
+    for (const [name, query] of [
+      ['cursor', `cursor=${foreign}`],
+      ['after', `after=${foreign}`],
+      ['after', `after=${own}&cursor=${own}`],
+    ]) {
+      const reply = await provider.get(`${EVENTS}?${query}`)
+      const fields = Object.keys(reply.body.details ?? {})
+      expect([codeOf(reply), ...fields], query).toEqual(['422/1007', name])
     }
   })
 })
@@ -143,11 +104,7 @@ describe('test-webhook', () => {
 
   test.each<[Answer, object]>([
     [500, { response_code: 500, error_class: 'status' }],
-    [308, { response_code: 308, error_class: 'redirect' }],
-    [
-      (response) => response.destroy(),
-      { response_code: null, error_class: 'connect', cause: 'broken' },
-    ],
+    [(response) => response.destroy(), { response_code: null, error_class: 'connect' }],
   ])('reports with 200 that the response %s failed, without a retry', async (answer, expected) => {
     receiver.answers.push(answer)
     const before = pings().length

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rowsOf } from '../support/rows.ts'
 import { codeOf, type Reply, type Shown, useService } from '../support/running-service.ts'
 
 const service = useService({ timeScale: 60 })
@@ -66,14 +65,9 @@ describe('list-debit-requests', () => {
       expect(pages.flatMap(listed)).toEqual(all)
       const total = { total_pages: 3, total_count: all.length, has_more: true }
       expect(pages[0]?.body.meta).toMatchObject(total)
-      const followed = pages.slice(0, 1).flatMap(listed)
-      for (let cursor = pages[0]?.body.meta.next_cursor; cursor; ) {
-        const next = await get(`?${status}per_page=2&cursor=${cursor}`)
-        followed.push(...listed(next))
-        expect(next.body.meta).not.toHaveProperty('total_count')
-        cursor = next.body.meta.next_cursor
-      }
-      expect(followed).toEqual(all)
+      const next = await get(`?${status}per_page=4&cursor=${pages[0]?.body.meta.next_cursor}`)
+      expect(listed(next)).toEqual(all.slice(2))
+      expect(next.body.meta).not.toHaveProperty('total_count')
     }
     const cancelled = await get('?status=cancelled')
     expect([cancelled.body.data, cancelled.body.meta.total_count]).toEqual([[], 0])
@@ -135,21 +129,6 @@ describe('list-debit-requests', () => {
     const details = { cursor: ['must be a cursor of this list'] }
     for (const reply of refused) expect([reply.status, reply.body.details]).toEqual([422, details])
   })
-
-  const queries = rowsOf(`
-    status             status=nonsense  status=completed&status=failed
-    created_from       created_from=yesterday  created_from=2026-02-30  created_from=2026-11-21T12:00:00
-    created_to         created_to=9999-12-31T23:59:59-01:00  created_from=2026-11-22&created_to=2026-11-21
-    partner_reference  partner_reference=  partner_reference=${'x'.repeat(51)}  partner_reference=a%00b
-    per_page           per_page=101  per_page=0
-    page               page=0  page=1000000000
-    cursor             cursor=x
-  `).flatMap(([field, ...texts]) => texts.map((text) => [text, field]))
-
-  test.each(queries)('rejects %s with 422/1007 and the field %s', async (query, field) => {
-    const reply = await get(`?${query}`)
-    expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', field])
-  })
 })
 
 describe('list-debit-transactions', () => {
@@ -175,41 +154,15 @@ describe('list-debit-transactions', () => {
   test('returns pending debits by default, or an empty list', async () => {
     const empty = { transactions: [], total_count: 0, total_amount: 0 }
     expect((await list()).body.data).toMatchObject({ ...empty, status_filter: 'pending' })
-    for (const status of ['processing', 'failed', 'cancelled']) {
-      expect((await list(`&status=${status}`)).body.data, status).toMatchObject(empty)
-    }
+    expect((await list('&status=cancelled')).body.data).toMatchObject(empty)
     const other = await list('&status=all', 'bt_sandbox_eco')
     expect(other.body.data).toMatchObject({ customer: 'Efua Sarpong', ...empty })
   })
 
-  test('returns pages by number and by cursor', async () => {
-    const first = await list('&status=completed&per_page=2')
-    const second = await list('&status=completed&per_page=2&page=2')
-    const next = await list(`&status=completed&per_page=3&cursor=${first.body.meta.next_cursor}`)
-    expect([first, second].flatMap(listed)).toEqual(references.slice(0, 4))
-    expect(listed(next)).toEqual(references.slice(2))
-    expect(first.body.data).toMatchObject({ total_count: 5, total_amount: 15.5 })
-    for (const name of ['total_count', 'total_amount']) {
-      expect(next.body.data).not.toHaveProperty(name)
-    }
-    expect(next.body.meta).toMatchObject({ per_page: 3, next_cursor: null, has_more: false })
-    expect(next.body.meta).not.toHaveProperty('current_page')
-  })
-
   const statuses = ['must be one of pending, processing, completed, failed, all']
 
-  test.each([
-    [`${phone}&page=0`, 'page', undefined],
-    [`${phone}&per_page=101`, 'per_page', undefined],
-    [`${phone}&cursor=x`, 'cursor', undefined],
-    [`${phone}&status=pending,failed`, 'status_filter', statuses],
-    [`${phone}&status=ALL`, 'status_filter', statuses],
-    ['+233249999999', 'customer', ['account not found']],
-    ['', 'phone_number', undefined],
-  ])('rejects %s with 422/1007 and the field %s', async (query, field, texts) => {
-    const path = query && `?phone_number=${query.replace('+', '%2B')}`
-    const reply = await service.get(`${BANK_LIST}${path}`, 'bt_sandbox_gcb')
-    expect(codeOf(reply)).toBe('422/1007')
-    expect(reply.body.details).toEqual({ [field]: texts ?? [expect.any(String)] })
+  test.each(['pending,failed', 'ALL'])('rejects the status %s with 422/1007', async (status) => {
+    const reply = await list(`&status=${status}`)
+    expect([codeOf(reply), reply.body.details]).toEqual(['422/1007', { status_filter: statuses }])
   })
 })

@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { rowsOf } from '../support/rows.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
-/** Operator calls that are refused in one line and change nothing. */
+/** Operator calls that are refused in one line and change nothing, nor request an approval. */
 
 const service = useService()
+afterEach(() => vi.unstubAllEnvs())
 
 // The resolver rejects a label of 64 letters without a network request.
 const NOWHERE = `https://${'x'.repeat(64)}.test/`
@@ -19,6 +20,7 @@ const PAYEE = 'settlement-bank=GCB settlement-account=1041009009 settlement-name
 const rows = rowsOf(`
   provider destroy  unknown verb
   provider show  --provider: is required
+  provider update provider=nobody ${PAYEE}  no such provider
   provider show provider=nobody  no such provider
   provider disable provider=nobody  no such provider
   provider show provider=demo colour=red  --colour: is not an option
@@ -60,6 +62,11 @@ const rows = rowsOf(`
   limit show bank=XXX  no such bank
   limit show provider=nobody  no such provider
   bank show bank=XXX  no such bank
+  bank update bank=XXX connector=none  no such bank
+  bank create bank=GCB name=Again connector=none  already exists
+  connector set bank=XXX connector=none  no such bank
+  connector set bank=GCB connector-url=https://x.test/  applies to connector
+  connector remove bank=XXX  no such bank
   bank update bank=SBG connector=http  --connector-url: is required for connector http
   bank update bank=SBG connector=http connector-url=http://bank.test  --connector-url: must use https
   bank update bank=SBG connector=none connector-url=https://bank.test  --connector-url: applies to
@@ -77,6 +84,7 @@ const rows = rowsOf(`
   debit show reference=x  --reference: 
   debit list provider=nobody status=reversed  no such provider
   debit repair provider=nobody date=2026-11-21  no such provider
+  debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
   debit reverse reference=DCS-20200101-ZZZZZZ  --reason: is required
   debit reverse reference=DCS-20200101-ZZZZZZ reason=  --reason: 
   debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
@@ -108,19 +116,23 @@ const rows = rowsOf(`
   funding record bank=NOB amount=5.00 reference=R-3 date=2026-11-21  no such bank
   funding record bank=GCB amount=0.00 reference=R-3 date=2026-11-21  amount
   exception list limit=0  --limit: 
+  approval show id=20261122T044107123Z-3f2a9c1e  no such approval
+  approval grant id=20261122T044107123Z-3f2a9c1e  no such approval
+  approval deny id=20261122T044107123Z-3f2a9c1e  no such approval
   change list provider=demo bank=ADB  name --provider or --bank, not both
 `)
 
-const optionsOf = (words: string[]): Record<string, string> =>
-  Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
+const newestChange = async (): Promise<Shown> => (await service.call('change', 'list'))[0]
 
-describe('the operator', () => {
-  test.each(rows)('%s is refused: %s', async (call = '', line = '') => {
-    const [noun = '', verb = '', ...words] = call.split(' ')
-    const before = (await service.call('change', 'list'))[0] as Shown
-    const refusal = await service.refusal(noun, verb, optionsOf(words))
-    expect(refusal).toContain(line)
+test.each(rows)('%s is refused with and without approvals: %s', async (call = '', line = '') => {
+  const [noun = '', verb = '', ...words] = call.split(' ')
+  const options = Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
+  const before = await newestChange()
+  for (const approvals of ['false', 'true']) {
+    vi.stubEnv('APPROVALS', approvals)
+    const refusal = await service.refusal(noun, verb, options, 'local:ama')
+    expect(refusal, approvals).toContain(line)
     expect(refusal).not.toContain('\n')
-    expect((await service.call('change', 'list'))[0]).toEqual(before)
-  })
+    expect(await newestChange()).toEqual(before)
+  }
 })

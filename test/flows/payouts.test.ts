@@ -1,21 +1,21 @@
 import { Webhook } from 'standardwebhooks'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { useHttpBank } from '../support/http-bank.ts'
-import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { redeliverPath } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
-/** Payouts by banks and operators, and the settlement.completed event (docs/api.md#payouts). */
+/** Settlement runs, payouts and the settlement.completed event (docs/api.md#payouts). */
 
 const service = useService()
 const receiver = useReceiver()
-const bank = useHttpBank()
+const bank = useHttpBank(service)
+afterEach(() => vi.unstubAllEnvs())
 
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
-const AT_BANK = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
-
-beforeAll(() => service.call('bank', 'create', bank.options()))
+const AT_BANK = settlementAccount('7001007001', 'HTB')
 
 /** Creates a provider, by default with an account at the HTTP bank, and its first batch. */
 const createBatch = async (id: string, account: Record<string, string> = AT_BANK) => {
@@ -25,8 +25,7 @@ const createBatch = async (id: string, account: Record<string, string> = AT_BANK
   return { payee, batch: (await payee.run(first)).built[0] as Shown }
 }
 
-const paymentsOf = ({ uuid }: Shown) => bank.payments.filter((one) => one === uuid)
-const methodsOf = ({ uuid }: Shown) => bank.requestsFor(uuid).map(({ method }) => method)
+const paymentsOf = ({ uuid }: Shown) => bank.made.settlements.filter((one) => one === uuid)
 
 /** Waits until the feed has the event of a batch. */
 const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
@@ -36,6 +35,18 @@ const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
     expect(ours).toMatchObject([{ event: 'settlement.completed' }])
     return ours[0]
   }, PATIENCE)
+
+test('settlement run of a day without completed debits builds nothing, in production for no future day', async () => {
+  const date = '2020-01-01'
+  const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
+  expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
+  const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
+  expect(await run(date)).toContain('5002')
+  vi.stubEnv('STAGE', 'production')
+  const today = dayOf(new Date())
+  expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
+  expect(await run(today)).toContain('5002')
+})
 
 describe('a payout at an HTTP bank', () => {
   test('is sent on the next day and paid once', async () => {
@@ -49,31 +60,13 @@ describe('a payout at an HTTP bank', () => {
     for (const verb of ['process', 'retry']) {
       await expect(payee.batch(verb, batch.id)).rejects.toThrow('already processed (5005)')
     }
-    expect(bank.requestsFor(batch.uuid)).toMatchObject([
-      {
-        method: 'POST',
-        body: {
-          ...{ uuid: batch.uuid, batch: batch.id, amount: '118.69', currency: 'GHS' },
-          ...{ account_number: '7001007001', account_name: 'Payee Ltd' },
-        },
-      },
-    ])
+    const amount = { uuid: batch.uuid, batch: batch.id, amount: '118.69', currency: 'GHS' }
+    const account = { account_number: '7001007001', account_name: 'Payee Ltd' }
+    const request = { method: 'POST', body: { ...amount, ...account } }
+    expect(bank.requestsFor(batch.uuid)).toMatchObject([request])
     expect(paymentsOf(batch)).toHaveLength(1)
     const [event] = await receiver.events(batch.id, 1)
     expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
-  })
-
-  test.each([
-    ['in progress', 'take its time', { paid: [{ status: 'processing' }], in_work: [] }],
-    // The run leaves the query to the job.
-    ['whose reply is lost', 'accept, then break off', { paid: [] }],
-  ] as const)('%s is queried and paid once', async (name, conduct, result) => {
-    const { payee, batch } = await createBatch(name.replaceAll(' ', '-'))
-    bank.conducts.push(conduct)
-    expect(await payee.run(second)).toMatchObject({ ...result, unpaid: [] })
-    if (conduct === 'take its time') await payee.batch('process', batch.id)
-    await eventOf(payee, batch)
-    expect([methodsOf(batch), paymentsOf(batch)]).toEqual([['POST', 'GET'], [batch.uuid]])
   })
 
   test('that the bank rejects fails without an event, and its retry has a new uuid', async () => {
@@ -92,39 +85,51 @@ describe('a payout at an HTTP bank', () => {
     expect(paymentsOf(retried)).toHaveLength(1)
     // The feed is in order: no earlier event was published.
     expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
-    const sent = await receiver.events(batch.id, 1)
-    expect(sent.map(({ body }) => body.data.settlement.status)).toEqual(['completed'])
+  })
+
+  test('waits for an account and returns the reason', async () => {
+    const { payee, batch } = await createBatch('no-account')
+    const update = (settings: Record<string, string>) =>
+      service.call('provider', 'update', { provider: payee.id, ...settings })
+    await update({ 'settlement-account': 'none' })
+    const details = 'the provider has no settlement account'
+    const unpaid = [{ batch: batch.id, code: 5001, details }]
+    expect(await payee.run(second)).toMatchObject({ paid: [], unpaid })
+    const evidence = { 'bank-reference': 'X', reason: 'Y' }
+    await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(details)
+    await update(settlementAccount('2441007001', 'ECO'))
+    const bank_reference = expect.stringMatching(/^ECO-/)
+    expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
   })
 })
 
-test('a batch waits for an account and returns the reason', async () => {
-  const { payee, batch } = await createBatch('no-account')
-  const provider = payee.id
-  await service.call('provider', 'update', { provider, 'settlement-account': 'none' })
-  const { paid, unpaid } = await payee.run(second)
-  const details = 'the provider has no settlement account'
-  expect([paid, unpaid]).toMatchObject([[], [{ batch: batch.id, code: 5001, details }]])
-  for (const verb of ['process', 'complete']) {
-    const evidence = verb === 'complete' ? { 'bank-reference': 'X', reason: 'Y' } : {}
-    await expect(payee.batch(verb, batch.id, evidence)).rejects.toThrow(details)
-  }
-  const account = { 'settlement-bank': 'ECO', 'settlement-account': '2441007001' }
-  const settings = { provider, ...account, 'settlement-name': 'Payee Ltd' }
-  await service.call('provider', 'update', settings)
-  const bank_reference = expect.stringMatching(/^ECO-/)
-  expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
+test('the reversal of a settled debit is deducted by the next batch, which a later payout offsets', async () => {
+  const payee = await createPayee(service, 'takes-back')
+  const [reference = ''] = await payee.complete('20.00')
+  await payee.run(first)
+  await payee.reverse(reference)
+  const [below] = (await payee.run(second)).built
+  expect(below).toMatchObject({ debits: 0, adjustments: '-19.70', net: '-19.70' })
+  await expect(payee.batch('process', below.id)).rejects.toThrow('the net is negative')
+  await payee.complete('100.00')
+  const [{ id }] = (await payee.run(third)).built
+  await service.runJob('process-batch', { batch: id })
+  expect(await payee.batch('show', id)).toMatchObject({ status: 'completed', paid: '78.80' })
+  const offset = { status: 'completed', made_good_by: id, paid: null }
+  expect(await payee.batch('show', below.id)).toMatchObject(offset)
 })
 
-describe('settlement complete', () => {
-  const evidence = { 'bank-reference': 'GCB-PAID-1', reason: 'On the statement of GCB' }
-
-  test.each([
-    ['pending', '1041007001'],
-    ['failed', '1041000000'],
-    ['processing', '1041009999'],
-  ])('records the payout of a %s batch, and no run pays it again', async (status, digits) => {
-    const account = { 'settlement-account': digits }
-    const { payee, batch } = await createBatch(`was-${status}`, account)
+test.each([
+  ['pending', '1041007001'],
+  ['failed', '1041000000'],
+  ['processing', '1041009999'],
+])(
+  'settlement complete records the payout of a %s batch, and no run pays it again',
+  async (...row) => {
+    const [status, digits] = row
+    const reason = 'On the statement of GCB'
+    const evidence = { 'bank-reference': 'GCB-PAID-1', reason }
+    const { payee, batch } = await createBatch(`was-${status}`, { 'settlement-account': digits })
     if (status !== 'pending') {
       expect(await payee.batch('process', batch.id)).toMatchObject({ status })
     }
@@ -139,22 +144,20 @@ describe('settlement complete', () => {
       changed: {
         status: { from: status, to: 'completed' },
         bank_reference: { from: null, to: 'GCB-PAID-1' },
-        reason: { from: null, to: evidence.reason },
+        reason: { from: null, to: reason },
       },
     })
-  })
-})
+  },
+)
 
 describe('settlement.completed', () => {
   test('is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
     const payee = await createPayee(service, 'subscribed')
     const { secret } = await payee.webhook('set', {
-      ...{ url: receiver.url(), events: 'settlement.completed,transaction.completed' },
+      ...{ url: receiver.url(), events: 'settlement.completed' },
       ...{ 'event-names': 'debit_request', payload: 'reduced' },
     })
-    const [reference = ''] = await payee.complete('100.00')
-    const [debited] = await receiver.events(reference, 1)
-    expect(debited?.body.event).toBe('debit_request.completed')
+    await payee.complete('100.00')
     const [batch] = (await payee.run(first)).built
     await payee.run(second)
     const [sent] = await receiver.events(batch.id, 1)
@@ -176,12 +179,11 @@ describe('settlement.completed', () => {
     const id = Number(event_id.slice(4))
     const record = { id, event, status: 'delivered', attempt_count: 1 }
     await vi.waitFor(async () => {
-      const records = await service.call('delivery', 'list', { reference: batch.id })
-      expect(records).toMatchObject([record])
+      for (const of of [{ reference: batch.id }, { provider: payee.id }]) {
+        expect(await service.call('delivery', 'list', of)).toMatchObject([record])
+      }
     }, PATIENCE)
-    const listed: Shown[] = await service.call('delivery', 'list', { provider: payee.id })
-    expect(listed.find((one) => one.id === id)).toMatchObject(record)
-    // Duplicate messages make no second attempt.
+    // A duplicate message makes no second attempt.
     const duplicate = { reference: batch.id, n: 0, attempt: 1 }
     await service.runJob('deliver-sidelined-webhook', duplicate)
     expect(await receiver.events(batch.id, 1)).toHaveLength(1)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compareFile, type LoadDebits } from '../../cli/statement.ts'
-import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { invariants } from '../../shared/reconciliation/invariants.ts'
 import { SILENT, useService } from '../support/running-service.ts'
 
@@ -55,8 +55,8 @@ describe('a statement of a bank', () => {
 
   let requests = 0
   const compare = async (rows: readonly string[], date: Day, bank = 'GCB') => {
-    await using folder = await newFolder()
-    const file = join(folder.path, 'statement.csv')
+    const folder = await mkdtemp(join(tmpdir(), 'statement-'))
+    const file = join(folder, 'statement.csv')
     const header = 'uuid,bank_reference,amount,currency,completed_at'
     await writeFile(file, `${[header, ...rows].join('\r\n')}\r\n`)
     requests = 0
@@ -65,11 +65,8 @@ describe('a statement of a bank', () => {
       const options = { bank, date, statement: JSON.stringify(request) }
       return (await service.call('reconciliation', 'statement', options)) as never
     }
-    return (await compareFile({ file, date }, load)).report
-  }
-  const newFolder = async () => {
-    const path = await mkdtemp(join(tmpdir(), 'statement-'))
-    return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+    return (await compareFile({ file, date }, load).finally(() => rm(folder, { recursive: true })))
+      .report
   }
 
   test('is compared with the debits of its day in all states', async () => {
@@ -88,42 +85,28 @@ describe('a statement of a bank', () => {
       rowOf({ ...failed, uuid: '' }, 'S-5'),
       rowOf(elsewhere, 'E-1'),
       rowOf(reversed, 'S-6'),
-      rowOf({ ...matching, uuid: '' }, 'S-9', '7.00'),
-      rowOf(matching),
     ]
     const report = await compare(rows, matching.date)
-    const shown = (group: keyof typeof report) =>
-      report[group].examples.map(({ line, reference, reason }) => [line, reference, reason])
-    expect([report.matched.sum, shown('matched')]).toEqual([
+    const shown = (group: keyof typeof report) => [
+      report[group].sum,
+      ...report[group].examples.map(({ line, reference, reason }) => [line, reference, reason]),
+    ]
+    expect(shown('matched')).toEqual([
       '300.00',
-      [
-        [2, matching.reference, undefined],
-        [3, byReference.reference, undefined],
-        [7, reversed.reference, undefined],
-      ],
+      [2, matching.reference, undefined],
+      [3, byReference.reference, undefined],
+      [7, reversed.reference, undefined],
     ])
-    expect([report.differs.sum, shown('differs')]).toEqual([
-      '290.00',
-      [
-        [4, otherAmount.reference, 'the amount is 100.00 here'],
-        [5, failed.reference, 'the debit is failed here'],
-        [9, matching.reference, 'line 2 names the same debit'],
-      ],
+    expect(shown('differs')).toEqual([
+      '190.00',
+      [4, otherAmount.reference, 'the amount is 100.00 here'],
+      [5, failed.reference, 'the debit is failed here'],
     ])
     // The debit of another bank is unknown here.
-    const unknown = [6, 8].map((line) => [line, undefined, undefined])
-    expect([report.missing_here.sum, shown('missing_here')]).toEqual(['107.00', unknown])
+    expect(shown('missing_here')).toEqual(['100.00', [6, undefined, undefined]])
     // Two debits of the first test, and this one.
     expect(report.missing_at_bank.sum).toBe('300.00')
     expect(shown('missing_at_bank')).toContainEqual([undefined, unknownToBank.reference, undefined])
-  })
-
-  test('ignores rows of other days and is rejected without a row of its day', async () => {
-    const debit = await ended('S-20')
-    const { date } = debit
-    const other = rowOf({ ...debit, completedAt: `${dayAfter(date)}T00:00:00Z` }, 'S-20')
-    expect((await compare([rowOf(debit, 'S-20'), other], date)).matched.count).toBe(1)
-    await expect(compare([other], date)).rejects.toThrow(`no row has completed_at on ${date}`)
   })
 
   test('of twelve thousand rows is sent in parts', async () => {

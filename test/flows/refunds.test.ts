@@ -4,6 +4,8 @@ import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import {
   type Charged,
+  codeOf,
+  FAILS_AT_ONCE,
   PATIENCE,
   type Shown,
   SILENT,
@@ -11,17 +13,15 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** Refunds of reversed debits and late completions (docs/api.md#refunds). */
+/** Reversals and outcomes by an operator, and refunds of reversed debits and late completions. */
 
 const service = useService()
 const receiver = useReceiver()
-const bank = useHttpBank()
+const bank = useHttpBank(service)
 
 let provider: Provider
 
 beforeAll(async () => {
-  await service.call('bank', 'create', bank.options())
-  await service.call('credential', 'issue', { bank: 'HTB', token: 'bt_sandbox_htb' })
   provider = await createProvider(service, 'refunder')
   await provider.webhook('set', { url: receiver.url(), events: 'transaction.reversed' })
 })
@@ -68,8 +68,10 @@ const customer = async (digits: string): Promise<string> => {
 
 const posts = ({ uuid }: Debit) =>
   bank.requests.filter(({ method, body }) => method === 'POST' && body.debit_uuid === uuid)
-const madeOf = ({ uuid }: Shown) => bank.refunds.filter((one) => one === uuid)
+const madeOf = ({ uuid }: Shown) => bank.made.refunds.filter((one) => one === uuid)
 const NONE = 'no open exception of this debit allows a refund'
+const DECLINED = { error_message: 'No' }
+const UNKNOWN = 'DCS-20200101-ZZZZZZ'
 
 describe('a reversal', () => {
   test('creates one refund that the bank pays immediately and every view includes', async () => {
@@ -88,40 +90,94 @@ describe('a reversal', () => {
       ...{ uuid, debit_uuid: debit.uuid, bank_reference: 'BANK-77', account_number: null },
       ...{ ...amount, timestamp: done.created_at },
     })
-    expect((await reverse(debit)).uuid).toBe(uuid)
+    const reversed = await service.show(debit.reference)
+    const metadata = { reversal_reason: 'Goods returned' }
+    expect(reversed).toMatchObject({ status: 'reversed', metadata, settlement: null })
+    const again = { reference: debit.reference, reason: 'Another reason' }
+    expect(await service.call('debit', 'reverse', again)).toEqual(reversed)
     expect([more, madeOf({ uuid })]).toEqual([[], [uuid]])
     // The event has the refund in its state at the event.
-    const [sent] = await receiver.events(debit.reference, 1)
+    const [sent, ...others] = await receiver.events(debit.reference, 1)
+    const transaction = { status: 'reversed', reference: debit.reference }
+    const data = { previous_status: 'completed', transaction, metadata }
+    expect(sent?.body).toMatchObject({ event: 'transaction.reversed', sequence: 4, data })
     expect(sent?.body.data.refund).toEqual({ ...pending, amount: 80 })
+    expect(others).toEqual([])
+    const listed = await service.call('debit', 'list', {
+      provider: provider.id,
+      status: 'reversed',
+    })
+    expect(listed).toMatchObject([transaction])
+    expect(listed[0].phone_number).not.toContain(SILENT.slice(4))
   })
 
-  test('of a debit that never completed creates none', async () => {
-    const { reference, ...debit } = await processing('GCB')
-    expect(await service.refusal('debit', 'reverse', { reference, reason: 'x' })).toBeDefined()
-    expect(await refundOf({ reference, ...debit })).toBeNull()
+  test('of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
+    const options = { reason: 'Dispute' }
+    const line = (reference: string) =>
+      service.refusal('debit', 'reverse', { reference, ...options })
+    const failed = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+    const debit = await processing('GCB')
+    for (const [{ reference }, from] of [
+      [failed, 'failed'],
+      [debit, 'processing'],
+    ] as const) {
+      expect(await line(reference)).toContain(`cannot transition from ${from} to reversed`)
+    }
+    expect(await refundOf(debit)).toBeNull()
+    await report(debit, { status: 'completed' })
+    await reverse(debit)
+    expect(codeOf(await report(debit, { ...DECLINED, status: 'failed' }))).toBe('422/3001')
+    expect(await line(UNKNOWN)).toContain('no such debit')
   })
 })
 
-describe('a refund that the bank does not make immediately', () => {
-  test('is queried before it is sent again when the reply was lost', async () => {
-    const debit = await completed('HTB')
-    bank.conducts.push('accept, then break off')
-    await reverse(debit)
-    const { uuid } = await becomes(debit, 'completed')
-    expect([madeOf({ uuid }).length, posts(debit).length]).toEqual([1, 1])
-    const queries = bank.requests.filter(
-      ({ method, path }) => method === 'GET' && path.endsWith(uuid),
-    )
-    expect(queries).not.toEqual([])
-  })
+describe('a debit outcome by an operator (docs/api.md#manual-outcomes)', () => {
+  const evidence = { 'bank-reference': 'GCB-4711', reason: 'Insufficient funds' }
+  const bank_reference = 'GCB-4711'
 
-  test('is queried by the sweep until the bank has made it', async () => {
-    const debit = await completed('GCB', await customer('9999'))
-    await reverse(debit)
-    await becomes(debit, 'processing')
-    await service.runJob('sweep', {}, 600)
-    await becomes(debit, 'completed')
+  test.each([
+    ['complete', 'completed', { metadata: { completion_reason: evidence.reason } }],
+    ['fail', 'failed', { error_message: evidence.reason, error_code: 'insufficient_funds' }],
+  ])('debit %s ends a processing debit as a report of its bank does', async (verb, to, shown) => {
+    const { credential, webhook } = await createProvider(service, to, { 'daily-limit': '150.00' })
+    await webhook('set', { url: receiver.url() })
+    const charge = () => service.chargeUntil('processing', { phone_number: SILENT }, credential)
+    const { reference } = await charge()
+    const line = '--bank-reference: is required, --reason: is required'
+    expect(await service.refusal('debit', verb, { reference })).toBe(line)
+    const ended = await service.call('debit', verb, { reference, ...evidence })
+    expect(ended).toMatchObject({ status: to, bank_reference, ...shown })
+    const by = expect.stringMatching(/^operator:/)
+    expect(ended.history.at(-1)).toMatchObject({ event: `transaction.${to}`, by })
+    const { body } = (await receiver.events(reference, 4))[3] ?? {}
+    const transaction = { status: to, bank_reference }
+    expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
+    expect(await service.changeOf(reference)).toMatchObject({
+      ...{ noun: 'debit', verb },
+      changed: {
+        status: { from: 'processing', to },
+        bank_reference: { from: null, to: 'GCB-4711' },
+      },
+    })
+    for (const other of ['complete', 'fail']) {
+      const refused = await service.refusal('debit', other, { reference, ...evidence })
+      expect(refused).toMatch(new RegExp(`^cannot transition from ${to} to `))
+    }
+    expect(await service.show(reference)).toEqual(ended)
+    const unknown = { reference: UNKNOWN, ...evidence }
+    expect(await service.refusal('debit', verb, unknown)).toBe('no such debit')
+    // A failed debit returns its amount to the daily limit.
+    if (to === 'failed') await charge()
+    else await expect(charge()).rejects.toThrow('400')
   })
+})
+
+test('a refund in progress is queried by the sweep until the bank has made it', async () => {
+  const debit = await completed('GCB', await customer('9999'))
+  await reverse(debit)
+  await becomes(debit, 'processing')
+  await service.runJob('sweep', {}, 600)
+  await becomes(debit, 'completed')
 })
 
 describe('a refund that the bank rejects', () => {
@@ -150,8 +206,8 @@ describe('a refund that the bank rejects', () => {
     await reverse(debit)
     const { error_message } = await becomes(debit, 'failed')
     expect(error_message).toBe('the bank does not support refunds')
-    const { name: _, ...connector } = bank.options()
-    await service.call('connector', 'set', connector)
+    const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
+    await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
     await refund(debit)
     await becomes(debit, 'completed')
   })

@@ -32,9 +32,7 @@ test('an object of another owner gets the same bytes as an unknown one, and does
   const before = (await service.until(reference, 'processing')).history
   const body = { status: 'failed', bank_reference: 'B-1', error_message: 'Declined' }
   const send = (path: string) => service.send('POST', path, { credential: ECO, body })
-  const read = (of: string) => service.get(statusPath(of), 'sk_sandbox_other')
   const pairs: [string, Promise<Reply>[]][] = [
-    ['404/3404', [reference, 'DCS-20261121-000000'].map(read)],
     ['404/1404', [uuid, NOBODY, 'not-a-uuid'].map(updatePath).map(send)],
     ['404/1404', [uuid, NOBODY, 'not-a-uuid'].map(callbackPath).map(send)],
   ]

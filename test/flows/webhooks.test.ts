@@ -1,28 +1,16 @@
 import { Webhook } from 'standardwebhooks'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { createProvider, type Provider } from '../support/provider.ts'
-import { type Received, useReceiver } from '../support/receiver.ts'
-import { FAILS_AT_ONCE, useService } from '../support/running-service.ts'
+import { describe, expect, test } from 'vitest'
+import { createProvider, deliveriesPath } from '../support/provider.ts'
+import type { Received } from '../support/receiver.ts'
+import { codeOf, type Shown, textOf, useService } from '../support/running-service.ts'
+import { CREATED, ONCE, useSubscribers } from '../support/subscriber.ts'
 
-/** Webhook settings and retries, as the receiver and the operator see them. */
+/** Webhook settings and delivery records, for providers and operators. */
 
 const service = useService()
-const receiver = useReceiver()
-const gone = useReceiver()
+const { receiver, create, subscribe } = useSubscribers(service)
 
-let provider: Provider
-let count = 0
-beforeEach(async () => {
-  count += 1
-  provider = await createProvider(service, `provider-${count}`)
-})
-
-const set = (options: Record<string, string> = {}) =>
-  provider.webhook('set', { url: receiver.url(), ...options })
-
-/** Returns the last event of a debit that fails at once. */
-const lastEvent = async (): Promise<Received> =>
-  (await receiver.events(await provider.charge(), 3)).at(-1) as Received
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 const verifies = ({ raw, headers }: Received, secret: string): boolean => {
   try {
@@ -33,82 +21,56 @@ const verifies = ({ raw, headers }: Received, secret: string): boolean => {
   }
 }
 
-describe('rotation', () => {
-  test('signs with the current and the previous secret during the overlap, and with no older one', async () => {
-    const { secret: first, ...settings } = await set()
+describe('webhook rotate-secret', () => {
+  test('signs with the current and the previous secret during the overlap, also a retry', async () => {
+    const { provider, set, script, debit, lastEvent } = await create('rotates')
+    const { secret: first, ...settings } = await set(CREATED)
+    script(503)
+    const { reference } = await debit('failed')
     const before = Date.now()
     const { secret: second, ...rotated } = await provider.webhook('rotate-secret')
     expect(rotated).toEqual({ ...settings, previous_until: expect.any(String) })
     const overlapMs = Date.parse(rotated.previous_until) - before
     expect(Math.round(overlapMs / 60_000)).toBe(24 * 60)
-    const event = await lastEvent()
-    expect([first, second].map((secret) => verifies(event, secret))).toEqual([true, true])
-    expect(event.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
-    const grace = { 'grace-seconds': '60' }
-    const { secret: third } = await provider.webhook('rotate-secret', grace)
-    const later = await lastEvent()
-    const all = [first, second, third]
-    expect(all.map((secret) => verifies(later, secret))).toEqual([false, true, true])
-  })
-
-  test('replaces the secret immediately without a grace period', async () => {
-    const { secret: first } = await set()
-    const rotated = await provider.webhook('rotate-secret', { 'grace-seconds': '0' })
-    expect(rotated.previous_until).toBeNull()
-    const event = await lastEvent()
-    expect([first, rotated.secret].map((secret) => verifies(event, secret))).toEqual([false, true])
-    expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
-  })
-
-  test('between two attempts signs the second with both secrets', async () => {
-    receiver.answers.push(503)
-    const { secret } = await set({ events: 'transaction.created' })
-    const reference = await provider.charge()
-    await provider.delivery(reference, 'created', 'failed')
-    const rotated = await provider.webhook('rotate-secret')
     await provider.attempt(reference, 0, 2)
-    const [, second] = (await receiver.events(reference, 2)) as [Received, Received]
-    expect([secret, rotated.secret].map((one) => verifies(second, one))).toEqual([true, true])
-  })
-})
-
-test('payload variants change the format of an event and nothing else', async () => {
-  await set({
-    payload: 'reduced',
-    'event-names': 'debit_request',
-    'signature-prefix': 'sha256',
-    events: 'transaction.created,transaction.pending,transaction.failed',
-  })
-  const { body, headers } = await lastEvent()
-  expect(body).toEqual({
-    event: 'debit_request.failed',
-    event_id: expect.stringMatching(/^evt_[0-9]+$/),
-    timestamp: expect.any(String),
-    api_version: 'v1',
-    sequence: 2,
-    data: {
-      reference: expect.any(String),
-      status: 'failed',
-      amount: 1,
-      currency: 'GHS',
-      partner_reference: expect.any(String),
-      timestamp: body.timestamp,
-    },
-  })
-  expect(headers).toMatchObject({
-    'x-svc-event': 'debit_request.failed',
-    'x-svc-signature': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
-  })
-  await set({ payload: 'full', 'event-names': 'transaction', 'signature-prefix': 'none' })
-  const { body: full } = await lastEvent()
-  expect(full).toMatchObject({
-    event: 'transaction.failed',
-    data: { previous_status: 'pending' },
+    const [, retry] = (await receiver.events(reference, 2)) as [Received, Received]
+    expect([first, second].map((secret) => verifies(retry, secret))).toEqual([true, true])
+    expect(retry.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
+    await set({ events: 'none' })
+    const rotate = async (seconds: string) => {
+      const { secret, previous_until } = await provider.webhook('rotate-secret', {
+        'grace-seconds': seconds,
+      })
+      return { secret, previous_until, event: await lastEvent() }
+    }
+    const third = await rotate('60')
+    const verified = [first, second, third.secret].map((secret) => verifies(third.event, secret))
+    expect(verified).toEqual([false, true, true])
+    const { secret, previous_until, event } = await rotate('0')
+    expect(previous_until).toBeNull()
+    expect([third.secret, secret].map((one) => verifies(event, one))).toEqual([false, true])
+    expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
   })
 })
 
 describe('webhook set', () => {
+  test('changes the format of an event, and back', async () => {
+    const variants = { payload: 'reduced', 'event-names': 'debit_request' }
+    const { set, lastEvent } = await subscribe('varies', variants)
+    await set({ 'signature-prefix': 'sha256' })
+    const { body, headers } = await lastEvent()
+    const data = { reference: expect.any(String), status: 'failed', amount: 1 }
+    expect(body).toMatchObject({ event: 'debit_request.failed', sequence: 2, data })
+    expect(body.data).not.toHaveProperty('transaction')
+    const signature = expect.stringMatching(/^sha256=[0-9a-f]{64}$/)
+    expect(headers).toMatchObject({ 'x-svc-event': body.event, 'x-svc-signature': signature })
+    await set({ payload: 'full', 'event-names': 'transaction', 'signature-prefix': 'none' })
+    const full = { event: 'transaction.failed', data: { previous_status: 'pending' } }
+    expect((await lastEvent()).body).toMatchObject(full)
+  })
+
   test('keeps the secret and the settings until they are changed', async () => {
+    const { provider, set } = await create('keeps')
     const first = await set({ 'max-attempts': '3', timeout: '15' })
     const url = 'http://127.0.0.1:4243/y'
     expect(await set({ url, events: 'transaction.failed' })).toEqual({
@@ -128,6 +90,7 @@ describe('webhook set', () => {
   })
 
   test('creates another secret after a removal, and one secret for concurrent calls', async () => {
+    const { provider, set } = await create('removes')
     const settings = await Promise.all(Array.from({ length: 6 }, () => set()))
     expect(new Set(settings.map(({ secret }) => secret)).size).toBe(1)
     expect(await provider.webhook('remove')).toEqual({ removed: true })
@@ -139,77 +102,83 @@ describe('webhook set', () => {
   })
 })
 
-describe('a receiver that fails', () => {
-  test('gets the same event again after two seconds with another delivery id', async () => {
-    await set({ events: 'transaction.created' })
-    receiver.answers.push(503)
-    const reference = await provider.charge()
-    const failed = await provider.delivery(reference, 'created', 'failed')
-    expect(failed).toMatchObject({ attempt_count: 1, max_attempts: 3, failed_at: null })
-    const { at, duration_ms } = failed.attempts[0]
-    const delay = Date.parse(failed.next_attempt_at) - Date.parse(at) - duration_ms
-    expect(delay).toBeGreaterThanOrEqual(2_000)
-    expect(delay).toBeLessThan(3_100)
-    const [first, second] = (await receiver.events(reference, 2)) as [Received, Received]
-    expect(second.raw).toBe(first.raw)
-    expect(second.at - first.at).toBeGreaterThanOrEqual(2_000)
-    expect(second.headers['x-svc-event-id']).toBe(first.headers['x-svc-event-id'])
-    expect(second.headers['x-svc-delivery-id']).not.toBe(first.headers['x-svc-delivery-id'])
-  })
-
-  test('gets only subscribed events', async () => {
-    await set({ events: 'transaction.created' })
-    const reference = await provider.charge()
-    await service.until(reference, 'failed')
-    const { event } = await provider.delivery(reference, 'created', 'delivered')
-    const records = await service.call('delivery', 'list', { reference })
-    expect(records).toMatchObject([{ event }])
-    expect(await receiver.events(reference, 1)).toHaveLength(1)
-  })
-
-  test('has each attempt recorded until the last is abandoned', async () => {
-    await set({ url: gone.url(), 'max-attempts': '2' })
-    await gone.close()
-    const reference = await provider.charge(FAILS_AT_ONCE)
-    const first = await provider.delivery(reference, 'failed', 'failed')
-    expect(first).toMatchObject({
-      ...{ attempt_count: 1, max_attempts: 2, response_code: null, reason: { code: 4001 } },
-      attempts: [{ attempt: 1, error_class: 'connect', cause: 'refused' }],
+describe('list-deliveries', () => {
+  test('returns every published field of each event and the log of its attempts', async () => {
+    const settings = { ...CREATED, 'max-attempts': '2' }
+    const { provider, script, debit, listed } = await subscribe('lists', settings)
+    script((response) => response.writeHead(503).end('\u001b[31mbusy'))
+    const { reference } = await debit('failed')
+    await provider.attempt(reference, 0, 2)
+    const arrived = await receiver.events(reference, 2)
+    const [record, ...more] = await listed(reference)
+    const attempt = (n: number, headers: Received['headers'] = {}) => ({
+      ...{ attempt: n, at: TIME, duration_ms: expect.any(Number), address: '127.0.0.1' },
+      request_headers: {
+        'X-SVC-Event': 'transaction.created',
+        'X-SVC-Event-ID': headers['x-svc-event-id'],
+        'X-SVC-Delivery-ID': headers['x-svc-delivery-id'],
+        'X-SVC-Timestamp': headers['x-svc-timestamp'],
+      },
     })
-    await provider.attempt(reference, 2, 2)
-    const last = await provider.delivery(reference, 'failed', 'abandoned')
-    expect(last).toMatchObject({ attempt_count: 2, failed_at: expect.any(String) })
+    const [first, second] = arrived.map(({ headers }, n) => attempt(n + 1, headers))
+    const busy = { response_code: 503, response_body: '\\u001b[31mbusy' }
+    const taken = { response_code: 204, response_body: '' }
+    expect(more).toEqual([])
+    expect(record).toEqual({
+      ...{ id: expect.any(Number), reference, event: 'transaction.created' },
+      ...{ event_id: `evt_${record.id}`, status: 'delivered', attempt_count: 2, max_attempts: 2 },
+      ...{ ...taken, next_attempt_at: null, delivered_at: TIME, failed_at: null, reason: null },
+      attempts: [
+        { ...first, ...busy, error_class: 'status', cause: 'status' },
+        { ...second, ...taken, error_class: null, cause: null },
+      ],
+    })
+    for (const { headers } of arrived) {
+      expect(JSON.stringify(record)).not.toContain(headers['x-svc-signature'])
+      expect(JSON.stringify(record)).not.toContain(headers['webhook-signature'])
+    }
   })
-})
 
-test.each([
-  ['set', { events: 'transaction.completed' }, 4403],
-  ['remove', {}, 4404],
-] as const)(
-  'webhook %s %o between two attempts abandons the event',
-  async (verb, options, code) => {
-    await set({ events: 'transaction.created' })
-    receiver.answers.push(503)
-    const reference = await provider.charge()
-    await provider.delivery(reference, 'created', 'failed')
-    await provider.webhook(verb, verb === 'set' ? { url: receiver.url(), ...options } : {})
+  test('replies the same bytes with 404/3404 for foreign and unknown debits', async () => {
+    const reference = (await service.charge()).reference
+    const other = await createProvider(service, 'lists-other')
+    const foreign = await other.get(deliveriesPath(reference))
+    expect(codeOf(foreign)).toBe('404/3404')
+    for (const unknown of ['DCS-20261121-000000', 'x', '%00', reference.toLowerCase()]) {
+      expect(textOf(await other.get(deliveriesPath(unknown))), unknown).toBe(textOf(foreign))
+    }
+    const without = await other.charge()
+    expect((await other.get(deliveriesPath(without))).body.data).toEqual([])
+  })
+
+  test('lets the operator list those of a debit, and the newest of a provider by status', async () => {
+    const { provider, script, debit, listed } = await subscribe('operator-lists', ONCE)
+    const { reference: taken } = await debit('delivered')
+    script(500)
+    const { reference: refused } = await debit('abandoned')
+    const list = (options: Record<string, string>) => service.call('delivery', 'list', options)
+    expect(await list({ reference: refused })).toEqual(await listed(refused))
+    const ofProvider = async (more = {}) =>
+      (await list({ provider: provider.id, ...more })).map((one: Shown) => one.reference)
+    expect(await ofProvider()).toEqual([refused, taken])
+    expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
+    expect(await ofProvider({ status: 'failed' })).toEqual([])
+    const line = '--reference or --provider is required'
+    expect(await service.refusal('delivery', 'list')).toBe(line)
+  })
+
+  test.each([
+    ['set', { events: 'transaction.completed' }, 4403],
+    ['remove', {}, 4404],
+  ] as const)('shows %s %o between two attempts as the reason %i', async (verb, options, code) => {
+    const { provider, set, script, debit } = await subscribe(`abandons-${code}`, CREATED)
+    script(503)
+    const { reference } = await debit('failed')
+    await (verb === 'set' ? set(options) : provider.webhook(verb))
     await provider.attempt(reference, 0, 2)
     expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
-      ...{ attempt_count: 1, next_attempt_at: null, failed_at: expect.any(String) },
+      ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME },
       ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
     })
-  },
-)
-
-test('a duplicate, late or unknown message makes no second attempt', async () => {
-  await set()
-  const reference = await provider.charge()
-  await receiver.events(reference, 3)
-  await provider.delivery(reference, 'failed', 'delivered')
-  for (const [n, attempt] of [0, 1, 2, 2].map((n, index) => [n, index === 3 ? 2 : 1])) {
-    await provider.attempt(reference, Number(n), Number(attempt))
-  }
-  await provider.attempt(reference, 0, 7)
-  await provider.attempt('DCS-20200101-AAAAAA', 0, 1)
-  expect(await receiver.events(reference, 3)).toHaveLength(3)
+  })
 })

@@ -1,13 +1,24 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { openApiText } from '../../openapi/document.ts'
-import { BROWSER_ARGUMENTS, browserPath } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
 
 const service = useService()
+
+const BROWSERS = [
+  ...['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** Disables the sandbox, as containers need, and network requests of the browser itself. */
+const ARGUMENTS = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--no-first-run'],
+]
 
 const profiles: string[] = []
 afterEach(() => Promise.all(profiles.splice(0).map((folder) => rm(folder, { recursive: true }))))
@@ -26,17 +37,15 @@ test('the headers of the reference page forbid other hosts', async () => {
 })
 
 test('the page shows and calls operations in a browser without other hosts', async () => {
-  const executablePath = browserPath()
+  const executablePath = BROWSERS.find((path) => existsSync(path))
   if (!executablePath) {
     process.stdout.write('No browser found: the reference page was not opened in one\n')
     return
   }
   const profile = await mkdtemp(join(tmpdir(), 'reference-page-'))
   profiles.push(profile)
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: BROWSER_ARGUMENTS,
-  })
+  const options = { executablePath, args: ARGUMENTS }
+  const context = await chromium.launchPersistentContext(profile, options)
   try {
     const hosts: string[] = []
     const faults: string[] = []

@@ -35,14 +35,12 @@ const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true 
 addFormats.default(ajv)
 ajv.addSchema(document, 'api')
 
-const validators = new Map<string, ValidateFunction>()
-
 const schemaAt = (...pointer: string[]): ValidateFunction => {
   const segments = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
   const $ref = `api#/${segments.map(encodeURIComponent).join('/')}`
-  const known = validators.get($ref) ?? ajv.compile({ $ref })
-  validators.set($ref, known)
-  return known
+  const schema = ajv.getSchema($ref)
+  if (!schema) throw new Error(`${$ref} is not described`)
+  return schema
 }
 
 const responseSchema = (template: string, method: string, status: string, type: string) =>

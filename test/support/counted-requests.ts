@@ -19,8 +19,6 @@ import { sampleEvent } from './running-service.ts'
 export const calls = mockClient(table)
 authorizeCallsOf(table)
 
-const context = { getRemainingTimeInMillis: () => 28_000 } as unknown as Context
-
 /** Counted requests by the key of their window, and the count at which a new window starts. */
 export const counts = { windows: new Map<string, number>(), usedBefore: 0 }
 
@@ -55,8 +53,14 @@ export type Settings = Partial<
   Pick<Provider, 'requestLimits' | 'requestSigning' | 'allowedAddresses'>
 > & { status?: string }
 
-/** Headers in place of a valid credential, and the address of the peer. */
-type Request = { headers?: Record<string, string | string[]>; address?: string | undefined }
+type Request = {
+  /** Headers in place of a valid credential. */
+  headers?: Record<string, string | string[]>
+  /** The address of the peer. */
+  address?: string | undefined
+  /** The time until the function times out. */
+  milliseconds?: number
+}
 
 export type Reply = { statusCode: number; headers: Record<string, string>; body: string }
 
@@ -73,16 +77,18 @@ export const callerOf = (name: OperationName, settings: Settings = {}) => {
   credentialIs({ Item: { kind: caller, owner, createdAt: '' } })
   tokens += 1
   const authorization = { Authorization: `Bearer ${newestToken()}` }
-  return async (sent: Request = {}) => {
+  return async ({ milliseconds = 28_000, ...sent }: Request = {}) => {
     const { handler } = (await import(`../../functions/${caller}/${name}.ts`)) as {
       handler: (event: APIGatewayProxyEvent, context: Context) => Promise<Reply>
     }
     const sample = (await sampleEvent(name)) as unknown as APIGatewayProxyEvent
+    const headers = { 'Content-Type': 'application/json', ...(sent.headers ?? authorization) }
     const multiValueHeaders = Object.fromEntries(
-      Object.entries(sent.headers ?? authorization).map(([key, value]) => [key, [value].flat()]),
+      Object.entries(headers).map(([key, value]) => [key, [value].flat()]),
     )
     const sourceIp = 'address' in sent ? sent.address : '198.51.100.7'
     const requestContext = { ...sample.requestContext, identity: { sourceIp } }
+    const context = { getRemainingTimeInMillis: () => milliseconds } as unknown as Context
     const event = { ...sample, headers: {}, multiValueHeaders, requestContext }
     return actingAs(name, () => handler(event as APIGatewayProxyEvent, context))
   }
@@ -96,6 +102,13 @@ export const details = ({ body }: Reply) => JSON.parse(body).details
 /** Returns the limit and the remaining requests from the headers. */
 export const standing = ({ headers }: Reply) =>
   [headers['X-RateLimit-Limit'], headers['X-RateLimit-Remaining']].map(Number)
+
+/** Returns the calls of the table, as `Get Update`. */
+export const tableCalls = (): string =>
+  calls
+    .calls()
+    .map(({ args }) => args[0].constructor.name.replace('Command', ''))
+    .join(' ')
 
 /** Sends requests one after another. */
 export const times = async (count: number, send: () => Promise<Reply>): Promise<Reply[]> => {

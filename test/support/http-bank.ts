@@ -1,16 +1,11 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll } from 'vitest'
+import { beforeAll } from 'vitest'
 import { checkSignature } from '../../shared/api/request-signature.ts'
-import { listen } from './servers.ts'
+import type { Service } from './running-service.ts'
+import { useServer } from './servers.ts'
 
-/**
- * A bank with an HTTP endpoint (docs/bank-protocol.md). It verifies signatures, deduplicates by
- * key, and handles the next submissions and payments as scripted.
- */
-
-export type Taken = {
+type BankRequest = {
   method: string
   path: string
   headers: IncomingHttpHeaders
@@ -21,7 +16,7 @@ export type Taken = {
 
 type Answer = { status: number; body: string; headers?: Record<string, string> }
 
-export type Conduct =
+type Conduct =
   | 'accept'
   | 'reject'
   /** Reports a payment as in progress and pays at the next request. */
@@ -30,68 +25,48 @@ export type Conduct =
   /** Replies so once, without handling the request. */
   | Answer
 
-export type HttpBank = {
-  url: () => string
-  secret: string
-  /** The options of `bank create` for this bank, HTB. */
-  options: () => Record<string, string>
-  requests: Taken[]
-  /** Returns the requests about a debit or a payment. */
-  requestsFor: (uuid: string) => Taken[]
-  /** Scripted handling of the next requests; the bank accepts all others. */
-  conducts: Conduct[]
-  /** The uuids of the debits, payments and refunds that the bank made, in order. */
-  debits: string[]
-  payments: string[]
-  refunds: string[]
-  /** Replies to status queries, by the uuid of the debit. */
-  outcomes: Map<string, object>
-}
-
-const kinds = ['submissions', 'settlements', 'refunds'] as const
-type Kind = (typeof kinds)[number]
-
-const answer = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
-
-const REJECTIONS: Record<Kind, object> = {
+const REJECTIONS = {
   submissions: { status: 'rejected', code: 'invalid_account', message: 'No such account' },
   settlements: { status: 'rejected', message: 'No such account' },
   refunds: { status: 'rejected', message: 'The account is closed' },
 }
+type Kind = keyof typeof REJECTIONS
+
+const answer = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
 
 /** Members of every reply. */
 type About = { uuid: string; amount: string }
 
-/** Starts the bank before the tests of a file and stops it after them. */
-export const useHttpBank = (): HttpBank => {
-  const requests: Taken[] = []
+const secret = 'cs_secret_of_the_bank'
+
+const isGenuine = ({ method, path, headers, raw }: BankRequest): boolean => {
+  const signature = String(headers['x-signature'])
+  const timestamp = String(headers['x-timestamp'])
+  const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
+  return checkSignature(signed, [secret], new Date()) === undefined
+}
+
+/**
+ * Serves the HTTP endpoint of a bank (docs/bank-protocol.md) in the tests of a file, and creates the
+ * bank in the service. It verifies signatures, deduplicates by key, and is scripted by `conducts`.
+ */
+export const useHttpBank = (service?: Service, settings: Record<string, string> = {}) => {
+  const requests: BankRequest[] = []
   const conducts: Conduct[] = []
-  const debits: string[] = []
-  const payments: string[] = []
-  const refunds: string[] = []
+  /** The uuids of the debits, payouts and refunds that the bank made, in order. */
+  const made: Record<Kind, string[]> = { submissions: [], settlements: [], refunds: [] }
   const answered = new Map<string, Answer>()
   /** Payments in progress, which the next request completes. */
   const underway = new Map<string, About>()
   const received = new Map<string, About>()
   const outcomes = new Map<string, object>()
-  const secret = 'cs_secret_of_the_bank'
-
-  const isGenuine = ({ method, path, headers, raw }: Taken): boolean => {
-    const signature = String(headers['x-signature'])
-    const timestamp = String(headers['x-timestamp'])
-    const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
-    return checkSignature(signed, [secret], new Date()) === undefined
-  }
 
   const accepted = (kind: Kind, about: About): Answer => {
     const bank_reference = `HTB-${about.uuid.slice(0, 8)}`
-    if (kind !== 'submissions') {
-      const paid = kind === 'settlements' ? payments : refunds
-      paid.push(about.uuid)
-      return answer(201, { ...about, status: 'paid', bank_reference })
-    }
-    debits.push(about.uuid)
-    return answer(202, { ...about, status: 'accepted', bank_reference })
+    made[kind].push(about.uuid)
+    return kind === 'submissions'
+      ? answer(202, { ...about, status: 'accepted', bank_reference })
+      : answer(201, { ...about, status: 'paid', bank_reference })
   }
 
   /** Returns the reply to a repeated request; undefined: it is the first. */
@@ -109,7 +84,7 @@ export const useHttpBank = (): HttpBank => {
     return answer(202, { ...about, status: 'underway' })
   }
 
-  const handlePost = (kind: Kind, { headers, body }: Taken): Answer | 'break off' => {
+  const handlePost = (kind: Kind, { headers, body }: BankRequest): Answer | 'break off' => {
     const key = String(headers['x-idempotency-key'])
     const earlier = findReply(kind, key)
     if (earlier) return earlier
@@ -123,52 +98,44 @@ export const useHttpBank = (): HttpBank => {
     return conduct === 'accept, then break off' ? 'break off' : first
   }
 
-  const answerTo = (taken: Taken): Answer | 'break off' => {
-    if (!isGenuine(taken)) return answer(401, {})
-    const [, segment, uuid = ''] = taken.path.slice(1).split('/')
-    const kind = kinds.find((name) => name === segment)
-    if (!kind) return answer(404, {})
-    return taken.method === 'POST'
-      ? handlePost(kind, taken)
-      : (findReply(kind, uuid) ?? answer(404, {}))
+  const answerTo = (request: BankRequest): Answer | 'break off' => {
+    if (!isGenuine(request)) return answer(401, {})
+    const [, kind = '', uuid = ''] = request.path.slice(1).split('/')
+    if (!(kind in made)) return answer(404, {})
+    return request.method === 'POST'
+      ? handlePost(kind as Kind, request)
+      : (findReply(kind as Kind, uuid) ?? answer(404, {}))
   }
 
-  const server = createServer(async (request, response) => {
-    const { method = '', url: path = '', headers } = request
-    const raw = await text(request)
-    const taken = { method, path, headers, raw, body: raw === '' ? undefined : JSON.parse(raw) }
-    requests.push(taken)
-    const reply = answerTo(taken)
+  const server = createServer(async (incoming, response) => {
+    const { method = '', url: path = '', headers } = incoming
+    const raw = await text(incoming)
+    const request = { method, path, headers, raw, body: raw === '' ? undefined : JSON.parse(raw) }
+    requests.push(request)
+    const reply = answerTo(request)
     if (reply === 'break off') response.destroy()
     else response.writeHead(reply.status, reply.headers).end(reply.body)
   })
-
-  let port = 0
+  const address = useServer(server)
+  const url = () => `${address()}/debits`
   beforeAll(async () => {
-    port = await listen(server)
+    const connector = { 'connector-url': `${url()}/`, 'connector-secret': secret }
+    const created = { bank: 'HTB', name: 'Test Bank', connector: 'http', ...connector, ...settings }
+    const token = `bt_sandbox_${created.bank.toLowerCase()}`
+    await service?.call('bank', 'create', created)
+    await service?.call('credential', 'issue', { bank: created.bank, token })
   })
-  afterAll(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
-  const url = () => `http://127.0.0.1:${port}/debits`
   return {
     url,
     secret,
-    options: () => ({
-      bank: 'HTB',
-      name: 'Test Bank',
-      connector: 'http',
-      'connector-url': url(),
-      'connector-secret': secret,
-    }),
     requests,
-    requestsFor: (uuid) => requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid)),
+    /** Returns the requests about a debit or a payment. */
+    requestsFor: (uuid: string) =>
+      requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid)),
+    /** Scripted handling of the next requests; the bank accepts all others. */
     conducts,
-    debits,
-    payments,
-    refunds,
+    made,
+    /** Replies to status queries, by the uuid of the debit. */
     outcomes,
   }
 }

@@ -1,40 +1,30 @@
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
-import { createProvider, type Provider } from './provider.ts'
+import { createProvider } from './provider.ts'
 import { type Service, type Shown, SILENT } from './running-service.ts'
 
 /** A provider with a fee of 1.5 % and a settlement account at GCB. */
-export type Payee = Provider & {
-  /** Completes one debit for each amount and returns their references. */
-  complete: (...amounts: string[]) => Promise<string[]>
-  /** Runs the settlement of a day for this provider. */
-  run: (date: Day) => Promise<Shown>
-  /** Runs a verb of `settlement` on one of its batches. */
-  batch: (verb: string, id: string, options?: Record<string, string>) => Promise<Shown>
-  reverse: (reference: string, reason?: string) => Promise<Shown>
-}
+
+export type Payee = Awaited<ReturnType<typeof createPayee>>
 
 /** Returns a future settlement day: debits completed by a test belong to an earlier day. */
 export const nightAfter = (days: number): Day => dayAfter(dayOf(new Date()), days + 1)
 
-const ACCOUNT = {
-  'fee-basis-points': '150',
-  'settlement-bank': 'GCB',
-  'settlement-account': '1041007001',
+/** The options of an operator that set a settlement account. */
+export const settlementAccount = (number: string, bank = 'GCB') => ({
+  'settlement-bank': bank,
+  'settlement-account': number,
   'settlement-name': 'Payee Ltd',
-}
+})
 
-const REPORT = {
-  status: 'completed',
-  bank_reference: 'GCB-0001',
-  approval_method: 'ussd',
-}
+const REPORT = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
 
 export const createPayee = async (
   service: Service,
   id: string,
   settings: Record<string, string> = {},
-): Promise<Payee> => {
-  const provider = await createProvider(service, id, { ...ACCOUNT, ...settings })
+) => {
+  const defaults = { 'fee-basis-points': '150', ...settlementAccount('1041007001') }
+  const provider = await createProvider(service, id, { ...defaults, ...settings })
   const complete = async (amount: string): Promise<string> => {
     const fields = { phone_number: SILENT, amount }
     const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
@@ -42,13 +32,16 @@ export const createPayee = async (
     if (status !== 200) throw new Error(`The report of ${reference} was answered ${status}`)
     return reference
   }
-
   return {
     ...provider,
-    complete: (...amounts) => Promise.all(amounts.map(complete)),
-    run: (date) => service.call('settlement', 'run', { date, provider: id }),
-    batch: (verb, batch, options = {}) => service.call('settlement', verb, { batch, ...options }),
-    reverse: (reference, reason = 'Dispute') =>
+    /** Completes one debit for each amount and returns their references. */
+    complete: (...amounts: string[]) => Promise.all(amounts.map(complete)),
+    /** Runs the settlement of a day for this provider. */
+    run: (date: Day): Promise<Shown> => service.call('settlement', 'run', { date, provider: id }),
+    /** Runs a verb of `settlement` on one of its batches. */
+    batch: (verb: string, batch: string, options: Record<string, string> = {}): Promise<Shown> =>
+      service.call('settlement', verb, { batch, ...options }),
+    reverse: (reference: string, reason = 'Dispute'): Promise<Shown> =>
       service.call('debit', 'reverse', { reference, reason }),
   }
 }

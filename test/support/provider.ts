@@ -4,27 +4,13 @@ import {
   chargeBody,
   FAILS_AT_ONCE,
   PATIENCE,
-  type Reply,
   type Service,
   type Shown,
 } from './running-service.ts'
 
 /** A provider with its own limits, feed and webhook. */
 
-export type Provider = {
-  id: string
-  credential: string
-  send: (method: string, path: string) => Promise<Reply>
-  get: (path: string) => Promise<Reply>
-  /** Creates a debit of 1.00 GHS and returns its reference. */
-  charge: (phone?: string) => Promise<string>
-  /** Runs a verb of `webhook`. @throws when it is refused */
-  webhook: (verb: string, options?: Record<string, string>) => Promise<Shown>
-  /** Waits until the delivery record of one event has a status. */
-  delivery: (reference: string, event: string, status: string) => Promise<Shown>
-  /** Makes an attempt without its delay. */
-  attempt: (reference: string, n: number, attempt: number) => Promise<unknown>
-}
+export type Provider = Awaited<ReturnType<typeof createProvider>>
 
 export const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
 
@@ -37,7 +23,7 @@ export const createProvider = async (
   service: Service,
   id: string,
   settings: Record<string, string> = {},
-): Promise<Provider> => {
+) => {
   const credential = `sk_sandbox_${id.replaceAll('-', '_')}`
   const options = { provider: id, name: id, 'daily-limit': 'none', ...settings }
   await service.call('provider', 'create', options)
@@ -45,9 +31,10 @@ export const createProvider = async (
   return {
     id,
     credential,
-    send: (method, path) => service.send(method, path, { credential }),
-    get: (path) => service.get(path, credential),
-    charge: async (phone_number = FAILS_AT_ONCE) => {
+    send: (method: string, path: string) => service.send(method, path, { credential }),
+    get: (path: string) => service.get(path, credential),
+    /** Creates a debit of 1.00 GHS and returns its reference. */
+    charge: async (phone_number = FAILS_AT_ONCE): Promise<string> => {
       const body = chargeBody({ phone_number, amount: '1.00' })
       // On a busy machine some requests of a burst get 503 and must be retried.
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
@@ -56,15 +43,19 @@ export const createProvider = async (
       }
       throw new Error('The service is unavailable')
     },
-    webhook: (verb, options = {}) => service.call('webhook', verb, { provider: id, ...options }),
-    delivery: (reference, event, status) =>
+    /** Runs a verb of `webhook`. @throws when it is refused */
+    webhook: (verb: string, more: Record<string, string> = {}) =>
+      service.call('webhook', verb, { provider: id, ...more }),
+    /** Waits until the delivery record of one event has a status. */
+    delivery: (reference: string, event: string, status: string): Promise<Shown> =>
       vi.waitFor(async () => {
         const records = await service.call('delivery', 'list', { reference })
         const record = records.find((item: Shown) => item.event === `transaction.${event}`)
         if (record?.status !== status) throw new Error(`${event} is ${record?.status}`)
         return record
       }, PATIENCE),
-    attempt: (reference, n, attempt) =>
+    /** Makes an attempt without its delay. */
+    attempt: (reference: string, n: number, attempt: number) =>
       service.runJob('deliver-webhook', { reference, n, attempt }),
   }
 }

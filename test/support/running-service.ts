@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
@@ -33,37 +34,7 @@ export type RequestOptions = {
   headers?: Record<string, string>
 }
 
-export type Service = {
-  sandbox: () => Sandbox
-  lines: string[]
-  send: (method: string, path: string, options?: RequestOptions) => Promise<Reply>
-  operate: (noun: string, verb: string, options?: Options) => Promise<OperatorReply>
-  /** Runs an operator's verb. @throws when it is refused */
-  call: (noun: string, verb: string, options?: Options) => Promise<Shown>
-  /** Returns the error of an operator's verb; undefined when it is not refused. */
-  refusal: (noun: string, verb: string, options?: Options) => Promise<string | undefined>
-  invoke: (name: string, event: unknown) => Promise<unknown>
-  /** Runs a job with one message, with a clock that is some seconds ahead. */
-  runJob: (
-    name: JobName,
-    message?: unknown,
-    secondsAhead?: number,
-    queue?: QueueName,
-  ) => Promise<unknown>
-  get: (path: string, credential?: string) => Promise<Reply>
-  /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
-  report: (uuid: string, body: unknown, credential?: string) => Promise<Reply>
-  show: (reference: string) => Promise<Shown>
-  /** Waits until a debit has a status, and returns it. */
-  until: (reference: string, status: string) => Promise<Shown>
-  exceptions: (reference: string) => Promise<Shown[]>
-  /** Returns the newest change record of an object. */
-  changeOf: (target: string) => Promise<Shown>
-  /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
-  charge: (fields?: object, credential?: string) => Promise<Charged>
-  /** Creates a debit and waits until it has a status. */
-  chargeUntil: (status: string, fields?: object, credential?: string) => Promise<Charged>
-}
+export type Service = ReturnType<typeof useService>
 
 type Options = Record<string, string>
 
@@ -85,13 +56,9 @@ export const PATIENCE = { timeout: 30_000, interval: 20 }
 export const useService = ({
   timeScale = 1,
   approvals = false,
-  emulated = isEmulated,
-}: {
-  timeScale?: number
-  approvals?: boolean
   /** Whether DynamoDB Local and fauxqs serve it, which other processes can reach. */
-  emulated?: boolean
-} = {}): Service => {
+  emulated = isEmulated,
+} = {}) => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
   const exchanges: Exchange[] = []
@@ -113,7 +80,8 @@ export const useService = ({
   afterEach(() => {
     for (const exchange of exchanges.splice(0)) holdToContract(exchange)
   })
-  const send: Service['send'] = async (method, path, { credential, body, headers = {} } = {}) => {
+  const send = async (method: string, path: string, options: RequestOptions = {}) => {
+    const { credential, body, headers } = options
     const response = await fetch(`${running().address}${path}`, {
       method,
       headers: {
@@ -124,29 +92,32 @@ export const useService = ({
       ...(body === undefined ? {} : { body: raw(body) }),
       redirect: 'manual',
     })
-    const reply = {
-      status: response.status,
-      headers: response.headers,
-      body: await bodyOf(response),
-    }
+    const { status } = response
+    const reply: Reply = { status, headers: response.headers, body: await bodyOf(response) }
     exchanges.push({ method, path, sent: parsed(body), ...reply })
     return reply
   }
-  const operate: Service['operate'] = async (noun, verb, options = {}) =>
-    (await running().functions.invoke(`manage-${noun}`, { verb, options })) as OperatorReply
-  const call: Service['call'] = async (...words) => printed(await operate(...words))
-  const show: Service['show'] = (reference) => call('debit', 'show', { reference })
-  const until: Service['until'] = (reference, expected) =>
+  const invoke = (name: string, event: unknown): Promise<unknown> =>
+    running().functions.invoke(name, event)
+  const operate = async (noun: string, verb: string, options: Options = {}, actor?: string) => {
+    // Change records of one millisecond have no order.
+    if (actor) await pause(2)
+    const event = { verb, options, ...(actor && { actor }) }
+    return (await invoke(`manage-${noun}`, event)) as OperatorReply
+  }
+  /** Runs an operator's verb. @throws when it is refused */
+  const call = async (...words: Parameters<typeof operate>) => printed(await operate(...words))
+  const show = (reference: string): Promise<Shown> => call('debit', 'show', { reference })
+  /** Waits until a debit has a status, and returns it. */
+  const until = (reference: string, expected: string): Promise<Shown> =>
     vi.waitFor(async () => {
       const debit = await show(reference)
       if (debit.status !== expected) throw new Error(`${reference} is ${debit.status}`)
       return debit
     }, PATIENCE)
-  const charge: Service['charge'] = async (fields = {}, credential = 'sk_sandbox_demo') => {
-    const { status, body } = await send('POST', CHARGE, {
-      credential,
-      body: chargeBody({ ...fields }),
-    })
+  /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
+  const charge = async (fields = {}, credential = 'sk_sandbox_demo'): Promise<Charged> => {
+    const { status, body } = await send('POST', CHARGE, { credential, body: chargeBody(fields) })
     if (status !== 202) throw new Error(`The charge was answered ${status}`)
     return { reference: body.data.reference, uuid: body.data.response.uuid }
   }
@@ -156,35 +127,40 @@ export const useService = ({
     send,
     operate,
     call,
-    refusal: async (...words) => {
+    /** Returns the error of an operator's verb; undefined when it is not refused. */
+    refusal: async (...words: Parameters<typeof operate>) => {
       const reply = await operate(...words)
       return 'error' in reply ? reply.error : undefined
     },
-    invoke: (name, event) => running().functions.invoke(name, event),
-    runJob: async (name, message = {}, secondsAhead = 0, queue = queuesOf(name)[0]) => {
+    invoke,
+    /** Runs a job with one message, with a clock that is some seconds ahead. */
+    runJob: async (name: JobName, message = {}, secondsAhead = 0, queue = queuesOf(name)[0]) => {
       if (secondsAhead > 0) {
         vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })
       }
       try {
-        return await running().functions.invoke(name, messageEvent(message, queue))
+        return await invoke(name, messageEvent(message, queue))
       } finally {
         if (secondsAhead > 0) vi.useRealTimers()
       }
     },
-    get: (path, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
-    report: (uuid, body, credential = 'bt_sandbox_gcb') =>
+    get: (path: string, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
+    /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
+    report: (uuid: string, body: unknown, credential = 'bt_sandbox_gcb') =>
       send('POST', callbackPath(uuid), { credential, body }),
     show,
     until,
-    exceptions: async (reference) => {
+    exceptions: async (reference: string): Promise<Shown[]> => {
       const reply = await operate('exception', 'show', { reference })
       return 'error' in reply ? [] : (reply.result as Shown[])
     },
-    changeOf: async (target) =>
+    /** Returns the newest change record of an object. */
+    changeOf: async (target: string): Promise<Shown> =>
       (await call('change', 'list')).find((change: Shown) => change.target === target),
     charge,
-    chargeUntil: async (expected, fields, credential) => {
-      const charged = await charge(fields, credential)
+    /** Creates a debit and waits until it has a status. */
+    chargeUntil: async (expected: string, ...words: Parameters<typeof charge>) => {
+      const charged = await charge(...words)
       await until(charged.reference, expected)
       return charged
     },
@@ -197,20 +173,18 @@ export const queuesOf = (name: JobName): readonly QueueName[] => {
   return 'queues' in from ? from.queues : []
 }
 
-const messageEvent = (message: unknown, queue: QueueName | undefined) => {
-  return {
-    Records: [
-      {
-        messageId: 'message-1',
-        receiptHandle: 'gone',
-        body: typeof message === 'string' ? message : JSON.stringify(message),
-        eventSource: 'aws:sqs',
-        eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-        attributes: { ApproximateReceiveCount: '1' },
-      },
-    ],
-  }
-}
+const messageEvent = (message: unknown, queue: QueueName | undefined) => ({
+  Records: [
+    {
+      messageId: 'message-1',
+      receiptHandle: 'gone',
+      body: typeof message === 'string' ? message : JSON.stringify(message),
+      eventSource: 'aws:sqs',
+      eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
+      attributes: { ApproximateReceiveCount: '1' },
+    },
+  ],
+})
 
 /** Returns a file as text and every other body as JSON. */
 const bodyOf = async (response: Response): Promise<unknown> =>

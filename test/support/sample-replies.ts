@@ -1,23 +1,21 @@
 import { expect } from 'vitest'
 import { jobNames } from '../../infra/definitions/jobs.ts'
+import { operationNames } from '../../shared/api/operations.ts'
 
-/** The reply to each sample in a fresh sandbox, without the debits of the samples. */
+/** The operations whose samples name a debit, a batch or a webhook, which a fresh sandbox lacks. */
+const missing = [
+  ...['get-debit-request', 'update-debit-transaction', 'debit-callback', 'list-deliveries'],
+  ...['redeliver-event', 'test-webhook', 'get-settlement', 'get-settlement-report'],
+]
+
+/** The reply to each sample in a fresh sandbox. */
 export const sampleReplies: Record<string, object> = {
   ...Object.fromEntries(jobNames.map((name) => [name, { batchItemFailures: [] }])),
+  ...Object.fromEntries(operationNames.map((name) => [name, { statusCode: 200 }])),
+  ...Object.fromEntries(
+    [...missing, 'answer-unmatched'].map((name) => [name, { statusCode: 404 }]),
+  ),
   charge: { statusCode: 202 },
-  'get-debit-request': { statusCode: 404 },
-  'update-debit-transaction': { statusCode: 404 },
-  'list-debit-requests': { statusCode: 200 },
-  'list-debit-transactions': { statusCode: 200 },
-  'debit-callback': { statusCode: 404 },
-  'list-banks': { statusCode: 200 },
-  'get-bank': { statusCode: 200 },
-  'lookup-customer-banks': { statusCode: 200 },
-  'answer-unmatched': { statusCode: 404 },
-  'list-deliveries': { statusCode: 404 },
-  'redeliver-event': { statusCode: 404 },
-  'list-events': { statusCode: 200 },
-  'test-webhook': { statusCode: 404 },
   'manage-provider': { result: { id: 'demo' } },
   'manage-credential': {
     result: { kind: 'provider', token: expect.stringMatching(/^sk_test_[0-9A-Za-z]{39}$/) },
@@ -36,8 +34,5 @@ export const sampleReplies: Record<string, object> = {
   'manage-approval': { result: [] },
   'manage-restore': { result: { generation: 1, highest_generation: 1 } },
   'manage-debit': { error: 'no such debit' },
-  'list-settlements': { statusCode: 200 },
-  'get-settlement': { statusCode: 404 },
-  'get-settlement-report': { statusCode: 404 },
   'manage-settlement': { result: [] },
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
 
 /** Starts a server on this machine and returns its port. */
 export const listen = async (server: Server, port = 0): Promise<number> => {
@@ -18,4 +20,18 @@ export const whileListening = async <T>(
   } finally {
     server.close()
   }
+}
+
+/** Lets a server listen during the tests of a file, and returns a function for its address. */
+export const useServer = (server: HttpServer): (() => string) => {
+  let port = 0
+  beforeAll(async () => {
+    port = await listen(server)
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  return () => `http://127.0.0.1:${port}`
 }
