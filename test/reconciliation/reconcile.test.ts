@@ -46,7 +46,7 @@ test('a day counts its checked items and sums the money of its completed debits'
   expect(money).toEqual(totals)
 })
 
-/** Work in progress, the last time at which it is no difference, and the invariant after it. */
+/** Work in progress, the last time without a difference, and the invariant after it. */
 const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] = [
   [
     'a completed debit until the end of the next run',
@@ -82,14 +82,14 @@ const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] 
   ],
 ]
 
-test.each(inProgress)('%s is no difference', async (_, plant, last, first, number) => {
+test.each(inProgress)('%s causes no difference', async (_, plant, last, first, number) => {
   await putProviders()
   await plant()
   expect(await differencesOn(TODAY, last)).toEqual([])
   expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
 })
 
-test('an event before its attempt or before the last change of the webhook is no difference', async () => {
+test('an event before its attempt or before the last change of the webhook causes no difference', async () => {
   await putProviders()
   await transitioned(await charged(), 'failed', at(TODAY, '12:02:00'))
   expect(await differencesOn(TODAY, at(TODAY, '12:05:00'))).toEqual([])
