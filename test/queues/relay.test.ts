@@ -7,6 +7,7 @@ import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
+import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
@@ -14,6 +15,7 @@ import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
+import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
@@ -161,6 +163,26 @@ test('attempts at a slow receiver go to the sidelined queue; other messages do n
   ])
   // The feed has no events of other providers.
   expect(await listNewest(slow, 10)).toEqual([1, 0].map((n) => ({ reference, n })))
+})
+
+test('each page of a recovery is sent with its delay, and none after the last', async () => {
+  const page = { provider: providerId('demo'), id: 'r-1' }
+  const first = automaticRecovery({ ...page, now: NOON })
+  const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
+  const last = afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON)
+  const stored = () => read<object>(keys.recovery(page.provider, page.id))
+  let old: object | undefined
+  const sent: unknown[] = []
+  for (const write of [() => openRecovery(first), () => putPage(second), () => putPage(last)]) {
+    await write()
+    const next = (await stored()) ?? {}
+    sent.push(...(await run([next, old])))
+    old = next
+  }
+  expect(sent).toEqual([
+    ['recoveries', { ...page, page: 0 }, 0, 'demo'],
+    ['recoveries', { ...page, page: 1 }, 10, 'demo'],
+  ])
 })
 
 test('a batch is measured once, when its totals are written', async () => {

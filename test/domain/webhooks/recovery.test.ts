@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  afterPage,
   automaticRecovery,
   dueInPage,
   RECOVERY_PAGE,
@@ -17,6 +18,16 @@ test('a requested recovery spans from the requested time to now, an automatic on
   expect(requestedRecovery({ ...opening, since })).toEqual({ ...fresh, kind: 'asked', since })
   const automatic = { ...fresh, kind: 'automatic', since: inSeconds(-72 * 3600) }
   expect(automaticRecovery(opening)).toEqual(automatic)
+})
+
+test('a page continues ten seconds later where the previous one ended, until the last page', () => {
+  const first = automaticRecovery(opening)
+  const second = afterPage(first, { cursor: 'c-1', retried: 40, isLast: false }, inSeconds(3))
+  const next = { page: 1, cursor: 'c-1', count: 40, runAt: inSeconds(13) }
+  expect(second).toEqual({ ...first, ...next })
+  const last = afterPage(second, { cursor: null, retried: 2, isLast: true }, inSeconds(13))
+  const done = { status: 'done', page: 2, cursor: 'c-1', count: 42, runAt: inSeconds(23) }
+  expect(last).toEqual({ ...first, ...done })
 })
 
 test('the attempts of a page are spread over the time until the next one', () => {
