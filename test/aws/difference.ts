@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { type Operation, TABLE } from './random-operation.ts'
-import { streamed } from './streamed.ts'
 import {
   inOrder,
   type Local,
@@ -11,28 +10,25 @@ import {
   type TwoTables,
 } from './two-tables.ts'
 
-/** A difference between the simulated table and DynamoDB Local. */
-export type Difference = { after: readonly Operation[]; local: unknown; simulated: unknown }
+/** The results of the simulated table and of DynamoDB Local. */
+type Differing = { operation?: Operation; local: unknown; simulated: unknown }
 
 /** Runs operations on both tables until the results differ. */
 export const differenceIn = async (
   operations: readonly Operation[],
   local: Local,
-): Promise<Difference | undefined> => {
+): Promise<Differing | undefined> => {
   const tables = await newTwoTables(local)
   try {
-    for (const [n, operation] of operations.entries()) {
+    for (const operation of operations) {
       const difference = await differenceAt(operation, tables)
-      if (difference) return { after: operations.slice(0, n + 1), ...difference }
+      if (difference) return { operation, ...difference }
     }
-    const end = (await differenceInIndexes(tables)) ?? (await differenceAtEnd(tables))
-    return end && { after: operations, ...end }
+    return (await differenceInIndexes(tables)) ?? (await differenceAtEnd(tables))
   } finally {
     await tables.remove()
   }
 }
-
-type Differing = { local: unknown; simulated: unknown }
 
 const unlessSame = (local: unknown, simulated: unknown): Differing | undefined =>
   isDeepStrictEqual(plain(local), plain(simulated)) ? undefined : { local, simulated }
@@ -102,53 +98,9 @@ const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undef
   return undefined
 }
 
-/** Compares the tables and their streams. */
-const differenceAtEnd = async ({
-  local,
-  table,
-  changes,
-  stream,
-}: TwoTables): Promise<Differing | undefined> => {
+/** Compares all items. */
+const differenceAtEnd = async ({ local, table }: TwoTables): Promise<Differing | undefined> => {
   const scanned = await local({ command: 'ScanCommand', input: { TableName: TABLE } })
   const { Items } = ('output' in scanned ? scanned.output : {}) as { Items?: object[] }
-  const records = changes.map(table.streamRecord).map(streamed)
-  return (
-    unlessSame(inOrder(Items ?? []), inOrder(table.items())) ??
-    firstDiffering(await stream(records.length), records)
-  )
-}
-
-const firstDiffering = (
-  local: readonly unknown[],
-  simulated: readonly unknown[],
-): Differing | undefined => {
-  for (let n = 0; n < Math.max(local.length, simulated.length); n += 1) {
-    const difference = unlessSame(local[n], simulated[n])
-    if (difference) return difference
-  }
-  return undefined
-}
-
-const TRIES_MAX = 400
-
-/** Returns the fewest operations found that still differ. */
-export const shortened = async (difference: Difference, local: Local): Promise<Difference> => {
-  let shortest = difference
-  let tries = 0
-  for (let size = Math.ceil(shortest.after.length / 2); size >= 1; ) {
-    let isShorter = false
-    for (let from = 0; from < shortest.after.length && tries < TRIES_MAX; ) {
-      const fewer = shortest.after.filter((_, n) => n < from || n >= from + size)
-      tries += 1
-      const found = fewer.length > 0 ? await differenceIn(fewer, local) : undefined
-      if (found) {
-        shortest = found
-        isShorter = true
-      } else from += size
-    }
-    if (size === 1 && !isShorter) break
-    size = size === 1 ? 1 : Math.ceil(size / 2)
-    if (tries >= TRIES_MAX) break
-  }
-  return shortest
+  return unlessSame(inOrder(Items ?? []), inOrder(table.items()))
 }

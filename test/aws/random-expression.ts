@@ -1,6 +1,25 @@
-import type { Random } from './random.ts'
+import { randomOf } from '../../simulation/engine/random.ts'
 
 /** Generates expressions of every kind that the simulated table supports. */
+
+/** Random choices, equal for equal seeds. */
+export type Random = ReturnType<typeof newRandom>
+
+export const newRandom = (seed: number) => {
+  const random = randomOf(seed)
+  return {
+    ...random,
+    /** Returns true once in so many times. */
+    once: (oneIn: number): boolean => random.below(oneIn) === 0,
+    /** Returns distinct elements in random order. */
+    some: <T>(list: readonly T[], count: number): T[] => {
+      const remaining = [...list]
+      return Array.from({ length: Math.min(count, remaining.length) }, () =>
+        remaining.splice(random.below(remaining.length), 1),
+      ).flat()
+    },
+  }
+}
 
 /** Collects the placeholders of one command. */
 export type Naming = ReturnType<typeof newNaming>
@@ -21,20 +40,13 @@ export const newNaming = (random: Random) => {
       values[name] = value
       return name
     },
-    /** Returns the members of the command, sometimes with one placeholder too many or too few. */
-    members: (): object => {
-      const members = {
-        ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
-        ...(Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {}),
-      }
-      if (!random.once(100)) return members
-      return random.pick([
-        { ...members, ExpressionAttributeValues: { ...values, ':more': 1 } },
-        { ...members, ExpressionAttributeNames: { ...names, '#more': 's' } },
-        { ...members, ExpressionAttributeValues: undefined },
-        { ...members, ExpressionAttributeNames: undefined },
-      ])
-    },
+    /** Returns the members of the command, sometimes without its values. */
+    members: (): object => ({
+      ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
+      ...(Object.keys(values).length > 0 && !random.once(100)
+        ? { ExpressionAttributeValues: values }
+        : {}),
+    }),
   }
 }
 

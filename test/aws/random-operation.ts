@@ -1,6 +1,14 @@
+import fc from 'fast-check'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import type { Random } from './random.ts'
-import { anyCondition, anyMembers, anyUpdate, type Naming, newNaming } from './random-expression.ts'
+import {
+  anyCondition,
+  anyMembers,
+  anyUpdate,
+  type Naming,
+  newNaming,
+  newRandom,
+  type Random,
+} from './random-expression.ts'
 
 /** Generates commands of every kind about a few items. */
 
@@ -179,7 +187,30 @@ export const KINDS: readonly (readonly [string, (random: Random) => Input])[] = 
   ['TransactWriteCommand', anyTransaction],
 ]
 
-export const anyOperation = (random: Random): Operation => {
+const anyOperation = (random: Random): Operation => {
   const [command, inputOf] = random.pick(KINDS)
   return { command, input: inputOf(random) }
 }
+
+/** Sometimes repeats a transaction, or sends another one under its token. */
+const repeated = (earlier: readonly Operation[], random: Random): Operation | undefined => {
+  if (!random.once(25)) return undefined
+  const withToken = earlier.filter(({ input }) => input.ClientRequestToken !== undefined)
+  const first = withToken.at(-1 - random.below(3))
+  const second = withToken.at(-1 - random.below(3))
+  if (!first || !second) return undefined
+  if (!random.once(4)) return first
+  const { ClientRequestToken } = first.input
+  return { command: first.command, input: { ...second.input, ClientRequestToken } }
+}
+
+/** Lists of operations, which shrink to shorter ones. */
+export const operationLists = (maxLength: number) =>
+  fc.array(fc.noShrink(fc.nat()), { maxLength, size: 'max' }).map((seeds) => {
+    const operations: Operation[] = []
+    for (const seed of seeds) {
+      const random = newRandom(seed)
+      operations.push(repeated(operations, random) ?? anyOperation(random))
+    }
+    return operations
+  })

@@ -1,54 +1,42 @@
-import { globSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { type Difference, differenceIn, shortened } from './difference.ts'
-import { KINDS, TABLE } from './random-operation.ts'
-import { operationsOf } from './random-operations.ts'
-import { type Local, localAt, newTwoTables } from './two-tables.ts'
+import { differenceIn } from './difference.ts'
+import { operationLists, TABLE } from './random-operation.ts'
+import { recordedOperations } from './recorded-operations.ts'
+import { commands, localAt, newTwoTables } from './two-tables.ts'
 
 /**
- * The simulated table equals DynamoDB Local in every result, index and stream record. `OPERATIONS`
- * sets the number of operations, `OPERATIONS_SEED` repeats a run.
+ * The simulated table equals DynamoDB Local in every result, item and index. `OPERATIONS`
+ * sets the number of random operations. A failed run prints its seed and the shortest list.
  */
 
-const { OPERATIONS, OPERATIONS_SEED } = process.env
-const count = Number(OPERATIONS ?? 4_000)
-const seed = Number(OPERATIONS_SEED ?? (OPERATIONS ? Date.now() % 1_000_000_000 : 20261121))
-
-const PER_TABLE = 400
-const AT_ONCE = 6
-/** Generous limits for one operation, and for shortening a difference. */
+const count = Number(process.env.OPERATIONS ?? 4_000)
+const PER_LIST = 400
+/** A generous limit for one operation; a failed run shrinks its list, too. */
 const OPERATION_MS = 30
-const SHORTEN_MS = 600_000
+const timeout = 600_000 + count * OPERATION_MS
 
-const timeout = SHORTEN_MS + count * OPERATION_MS
+const local = localAt(inject('emulators').dynamoDb)
 
-test(`${count} random operations from seed ${seed} come to the same`, { timeout }, async () => {
-  const local = localAt(inject('emulators').dynamoDb)
-  const seeds = Array.from({ length: Math.ceil(count / PER_TABLE) }, (_, n) => seed + n)
-  let found: (Difference & { seed: number }) | undefined
-  const runner = async (): Promise<void> => {
-    for (let next = seeds.shift(); next !== undefined && !found; next = seeds.shift()) {
-      const difference = await differenceIn(operationsOf(next, PER_TABLE), local)
-      if (difference) found ??= { ...difference, seed: next }
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, runner))
-  expect(found && (await told(found, local))).toBeUndefined()
+test(`${count} random operations have equal results`, { timeout }, async () => {
+  const property = fc.asyncProperty(operationLists(PER_LIST), async (operations) => {
+    expect(await differenceIn(operations, local)).toBeUndefined()
+  })
+  // The average list has half of the maximum length.
+  const numRuns = Math.ceil(count / (PER_LIST / 2))
+  await fc.assert(property, process.env.OPERATIONS ? { numRuns } : { numRuns, seed: 20261121 })
 })
 
-test('the random operations are of every command that the store sends', () => {
-  const sources = globSync('{shared/store,functions}/**/*.ts').map((file) =>
-    readFileSync(file, 'utf8'),
-  )
-  const sent = sources.flatMap((text) =>
-    [...text.matchAll(/new (\w+Command)\(/g)].map(([, name]) => name),
-  )
-  expect(new Set(sent).size).toBeGreaterThan(5)
-  expect(sent.filter((name) => !KINDS.some(([kind]) => kind === name))).toEqual([])
+test('the operations of all functions have equal results', async () => {
+  const operations = await recordedOperations()
+  expect(operations.length).toBeGreaterThan(500)
+  const sent = new Set(operations.map(({ command }) => command))
+  expect(Object.keys(commands).filter((name) => !sent.has(name))).toEqual(['ScanCommand'])
+  expect(await differenceIn(operations, local)).toBeUndefined()
 })
 
 test('a long page ends with the row that makes it a megabyte', async () => {
-  const tables = await newTwoTables(localAt(inject('emulators').dynamoDb))
+  const tables = await newTwoTables(local)
   const members = { n: -12345.678, zero: 0, list: ['a', [1, null]], map: { é: { yes: true } } }
   const rows = Array.from({ length: 30 }, (_, n) => ({ pk: 'p', sk: String(100 + n), ...members }))
   for (const [n, row] of rows.entries()) {
@@ -70,6 +58,3 @@ test('a long page ends with the row that makes it a megabyte', async () => {
   }
   await tables.remove()
 })
-
-const told = async ({ seed, ...difference }: Difference & { seed: number }, local: Local) =>
-  JSON.stringify({ seed, ...(await shortened(difference, local)) }, null, 1)

@@ -20,7 +20,6 @@ import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { createTable, removeTable } from '../../sandbox/emulator/table.ts'
 import { type Operation, TABLE } from './random-operation.ts'
-import { type StreamedChange, streamOf } from './streamed.ts'
 
 /** A table of DynamoDB Local and a simulated one. */
 export type TwoTables = {
@@ -28,16 +27,12 @@ export type TwoTables = {
   simulated: Run
   table: Table
   changes: readonly Change[]
-  stream: (count: number) => Promise<StreamedChange[]>
   remove: () => Promise<void>
 }
 
 export type Run = (operation: Operation) => Promise<Outcome>
 
-export type Outcome =
-  | { output: Record<string, unknown> }
-  /** `message` explains a difference and is not compared. */
-  | { error: object; says: unknown }
+export type Outcome = { output: Record<string, unknown> } | { error: object }
 
 export type Local = { endpoint: string; client: DynamoDBDocumentClient }
 
@@ -48,7 +43,7 @@ export const localAt = (endpoint: string): Local => ({
   }),
 })
 
-const commands = {
+export const commands = {
   BatchGetCommand,
   DeleteCommand,
   GetCommand,
@@ -63,7 +58,7 @@ type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send
 
 export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
   const name = `pair-${randomUUID()}`
-  const streamArn = await createTable(endpoint, name)
+  await createTable(endpoint, name)
   const changes: Change[] = []
   const table = newTable({
     definition: tableDefinition,
@@ -83,26 +78,26 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
       outcomeOf(command, async () => table.run(command, inTable(input, name))),
     table,
     changes,
-    stream: (count) => streamOf(endpoint, streamArn, count),
     remove: () => removeTable(endpoint, name),
   }
 }
 
 /** Fills in the name of the table and a token that is unique to it. */
 const inTable = (input: Record<string, unknown>, name: string): object => {
-  const named = renamed(input, name) as Record<string, unknown>
+  const named = renamed(input, TABLE, name) as Record<string, unknown>
   const token = named.ClientRequestToken
   return token === undefined
     ? named
     : { ...named, ClientRequestToken: `${token}-${name.slice(-12)}` }
 }
 
-const renamed = (value: unknown, name: string): unknown => {
-  if (value === TABLE) return name
-  if (Array.isArray(value)) return value.map((one) => renamed(one, name))
+/** Replaces the name of the table in a command. */
+export const renamed = (value: unknown, from: string, to: string): unknown => {
+  if (value === from) return to
+  if (Array.isArray(value)) return value.map((one) => renamed(one, from, to))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key === TABLE ? name : key, renamed(one, name)]),
+    Object.entries(value).map(([key, one]) => [key === from ? to : key, renamed(one, from, to)]),
   )
 }
 
@@ -120,12 +115,11 @@ const outcomeOf = async (command: string, run: () => Promise<object>): Promise<O
       Item?: unknown
     }
     const reasons = CancellationReasons?.map(({ Code, Item }) => ({ Code, Item }))
-    const says = [error.message, ...(CancellationReasons ?? []).map(({ Message }) => Message)]
     // DynamoDB names the invalid write; Local mostly rejects the whole transaction.
     if (reasons?.some(({ Code }) => Code === 'ValidationError')) {
-      return { error: { name: 'ValidationException' }, says }
+      return { error: { name: 'ValidationException' } }
     }
-    return { error: { name: error.name, Item, reasons }, says }
+    return { error: { name: error.name, Item, reasons } }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ErrorCode, errors, Refusal } from '../../shared/domain/refusal.ts'
+import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const published = rowsOf(`
@@ -64,17 +64,4 @@ test('the error table is exactly the published one', () => {
     return [code, message, category, String(http), severity]
   })
   expect(rows).toEqual(published)
-})
-
-test('a refusal has the values of its row or a published variant of them', () => {
-  const { http, details, error } = new Refusal(3404)
-  const [message, category, severity] = ['Transaction not found', 'transactions', 'low']
-  expect({ http, details, error }).toEqual({
-    http: 404,
-    details: undefined,
-    error: { code: 3404, message, category, severity },
-  })
-  const variant = { message: 'Account not found', category: 'accounts', http: 422 } as const
-  const refusal = new Refusal(1404, variant)
-  expect({ http: refusal.http, ...refusal.error }).toEqual({ ...variant, code: 1404, severity })
 })

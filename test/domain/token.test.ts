@@ -37,11 +37,6 @@ test('a token with a replaced character is detected', () => {
   )
 })
 
-test('a token of another use is detected', () => {
-  const token = tokenOf('provider', 'sandbox', new Uint8Array(RANDOM_BYTES).fill(7))
-  expect(isMistyped(token.replace('test', 'live'))).toBe(true)
-})
-
 test.each([
   ['', false],
   ['sk_sandbox_demo', false],

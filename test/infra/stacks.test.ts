@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { recurring } from '../../infra/definitions/jobs.ts'
 import { functionsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
@@ -66,21 +66,6 @@ test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', jso
   const [key] = Object.keys(data.findResources('AWS::KMS::Key'))
   expect(value).toEqual(JSON.parse(json.replace('KEY', `{"Fn::GetAtt":["${key}","Arn"]}`)))
   expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(['Retain', 'Retain'])
-})
-
-test('the indexes of the table project only keys and filter attributes', () => {
-  const indexes = resourceNamed('Table').GlobalSecondaryIndexes.map(
-    ({ IndexName, KeySchema, Projection }: TemplateNode) => [
-      IndexName,
-      ...KeySchema.map(({ AttributeName }: TemplateNode) => AttributeName),
-      Projection.NonKeyAttributes ?? Projection.ProjectionType,
-    ],
-  )
-  expect(indexes).toEqual([
-    ['by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']],
-    ['by-customer', 'byCustomer', 'byTime', ['status', 'amount']],
-    ['work', 'work', 'due', 'KEYS_ONLY'],
-  ])
 })
 
 test('the data stack has one key, and its buckets require TLS', () => {
@@ -162,40 +147,38 @@ test('the invocation trail records calls of operator functions only, if the stag
   templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
 })
 
-describe('queues', () => {
-  test('have their URLs in the environment of exactly their senders', () => {
-    for (const queue of queues) {
-      const known = functionsWith(({ Environment }) =>
-        Object.keys(Environment?.Variables ?? {}).includes(queueUrlVariable(queue.name)),
-      )
-      const senders = rows.filter(({ permissions }) => permissions.sends?.includes(queue.name))
-      expect(known, queue.name).toEqual(senders.map(({ name }) => name).sort())
-    }
-  })
+test('queues have their URLs in the environment of exactly their senders', () => {
+  for (const queue of queues) {
+    const known = functionsWith(({ Environment }) =>
+      Object.keys(Environment?.Variables ?? {}).includes(queueUrlVariable(queue.name)),
+    )
+    const senders = rows.filter(({ permissions }) => permissions.sends?.includes(queue.name))
+    expect(known, queue.name).toEqual(senders.map(({ name }) => name).sort())
+  }
+})
 
-  test('have dead-letter queues with longer retention; all are encrypted and require TLS', () => {
-    for (const row of queues) {
-      service.hasResourceProperties('AWS::SQS::Queue', {
-        VisibilityTimeout: row.visibilitySeconds,
-        MessageRetentionPeriod: row.retentionSeconds,
-        RedrivePolicy: Match.objectLike({ maxReceiveCount: row.maxReceiveCount }),
-      })
-      expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
-    }
-    // One more is the relay's on-failure queue.
-    const all = 2 * queues.length + 1
-    service.resourceCountIs('AWS::SQS::Queue', all)
-    service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
-    service.resourcePropertiesCountIs('AWS::SQS::QueuePolicy', denyWithoutTls(), all)
-  })
+test('queues have dead-letter queues with longer retention; all are encrypted and require TLS', () => {
+  for (const row of queues) {
+    service.hasResourceProperties('AWS::SQS::Queue', {
+      VisibilityTimeout: row.visibilitySeconds,
+      MessageRetentionPeriod: row.retentionSeconds,
+      RedrivePolicy: Match.objectLike({ maxReceiveCount: row.maxReceiveCount }),
+    })
+    expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
+  }
+  // One more is the relay's on-failure queue.
+  const all = 2 * queues.length + 1
+  service.resourceCountIs('AWS::SQS::Queue', all)
+  service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
+  service.resourcePropertiesCountIs('AWS::SQS::QueuePolicy', denyWithoutTls(), all)
+})
 
-  test('have event sources that report single failures and limit concurrency', () => {
-    const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping')
-    const responses = mappings.flatMap(({ FunctionResponseTypes }) => FunctionResponseTypes)
-    expect(responses).toEqual(Array(queues.length + 1).fill('ReportBatchItemFailures'))
-    const limited = mappings.filter(({ ScalingConfig }) => ScalingConfig !== undefined)
-    expect(limited).toHaveLength(queues.length)
-  })
+test('queues have event sources that report single failures and limit concurrency', () => {
+  const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping')
+  const responses = mappings.flatMap(({ FunctionResponseTypes }) => FunctionResponseTypes)
+  expect(responses).toEqual(Array(queues.length + 1).fill('ReportBatchItemFailures'))
+  const limited = mappings.filter(({ ScalingConfig }) => ScalingConfig !== undefined)
+  expect(limited).toHaveLength(queues.length)
 })
 
 test('the stream has one consumer, from its beginning, with an on-failure queue', () => {

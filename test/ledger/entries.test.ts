@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
@@ -9,9 +9,9 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
-import { caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
+import { caseEntries, feeEntries } from '../../shared/ledger/entries.ts'
 import type { Account, LedgerEntry } from '../../shared/ledger/entry.ts'
-import { batch, line, sealed } from '../settlement/report/one-batch.ts'
+import { line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
 const debit = pendingDebit({ amount: pesewas(80_00) })
@@ -107,46 +107,28 @@ const cases: [name: string, Refund | undefined, ReportException[], entries: Entr
   ],
 ]
 
-describe('the entries of late completions and refunds', () => {
-  test.each(cases)('are right for %s', (_, refund, exceptions, entries) => {
-    expect(summaryOf(caseEntries({ refund, exceptions }))).toEqual(entries)
-  })
-
-  test('a retried refund keeps the uuid of its first request as id', () => {
-    const first = refund('reversal')
-    const [entry] = caseEntries({ refund: retryRefund(failed(first)), exceptions: [] })
-    expect(entry?.source).toMatchObject({ id: first.uuid, reference: debit.facts.reference })
-  })
+test.each(cases)('the entries are right for %s', (_, refund, exceptions, entries) => {
+  expect(summaryOf(caseEntries({ refund, exceptions }))).toEqual(entries)
 })
 
-describe('the entries of batches', () => {
-  const adjustment = adjustmentLine(line())
+test('a retried refund keeps the uuid of its first request as id', () => {
+  const first = refund('reversal')
+  const [entry] = caseEntries({ refund: retryRefund(failed(first)), exceptions: [] })
+  expect(entry?.source).toMatchObject({ id: first.uuid, reference: debit.facts.reference })
+})
 
-  test('a sealed batch earns the fees of its debits less those of its adjustments', () => {
-    const settled = line({ fee: pesewas(2_00), net: pesewas(98_00) })
-    expect(feeEntries(sealed([settled]), [])).toMatchObject([
-      { debit: owed, credit: 'fee_income', amount: 2_00 },
-    ])
-    expect(feeEntries(sealed([settled, adjustment]), [adjustment])).toMatchObject([
-      { debit: owed, credit: 'fee_income', amount: 50 },
-    ])
-    expect(feeEntries(sealed([adjustment]), [adjustment])).toMatchObject([
-      { debit: 'fee_income', credit: owed, amount: 1_50 },
-    ])
-    expect(feeEntries(sealed([line(), adjustment]), [adjustment])).toEqual([])
-  })
+const adjustment = adjustmentLine(line())
 
-  test('an open batch earns nothing', () => {
-    expect(feeEntries(batch({ sealedAt: null }), [])).toEqual([])
-  })
-
-  test('a payout takes its amount from the cash at its completion', () => {
-    const paid = batch({ paid: pesewas(98_00), processedAt: at(1) })
-    expect(payoutEntries(paid)).toEqual([])
-    expect(payoutEntries({ ...paid, completedAt: at(2) })).toMatchObject([
-      { at: at(2), debit: owed, credit: 'cash', amount: 98_00 },
-    ])
-    // Offsets took all of its net.
-    expect(payoutEntries({ ...paid, completedAt: at(2), paid: pesewas(0) })).toEqual([])
-  })
+test('a sealed batch earns the fees of its debits less those of its adjustments', () => {
+  const settled = line({ fee: pesewas(2_00), net: pesewas(98_00) })
+  expect(feeEntries(sealed([settled]), [])).toMatchObject([
+    { debit: owed, credit: 'fee_income', amount: 2_00 },
+  ])
+  expect(feeEntries(sealed([settled, adjustment]), [adjustment])).toMatchObject([
+    { debit: owed, credit: 'fee_income', amount: 50 },
+  ])
+  expect(feeEntries(sealed([adjustment]), [adjustment])).toMatchObject([
+    { debit: 'fee_income', credit: owed, amount: 1_50 },
+  ])
+  expect(feeEntries(sealed([line(), adjustment]), [adjustment])).toEqual([])
 })

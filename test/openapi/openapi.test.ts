@@ -126,14 +126,3 @@ test('the schema of a cursor accepts its example and no other text', () => {
     expect(ajv.validate(schema, cursor), cursor).toBe(false)
   }
 })
-
-test('the ping has neither a transaction nor a sequence, and the feed no page number', () => {
-  const { schema, example } = document.webhooks.ping.post.requestBody.content['application/json']
-  expect(schema).toEqual({ $ref: '#/components/schemas/Ping' })
-  expect(Object.keys(example)).toEqual(['event', 'event_id', 'timestamp', 'api_version', 'data'])
-  expect(example).toMatchObject({ event: 'ping', data: {} })
-  const inQuery = operationOf('list-events').parameters.filter(
-    (one: { in: string }) => one.in === 'query',
-  )
-  expect(inQuery.map(({ name }: { name: string }) => name)).toEqual(['cursor', 'after', 'per_page'])
-})

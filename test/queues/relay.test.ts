@@ -1,25 +1,32 @@
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { Context, DynamoDBRecord } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
-import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
-import { type Key, keys } from '../../shared/store/keys.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
-import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
+import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { batch } from '../settlement/report/one-batch.ts'
+import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
-process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+// Before the metrics are created.
+vi.hoisted(() => {
+  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+})
 
 const printed: string[] = []
 const spy = vi
@@ -30,22 +37,31 @@ beforeEach(() => {
 })
 afterAll(() => spy.mockRestore())
 beforeAll(useFreshTable)
+useQueues()
 
-const calls = mockQueues()
+const image = (item: object) => marshall(item, { removeUndefinedValues: true })
 
-/** Lists the sent messages by queue; the order of two queues is undefined. */
-const sent = () =>
-  calls
-    .commandCalls(SendMessageBatchCommand)
-    .flatMap(({ args: [{ input }] }) =>
-      (input.Entries ?? []).map((entry) => [
-        input.QueueUrl?.split('/').at(-1) ?? '',
-        JSON.parse(entry.MessageBody ?? ''),
-        entry.DelaySeconds,
-        entry.MessageGroupId,
-      ]),
-    )
+/** Runs the relay with stream records of changed items: the next image, and the old one if any. */
+const run = async (...changes: [next: object, old?: object | undefined][]) => {
+  const Records = changes.map(([next, old], n) => ({
+    eventName: old ? 'MODIFY' : 'INSERT',
+    dynamodb: {
+      SequenceNumber: String(n),
+      NewImage: image(next),
+      ...(old && { OldImage: image(old) }),
+    },
+  })) as DynamoDBRecord[]
+  const sent = await gathered(async () => {
+    const result = await relay(still())({ Records }, {} as Context)
+    expect(result).toEqual({ batchItemFailures: [] })
+  })
+  // The order of two queues is undefined.
+  return sent
+    .map(({ queue, body, delaySeconds, group }) => [queue, body, delaySeconds, group] as const)
     .sort(([a], [b]) => a.localeCompare(b))
+}
+
+const advanced = (debit: Debit, to: Status): Debit => granted(bankMove(to)(debit))
 
 /** Lists the events of a debit in its provider's feed, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
@@ -63,9 +79,8 @@ const metrics = () =>
       return metrics
     })
 
-const SUCCESS = { batchItemFailures: [] }
 const debit = pendingDebit()
-const { reference, provider } = debit.facts
+const { reference } = debit.facts
 const processing = advanced(debit, 'processing')
 const completed = advanced(processing, 'completed')
 const opened = [
@@ -96,14 +111,14 @@ test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
   ['rescheduled', completed, completed, [], 5, []],
 ])('a debit that is %s has its messages, feed and metrics', async (_, next, old, ...expected) => {
   const rescheduled = { ...toDebitItem(next), due: inSeconds(600).toISOString() }
-  expect(await runRelay(record('1', rescheduled, old && toDebitItem(old)))).toEqual(SUCCESS)
+  const sent = await run([rescheduled, old && toDebitItem(old)])
   const feed = await inFeed(next)
   expect(feed).toEqual(feed.map((_, index) => feed.length - 1 - index))
-  expect([sent(), feed.length, metrics()]).toEqual(expected)
+  expect([sent, feed.length, metrics()]).toEqual(expected)
 })
 
 test('two transitions in one record are measured in one line', async () => {
-  await runRelay(record('1', toDebitItem(completed)))
+  await run([toDebitItem(completed)])
   expect(metrics()).toEqual([{ ...charged, ...paid }])
 })
 
@@ -123,63 +138,11 @@ test('transitions in one batch keep their order in the feed, although a read res
     if (turn === 3) setTimeout(others.resolve, 100)
     return response
   })
-  await runRelay(
-    record('1', toDebitItem(own)),
-    record('2', toDebitItem(next), toDebitItem(own)),
-    record('3', toDebitItem(advanced(next, 'completed')), toDebitItem(next)),
-  )
+  const [first, second, third] = [own, next, advanced(next, 'completed')].map(toDebitItem)
+  await run([first as object], [second as object, first], [third as object, second])
   restore()
   delete process.env.CACHE_SECONDS
   expect([reads, await inFeed(own)]).toEqual([3, [3, 2, 1, 0]])
-})
-
-/** Reads a stored item, as a stream record contains it. */
-const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
-
-const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
-const due = ['webhooks-high', { reference, n: 3, attempt: 5 }]
-let writes = 0
-
-test.each<[string, object | undefined, Partial<Delivery> & { due?: string }, unknown[][]]>([
-  ['waits', undefined, {}, [[...due, 17, 'demo']]],
-  ['is overdue', undefined, { nextAttemptAt: inSeconds(-60) }, [[...due, 0, 'demo']]],
-  ['is requested again', {}, { status: 'pending', nextAttemptAt: NOON }, [[...due, 0, 'demo']]],
-  ['is abandoned', {}, { status: 'abandoned', nextAttemptAt: null }, []],
-  ['is rescheduled in the work index', {}, { due: inSeconds(900).toISOString() }, []],
-])(
-  'a delivery that %s sends its next attempt, if it has one',
-  async (_, old, changes, expected) => {
-    const stored = async ({ due, ...changes }: Partial<Delivery> & { due?: string }) => {
-      writes += 1
-      const event = { reference, n: writes, provider, type: 'completed' as const, at: NOON }
-      await replaceDelivery(undefined, { ...newDelivery(event, {}), ...waiting, ...changes })
-      return { ...(await itemAt(keys.delivery(reference, writes))), n: 3, ...(due && { due }) }
-    }
-    const previous = old && (await stored({}))
-    await runRelay(record('1', await stored(changes), previous))
-    expect(sent()).toEqual(expected)
-  },
-)
-
-test('each page of a recovery is sent with its delay, and none after the last', async () => {
-  const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
-  const stored = async (write: Promise<unknown>) => {
-    await write
-    return itemAt(keys.recovery(provider, 'r-1'))
-  }
-  const items = [
-    await stored(openRecovery(first)),
-    await stored(putPage(second)),
-    await stored(putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))),
-  ] as const
-  await runRelay(record('1', items[0]))
-  await runRelay(record('2', items[1], items[0]))
-  await runRelay(record('3', items[2], items[1]))
-  expect(sent()).toEqual([
-    ['recoveries', { provider, id: 'r-1', page: 0 }, 0, 'demo'],
-    ['recoveries', { provider, id: 'r-1', page: 1 }, 10, 'demo'],
-  ])
 })
 
 test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
@@ -187,63 +150,49 @@ test('attempts at a slow receiver go to the sidelined queue; other messages do n
   await changeHealth(slow, (health) => noteSlow(health, NOON))
   const debit = pendingDebit({ provider: slow })
   const { reference } = debit.facts
-  await runRelay(record('1', toDebitItem(debit)))
-  const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
-  const delivery = { ...newDelivery(event, {}), ...waiting, attemptCount: 1 }
-  await replaceDelivery(undefined, delivery)
-  await runRelay(record('2', await itemAt(keys.delivery(reference, 0))))
-  expect(sent()).toEqual([
+  expect(await run([toDebitItem(debit)])).toEqual([
     ['submissions', { reference }, 0, 'GCB#slow'],
     ['timeouts', { reference, phase: 'processing' }, 0, 'slow'],
     ['webhooks-sidelined', { reference, n: 0, through: 1, attempt: 1 }, 0, 'slow'],
+  ])
+  const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
+  const waiting = { status: 'failed', attemptCount: 1, nextAttemptAt: inSeconds(16.001) } as const
+  await replaceDelivery(undefined, { ...newDelivery(event, {}), ...waiting })
+  expect(await run([(await read(keys.delivery(reference, 0))) as object])).toEqual([
     ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
   ])
   // The feed has no events of other providers.
   expect(await listNewest(slow, 10)).toEqual([1, 0].map((n) => ({ reference, n })))
 })
 
-test('a batch is measured once, when its totals are written', async () => {
-  const open: Batch = openBatch({
-    id: 'STL-20261122-ABC123' as Batch['id'],
-    uuid: '02bc8ee8-2077-4e35-adbe-3d99cb687ee1' as Batch['uuid'],
-    provider,
-    date: '2026-11-22' as Batch['date'],
-    n: 1,
-    createdAt: NOON,
-    feeSchedule: null,
-  })
-  const [gross, fee, net] = [pesewas(200_00), pesewas(3_00), pesewas(98_50)]
-  const totals = { count: 3, debits: 2, gross, fee, adjustments: pesewas(-98_50), net }
-  const totalled = { ...open, sealedAt: NOON, totals }
-  await runRelay(record('1', toBatchItem(open)))
-  await runRelay(record('2', toBatchItem(totalled), toBatchItem(open)))
-  const reported = { ...totalled, reportedAt: NOON }
-  await runRelay(record('3', toBatchItem(reported), toBatchItem(totalled)))
-  const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
-  expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
-})
-
-test('a record whose messages SQS refused is reported as failed, and the others succeed', async () => {
-  const debits = [pendingDebit(), pendingDebit()]
-  const refusal = { Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] }
-  calls.on(SendMessageBatchCommand).resolvesOnce(refusal).resolves({})
-  const records = debits.map((debit, index) => record(`${index}`, toDebitItem(debit)))
-  expect((await runRelay(...records)).batchItemFailures).toHaveLength(1)
-  expect(await Promise.all(debits.map(inFeed))).toEqual([
-    [1, 0],
-    [1, 0],
+test('each page of a recovery is sent with its delay, and none after the last', async () => {
+  const page = { provider: providerId('demo'), id: 'r-1' }
+  const first = automaticRecovery({ ...page, now: NOON })
+  const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
+  const last = afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON)
+  const stored = () => read<object>(keys.recovery(page.provider, page.id))
+  let old: object | undefined
+  const sent: unknown[] = []
+  for (const write of [() => openRecovery(first), () => putPage(second), () => putPage(last)]) {
+    await write()
+    const next = (await stored()) ?? {}
+    sent.push(...(await run([next, old])))
+    old = next
+  }
+  expect(sent).toEqual([
+    ['recoveries', { ...page, page: 0 }, 0, 'demo'],
+    ['recoveries', { ...page, page: 1 }, 10, 'demo'],
   ])
 })
 
-test('a record whose feed write failed is reported as failed', async () => {
-  const { TABLE_NAME } = process.env
-  process.env.TABLE_NAME = 'no-such-table'
-  const { batchItemFailures } = await runRelay(record('7', toDebitItem(pendingDebit())))
-  expect(batchItemFailures).toEqual([{ itemIdentifier: '7' }])
-  process.env.TABLE_NAME = TABLE_NAME
-})
-
-test('a record of another entity is ignored', async () => {
-  expect(await runRelay(record('1', { entity: 'provider' }))).toEqual(SUCCESS)
-  expect(sent()).toEqual([])
+test('a batch is measured once, when its totals are written', async () => {
+  const [gross, fee, net] = [pesewas(200_00), pesewas(3_00), pesewas(98_50)]
+  const totals = { count: 3, debits: 2, gross, fee, adjustments: pesewas(-98_50), net }
+  const states = [{ sealedAt: null }, { totals }, { totals, reportedAt: NOON }]
+  const [open = {}, totalled = {}, reported = {}] = states.map((state) => toBatchItem(batch(state)))
+  await run([open])
+  await run([totalled, open])
+  await run([reported, totalled])
+  const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
+  expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
 })

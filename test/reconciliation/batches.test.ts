@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { Day, dayAfter } from '../../shared/domain/time.ts'
-import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { payBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -18,19 +18,19 @@ import {
   overwrite,
   putProviders,
   settle,
-  TODAY,
   TOMORROW,
   transitioned,
 } from './one-day.ts'
 
+let bank: FakeBank
 beforeEach(async () => {
   await useFreshTable()
   await putProviders()
+  bank = fakeBank()
 })
 
 const load = async (id: BatchId): Promise<Batch> => (await findBatch(id)) as Batch
 
-const bank = fakeBank()
 const depsAt = (when: Date) => ({
   runtime: still({ now: () => when }),
   connectors: bank.connectors,
@@ -64,75 +64,57 @@ const found = async (date: Day) =>
 /** Without the ledger, which changes with the batches. */
 const foundInBatches = async (date: Day) => (await found(date)).filter(([number]) => number !== 40)
 
-describe('offsets', () => {
-  test('are right while they wait, are in progress, returned and completed', async () => {
-    const { below, later } = await belowZero()
-    const days = [TODAY, TOMORROW, DAY_AFTER]
-    const all = async () => (await Promise.all(days.map(found))).flat()
-    expect(await all()).toEqual([])
-    expect(await pay(later, '23:00:00', 'reject later')).toBe('processing')
-    expect(await all()).toEqual([])
-    expect(granted(await payBatch(later, depsAt(at(DAY_AFTER, '23:30:00')))).status).toBe('failed')
-    expect(await found(DAY_AFTER)).toEqual([[26, later, 'its payout failed and was not retried']])
-    granted(await retryBatch(later, depsAt(at(DAY_AFTER, '23:50:00'))))
-    expect(await all()).toEqual([])
-    expect(await load(below)).toMatchObject({ offsetBy: later, status: 'completed' })
-  })
-
-  test('of a batch older than the list are compared, too', async () => {
-    const { below, later } = await belowZero()
-    await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
-    await pay(later, '23:00:00', 'pay later')
-    expect((await load(below)).outstanding).toBe(-88_50)
-    const inTwoMonths = day('2027-01-23')
-    expect(await foundInBatches(inTwoMonths)).toEqual([])
-    await overwrite(keys.batch(below), { outstanding: -80_00 })
-    expect(await foundInBatches(inTwoMonths)).toEqual([
-      [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
-    ])
-  })
+test('the offsets of a batch older than the list are compared, too', async () => {
+  const { below, later } = await belowZero()
+  await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
+  await pay(later, '23:00:00', 'pay later')
+  expect((await load(below)).outstanding).toBe(-88_50)
+  const inTwoMonths = day('2027-01-23')
+  expect(await foundInBatches(inTwoMonths)).toEqual([])
+  await overwrite(keys.batch(below), { outstanding: -80_00 })
+  expect(await foundInBatches(inTwoMonths)).toEqual([
+    [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
+  ])
 })
 
-describe('a batch', () => {
-  test('is reported every night while its payout has failed', async () => {
-    const { later } = await belowZero()
-    await pay(later, '23:30:00', 'reject')
-    for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
-      expect(await found(date), date).toContainEqual([
-        26,
-        later,
-        'its payout failed and was not retried',
-      ])
-    }
-  })
-
-  test('is reported once its payout is in progress for more than two days', async () => {
-    const { first } = await belowZero()
-    await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
-    const since = '2026-11-23T00:00:01.000Z'
-    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
-    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
-      { examples: [{ difference: `its payout is in progress since ${since}` }] },
-    ])
-  })
-
-  test('is reported once it is due for more than a week', async () => {
-    const { later } = await belowZero()
-    const last = day('2026-11-30')
-    const due = '2026-11-24T00:00:00.000Z'
-    expect(await found(last)).toContainEqual([
+test('a batch is reported every night while its payout has failed', async () => {
+  const { later } = await belowZero()
+  await pay(later, '23:30:00', 'reject')
+  for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
+    expect(await found(date), date).toContainEqual([
       26,
       later,
-      `it is due since ${due}, but its payout has not begun`,
+      'its payout failed and was not retried',
     ])
-    expect(await found(dayAfter(last, -2))).toEqual([])
-  })
+  }
+})
 
-  test('that cannot be checked hides no other', async () => {
-    const { below, later } = await belowZero()
-    await overwrite(keys.batch(below), { 'totals.count': undefined })
-    await pay(later, '23:30:00', 'reject')
-    const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
-    expect(new Set(subjects)).toEqual(new Set([below, later]))
-  })
+test('a batch is reported once its payout is in progress for more than two days', async () => {
+  const { first } = await belowZero()
+  await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
+  const since = '2026-11-23T00:00:01.000Z'
+  expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
+  expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
+    { examples: [{ difference: `its payout is in progress since ${since}` }] },
+  ])
+})
+
+test('a batch is reported once it is due for more than a week', async () => {
+  const { later } = await belowZero()
+  const last = day('2026-11-30')
+  const due = '2026-11-24T00:00:00.000Z'
+  expect(await found(last)).toContainEqual([
+    26,
+    later,
+    `it is due since ${due}, but its payout has not begun`,
+  ])
+  expect(await found(dayAfter(last, -2))).toEqual([])
+})
+
+test('a batch that cannot be checked hides no other', async () => {
+  const { below, later } = await belowZero()
+  await overwrite(keys.batch(below), { 'totals.count': undefined })
+  await pay(later, '23:30:00', 'reject')
+  const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
+  expect(new Set(subjects)).toEqual(new Set([below, later]))
 })

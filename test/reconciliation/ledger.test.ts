@@ -149,15 +149,6 @@ test.each(Object.entries(faults))('%s is a difference', async (_, [difference, p
   expect(await found(2)).toContainEqual(expect.stringMatching(difference))
 })
 
-test.each([{ 'totals.fee': 2_26 }, { 'totals.net': 147_76 }, { 'totals.gross': 150_01 }])(
-  'a batch with %j, which its lines do not have, is a difference on the day of the seal',
-  async (values) => {
-    const { batch } = await settleDay()
-    await overwrite(keys.batch(batch), values)
-    expect(await found(1)).not.toEqual([])
-  },
-)
-
 test('balances are stored only for days without a difference', async () => {
   const { batch } = await settleDay()
   await overwrite(keys.batch(batch), { paid: 295_50 })
@@ -180,11 +171,4 @@ test('an unreadable debit is a difference and hides no other', async () => {
   expect(invariants.find(({ number }) => number === 40)?.examples).toMatchObject([
     { subject: dayAt(2), difference: expect.stringContaining('cannot be derived') },
   ])
-})
-
-test('a day is not compared before its end', async () => {
-  await settleDay()
-  await overwrite(keys.funds, { cash: 2_26 })
-  const { invariants } = await reconcile(dayAt(2), { now: () => at('23:59:59', 2) })
-  expect(invariants.find(({ number }) => number === 40)).toMatchObject({ checked: 0 })
 })

@@ -8,7 +8,12 @@ import { queueUrlVariable } from '../../shared/runtime.ts'
 
 /** Replaces SQS: collects the messages that a task sends, and invokes consumers with a message. */
 
-export type Sent = { queue: string; body: Record<string, unknown> }
+export type Sent = {
+  queue: string
+  body: Record<string, unknown>
+  delaySeconds: number | undefined
+  group: string | undefined
+}
 
 const gathering = new AsyncLocalStorage<Sent[]>()
 
@@ -23,7 +28,12 @@ export const useQueues = (): void => {
     .on(SendMessageBatchCommand)
     .callsFake(async ({ QueueUrl = '', Entries = [] }: SendMessageBatchCommandInput) => {
       const queue = QueueUrl.split('/').at(-1) ?? ''
-      const sent = Entries.map(({ MessageBody = '' }) => ({ queue, body: JSON.parse(MessageBody) }))
+      const sent = Entries.map(({ MessageBody = '', DelaySeconds, MessageGroupId }) => ({
+        queue,
+        body: JSON.parse(MessageBody),
+        delaySeconds: DelaySeconds,
+        group: MessageGroupId,
+      }))
       gathering.getStore()?.push(...sent)
       return {}
     })

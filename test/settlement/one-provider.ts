@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { Bank } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { defined } from '../../shared/domain/defined.ts'
@@ -53,17 +52,13 @@ export const newProvider = async ({
   created += 1
   const id = providerId(`settled-${process.pid}-${created}`)
   await storeBank(gcb)
-  const settlementAccount = account ? accountAt(gcb, account) : undefined
+  const settlementAccount = account
+    ? { bank: gcb.identifier, accountNumber: account, accountName: 'Settled Payments Ltd' }
+    : undefined
   const settings = { status: 'active', duplicates: 'return', name: 'Settled Payments' } as const
   await storeProvider({ id, ...settings, ...defined({ feeSchedule, settlementAccount }) })
   return id
 }
-
-export const accountAt = ({ identifier }: Bank, accountNumber: string) => ({
-  bank: identifier,
-  accountNumber,
-  accountName: 'Settled Payments Ltd',
-})
 
 /** Changes an existing provider. */
 export const updateProvider = (id: ProviderId, changes: Partial<Provider>) =>

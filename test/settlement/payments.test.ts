@@ -1,21 +1,24 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
+import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
-import { gcb, still } from '../support/examples.ts'
+import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { gcb } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
 import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { type FakeBank, fakeBank, type PayoutBehaviour, protocolViolations } from './fake-bank.ts'
+import { type FakeBank, fakeBank } from './fake-bank.ts'
 import {
-  accountAt,
   at,
   builtBatch,
-  completedDebits,
+  completedDebit,
   dayAt,
+  fund,
   newProvider,
   reverse,
   runtimeAt,
@@ -23,240 +26,187 @@ import {
 } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
-beforeAll(useFreshTable)
 useReportShelf()
 
-type Payer = { provider: ProviderId; bank: FakeBank; deps: PaymentDeps }
+let provider: ProviderId
+let bank: FakeBank
+beforeEach(async () => {
+  await useFreshTable()
+  provider = await newProvider({ account: '1041001001' })
+  bank = fakeBank()
+})
+afterEach(() => vi.unstubAllEnvs())
 
-const ACCOUNT = '1041001001'
+const depsAt = (time: string) => ({ runtime: runtimeAt(time, 9), connectors: bank.connectors })
+const deps = () => depsAt('00:00:01')
 
-const newPayer = async (account: string | undefined = ACCOUNT): Promise<Payer> => {
-  const bank = fakeBank()
-  const deps = { runtime: runtimeAt('00:00:01', 9), connectors: bank.connectors }
-  return { provider: await newProvider({ account }), bank, deps }
+/** Builds the batch of a day with a completed debit of this amount. */
+const batchOf = async (amount: number, day = 0, owner = provider): Promise<Batch> => {
+  await completedDebit(owner, amount, at('09:00:00', day))
+  return builtBatch(owner, day + 1)
 }
 
-type BatchPlan = { amounts: number[]; reversed: Batch[] }
-
-/** The debits that are settled in each batch. */
-const debitsOf = new Map<BatchId, Debit[]>()
-
-/** Builds the batch of a day with completed debits, and with reversals of other batches' debits. */
-const batchOf = async (
-  { provider }: Payer,
-  day = 0,
-  { amounts = [], reversed = [] }: Partial<BatchPlan> = { amounts: [100_00] },
-): Promise<Batch> => {
-  const debits = await completedDebits(provider, amounts, at('09:00:00', day))
-  for (const { facts } of reversed.flatMap(({ id }) => debitsOf.get(id) ?? [])) {
-    await reverse(facts.reference, at('12:00:00', day))
+/** Pays a batch for each amount, reverses its debit later, and returns the batches below zero. */
+const belowZero = async (...amounts: number[]): Promise<Batch[]> => {
+  const debits: Debit[] = []
+  for (const [day, amount] of amounts.entries()) {
+    debits.push(await completedDebit(provider, amount, at('09:00:00', day)))
+    await pay(await builtBatch(provider, day + 1))
   }
-  const batch = await builtBatch(provider, day + 1)
-  debitsOf.set(batch.id, debits)
-  return batch
+  const batches: Batch[] = []
+  for (const [n, { facts }] of debits.entries()) {
+    await reverse(facts.reference, at('12:00:00', debits.length + n))
+    batches.push(await builtBatch(provider, debits.length + n + 1))
+  }
+  return batches
 }
 
-/** Returns a payer with a batch of 100.00, and the behaviours of its bank. */
-const payerWithBatch = async (...behaviours: PayoutBehaviour[]) => {
-  const payer = await newPayer()
-  payer.bank.behaviours.push(...behaviours)
-  return { payer, batch: await batchOf(payer) }
-}
-
-/** The setting of many tests: a paid batch whose debits are reversed on the next day. */
-const paidAndReversed = async (payer: Payer, amount: number) => {
-  const paid = await batchOf(payer, 0, { amounts: [amount] })
-  await pay(paid, payer)
-  return batchOf(payer, 1, { reversed: [paid] })
-}
-
+const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
+const retry = async ({ id }: Batch) => granted(await retryBatch(id, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
+const paidAmounts = () => [...bank.paid.values()]
 
-const pay = ({ id }: Batch, { deps }: Payer) => payBatch(id, deps)
-
-/** Checks the protocol of the requests and the amounts that the bank has paid. */
-const expectPaid = ({ bank }: Payer, amounts: number[]): void => {
-  expect(protocolViolations(bank)).toEqual([])
-  expect([...bank.paid.values()]).toEqual(amounts)
-}
-
-describe('the payout of a batch', () => {
-  test('is due on the day after the build', async () => {
-    const { id } = (await payerWithBatch()).batch
-    expect(await listPayable(at('23:59:59.999', 1))).not.toContain(id)
-    expect(await listPayable(at('00:00:00', 2))).toContain(id)
-  })
-
-  test('is made once: a repeat is 409/5005', async () => {
-    const payer = await newPayer()
-    const batch = await batchOf(payer, 0, { amounts: [100_00, 50_00] })
-    const paid = granted(await pay(batch, payer))
-    expect(paid).toMatchObject({
-      status: 'completed',
-      paid: 150_00,
-      bankReference: expect.any(String),
-    })
-    expect(paid).toEqual(await reload(batch))
-    expect(refused(await pay(batch, payer)).code).toBe('409/5005')
-    expect(refused(await retryBatch(batch.id, payer.deps)).code).toBe('409/5005')
-    expect(await reload(batch)).toEqual(paid)
-    expect(await listPayable(at('00:00:00', 9))).not.toContain(batch.id)
-    expectPaid(payer, [150_00])
-  })
-
-  test('is 404/5404 if the batch does not exist, and 400/5001 while it is being built', async () => {
-    const { provider, bank, deps } = await newPayer()
-    const unknown = 'STL-20261123-NOBODY' as BatchId
-    expect(refused(await payBatch(unknown, deps)).code).toBe('404/5404')
-    expect(refused(await retryBatch(unknown, deps)).code).toBe('404/5404')
-    await completedDebits(provider, [100_00], at('09:00:00'))
-    const request = { provider, date: dayAt(1), timeIsUp: () => true }
-    const [id] = (await buildBatch(request, deps.runtime)).batches as [BatchId]
-    expect(refused(await payBatch(id, deps)).code).toBe('400/5001')
-    expect(bank.requests).toEqual([])
-  })
-
-  test('goes to the account of its first request, also after a change of the account', async () => {
-    const { payer, batch } = await payerWithBatch('pay later')
-    await pay(batch, payer)
-    const settlementAccount = accountAt(gcb, '1041002002')
-    const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await updateProvider(payer.provider, { settlementAccount, payoutsHeldUntil })
-    await pay(batch, payer)
-    const accounts = payer.bank.requests.map(({ account }) => account.accountNumber)
-    expect(accounts).toEqual([ACCOUNT, ACCOUNT])
-    expectPaid(payer, [100_00])
-  })
+test('an unsealed batch is not payable (400/5001)', async () => {
+  await completedDebit(provider, 100_00, at('09:00:00'))
+  const request = { provider, date: dayAt(1), timeIsUp: () => true }
+  const [id] = (await buildBatch(request, deps().runtime)).batches as [Batch['id']]
+  expect(refused(await payBatch(id, deps())).code).toBe('400/5001')
+  expect(bank.requests).toEqual([])
 })
 
-describe('a rejected payout', () => {
-  test('fails its batch until an operator retries it under another uuid', async () => {
-    const { payer, batch } = await payerWithBatch('reject')
-    const failed = granted(await pay(batch, payer))
-    expect(failed).toMatchObject({ status: 'failed', failure: 'No such account' })
-    expect(refused(await pay(batch, payer)).code).toBe('409/5005')
-    expect(await listPayable(at('00:00:00', 9))).not.toContain(batch.id)
-    expectPaid(payer, [])
-    const paid = granted(await retryBatch(batch.id, payer.deps))
-    expect(paid).toMatchObject({ status: 'completed', failure: null, failedAt: null })
-    expect(paid.uuid).not.toBe(failed.uuid)
-    expectPaid(payer, [100_00])
-  })
-
-  test('leaves its offsets to other batches', async () => {
-    const payer = await newPayer()
-    const below = await paidAndReversed(payer, 40_00)
-    const third = await batchOf(payer, 2, { amounts: [100_00] })
-    const fourth = await batchOf(payer, 3, { amounts: [70_00] })
-    payer.bank.behaviours.push('reject')
-    const noOffsets = { status: 'failed', paid: 60_00, offsets: [] }
-    expect(granted(await pay(third, payer))).toMatchObject(noOffsets)
-    expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -40_00 })
-    expect(granted(await pay(fourth, payer))).toMatchObject({ paid: 30_00 })
-    expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
-    expect(granted(await retryBatch(third.id, payer.deps))).toMatchObject({ paid: 100_00 })
-    expectPaid(payer, [40_00, 30_00, 100_00])
-  })
-
-  test('takes back only its own part of a shared offset', async () => {
-    const payer = await newPayer()
-    const below = await paidAndReversed(payer, 100_00)
-    const third = await batchOf(payer, 2, { amounts: [30_00] })
-    const fourth = await batchOf(payer, 3, { amounts: [90_00] })
-    await pay(third, payer)
-    payer.bank.behaviours.push('reject later')
-    expect(granted(await pay(fourth, payer))).toMatchObject({ status: 'processing', paid: 20_00 })
-    expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: 0 })
-    expect(granted(await pay(fourth, payer))).toMatchObject({ status: 'failed' })
-    expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -70_00 })
-    expectPaid(payer, [100_00])
-    expect(granted(await retryBatch(fourth.id, payer.deps))).toMatchObject({ paid: 20_00 })
-    expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
-    expectPaid(payer, [100_00, 20_00])
-  })
+test('a payout waits (400/5001) for a connector of its bank', async () => {
+  const batch = await batchOf(100_00)
+  await storeBank({ ...gcb, connector: 'none' })
+  const details = 'no connector to the bank GCB'
+  expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
+  await storeBank(gcb)
+  expect(await pay(batch)).toMatchObject({ status: 'completed' })
 })
 
 test('a batch is completed at once if its net is zero', async () => {
-  const payer = await newPayer()
-  const first = await batchOf(payer, 0, { amounts: [40_00] })
-  await pay(first, payer)
-  const zero = await batchOf(payer, 1, { amounts: [40_00], reversed: [first] })
+  const { facts } = await completedDebit(provider, 40_00, at('09:00:00'))
+  await pay(await builtBatch(provider, 1))
+  await reverse(facts.reference, at('12:00:00', 1))
+  const zero = await batchOf(40_00, 1)
   expect(zero.totals).toMatchObject({ count: 2, gross: 40_00, adjustments: -40_00, net: 0 })
-  expect(granted(await pay(zero, payer))).toMatchObject({ status: 'completed', paid: 0 })
-  expect(refused(await pay(zero, payer)).code).toBe('409/5005')
-  expectPaid(payer, [40_00])
+  expect(await pay(zero)).toMatchObject({ status: 'completed', paid: 0 })
+  expect(refused(await payBatch(zero.id, deps())).code).toBe('409/5005')
+  expect(paidAmounts()).toEqual([40_00])
 })
 
-describe('a batch below zero', () => {
-  test('is not payable (400/5001) and is not in the list of due batches', async () => {
-    const { payer, batch: first } = await payerWithBatch()
-    const below = await batchOf(payer, 1, { reversed: [first] })
-    expect(below).toMatchObject({ outstanding: -100_00, totals: { net: -100_00 } })
-    expect(refused(await pay(below, payer)).code).toBe('400/5001')
-    expect(await listPayable(at('00:00:00', 9))).not.toContain(below.id)
-    // An earlier batch does not offset it.
-    expect(granted(await pay(first, payer))).toMatchObject({ paid: 100_00 })
-    expectPaid(payer, [100_00])
-  })
+test('a batch below zero is offset by several later batches, and one of them offsets two', async () => {
+  const [one, other] = (await belowZero(100_00, 20_00)) as [Batch, Batch]
+  const later: Batch[] = []
+  for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
+    later.push(await batchOf(amount, 4 + n))
+  }
+  for (const batch of later) await pay(batch)
+  const paid = await Promise.all(later.map(reload))
+  const ofOne = { batch: one.id, amount: 10_00 }
+  const ofOther = { batch: other.id, amount: 20_00 }
+  expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
+    ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
+    ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
+    ['completed', 20_00, [ofOne, ofOther]],
+  ])
+  const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
+  for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
+  expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
+})
 
-  test('is offset by several later batches, and one of them offsets two', async () => {
-    const { payer, batch: first } = await payerWithBatch()
-    const second = await batchOf(payer, 1, { amounts: [20_00] })
-    await pay(first, payer)
-    await pay(second, payer)
-    const one = await batchOf(payer, 2, { reversed: [first] })
-    const other = await batchOf(payer, 3, { reversed: [second] })
-    const later = []
-    for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
-      later.push(await batchOf(payer, 4 + n, { amounts: [amount] }))
-    }
-    for (const batch of later) await pay(batch, payer)
-    const paid = await Promise.all(later.map(reload))
-    const ofOne = { batch: one.id, amount: 10_00 }
-    const ofOther = { batch: other.id, amount: 20_00 }
-    expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
-      ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
-      ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
-      ['completed', 20_00, [ofOne, ofOther]],
-    ])
-    const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
-    expect(await reload(one)).toMatchObject(end)
-    expect(await reload(other)).toMatchObject(end)
-    expectPaid(payer, [100_00, 20_00, 20_00])
-  })
+test('a batch below zero is offset again by the part of a payout that the bank rejects', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const [third, fourth] = [await batchOf(30_00, 2), await batchOf(90_00, 3)]
+  await pay(third)
+  bank.behaviours.push('reject later')
+  expect(await pay(fourth)).toMatchObject({ status: 'processing', paid: 20_00 })
+  expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: 0 })
+  expect(await pay(fourth)).toMatchObject({ status: 'failed', offsets: [] })
+  expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -70_00 })
+  expect(await retry(fourth)).toMatchObject({ paid: 20_00 })
+  expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
+  expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
 test('payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
-  const heldUntil = at('09:30:00', 9)
-  const payoutsHeldUntil = heldUntil.toISOString()
+  const payoutsHeldUntil = at('09:30:00', 9).toISOString()
   const details = `the settlement account changed: payouts are held until ${payoutsHeldUntil}`
   const held = { code: '400/5001', details }
-  const { payer, batch } = await payerWithBatch('reject')
-  const payAt = (time: Date) =>
-    payBatch(batch.id, { ...payer.deps, runtime: still({ now: () => time }) })
-  await pay(batch, payer)
-  await updateProvider(payer.provider, { payoutsHeldUntil })
-  expect(refused(await retryBatch(batch.id, payer.deps))).toEqual(held)
-  expect(refused(await payAt(at('09:29:59.999', 9)))).toEqual(held)
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('reject')
+  await pay(batch)
+  await updateProvider(provider, { payoutsHeldUntil })
+  expect(refused(await retryBatch(batch.id, deps()))).toEqual(held)
+  expect(refused(await payBatch(batch.id, depsAt('09:29:59.999')))).toEqual(held)
   expect(await reload(batch)).toMatchObject({ status: 'pending' })
-  expectPaid(payer, [])
+  expect(paidAmounts()).toEqual([])
   expect(await listPayable(at('00:00:00', 10))).toContain(batch.id)
-  expect(granted(await payAt(heldUntil))).toMatchObject({ status: 'completed' })
-  expectPaid(payer, [100_00])
+  const paid = granted(await payBatch(batch.id, depsAt('09:30:00')))
+  expect(paid).toMatchObject({ status: 'completed' })
+  expect(paidAmounts()).toEqual([100_00])
 })
 
-test('a payout waits (400/5001) for a settlement account and for a connector of its bank', async () => {
-  const payer = await newPayer('')
-  const batch = await batchOf(payer)
-  expect(refused(await pay(batch, payer))).toEqual({
-    code: '400/5001',
-    details: 'the provider has no settlement account',
+const remit = (amount: number) => fund(amount, at('09:00:00', 2))
+
+/** Returns the status or the code of the refusal, and the remaining cash. */
+const outcomeOf = async (result: Batch | Refusal) => [
+  result instanceof Refusal ? refused(result).code : result.status,
+  await findFunds(),
+]
+const tryToPay = async ({ id }: Batch) => outcomeOf(await payBatch(id, deps()))
+
+test('a payout takes its cash even below zero, a rejection returns it, and a retry takes it again', async () => {
+  const batch = await batchOf(100_00)
+  await remit(30_00)
+  bank.behaviours.push('reject')
+  expect(await outcomeOf(await pay(batch))).toEqual(['failed', 30_00])
+  expect(await outcomeOf(await retry(batch))).toEqual(['completed', -70_00])
+})
+
+describe('if payouts wait for funding', () => {
+  beforeEach(() => vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true'))
+
+  const ofOther = async (amount: number) =>
+    batchOf(amount, 0, await newProvider({ account: '1041001002' }))
+
+  test('a payout that the cash does not cover stays pending with 5001', async () => {
+    const batch = await batchOf(100_00)
+    expect(await tryToPay(batch)).toEqual(['400/5001', 0])
+    await remit(99_99)
+    const details = 'the batch needs 100.00, and 99.99 of the remitted cash is available'
+    expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
+    expect(bank.requests).toEqual([])
+    expect(await reload(batch)).toMatchObject({ status: 'pending' })
+    await remit(1)
+    expect(await tryToPay(batch)).toEqual(['completed', 0])
   })
-  expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
-  await updateProvider(payer.provider, { settlementAccount: accountAt(gcb, ACCOUNT) })
-  await storeBank({ ...gcb, connector: 'none' })
-  expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-  await storeBank(gcb)
-  expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
-  expectPaid(payer, [100_00])
+
+  test('two concurrent payouts never spend the same cash, and two workers take it once', async () => {
+    const batches = [await batchOf(100_00), await ofOther(90_00)]
+    await remit(150_00)
+    await Promise.all([...batches, ...batches].map(tryToPay))
+    const statuses = (await Promise.all(batches.map(reload))).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual(['completed', 'pending'])
+    expect(bank.paid.size).toBe(1)
+    expect(await findFunds()).toBe(statuses[0] === 'completed' ? 50_00 : 60_00)
+  })
+
+  test('a payout that an operator records takes its cash once, even below zero', async () => {
+    const [begun, unsent] = [await batchOf(100_00), await ofOther(90_00)]
+    await remit(100_00)
+    bank.behaviours.push('pay later')
+    expect(await tryToPay(begun)).toEqual(['processing', 0])
+    const record = async ({ id }: Batch) =>
+      outcomeOf(await completeBatch(id, 'B-1', () => [], deps().runtime))
+    expect(await record(begun)).toEqual(['completed', 0])
+    expect(await record(unsent)).toEqual(['completed', -90_00])
+  })
+
+  test('a batch that offsets others needs cash only for the rest of its net', async () => {
+    await remit(100_00)
+    await belowZero(100_00)
+    const next = await batchOf(120_00, 2)
+    await remit(20_00)
+    expect(await tryToPay(next)).toEqual(['completed', 0])
+  })
 })

@@ -1,5 +1,4 @@
 import {
-  ConditionalCheckFailedException,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
@@ -41,8 +40,6 @@ const cancelled = (...codes: string[]) =>
 
 const conflict = () => new TransactionConflictException({ $metadata: {}, message: 'conflict' })
 const lost = () => Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })
-const failedCondition = () =>
-  new ConditionalCheckFailedException({ $metadata: {}, message: 'failed' })
 
 const NONE = 'None'
 const FAILED = 'ConditionalCheckFailed'
@@ -113,15 +110,6 @@ test('conflicts are thrown after twelve seconds of growing, capped pauses', asyn
   expect(total).toBeLessThan(12_600)
 })
 
-test('after a lost response the table decides the result of a charge', async () => {
-  const debit = pendingDebit()
-  calls.on(TransactWriteCommand).rejects(lost())
-  calls.on(GetCommand).resolves(claimOf(debit))
-  expect(await open(debit)).toEqual({ kind: 'created', debit })
-  calls.on(GetCommand).resolves({})
-  await expect(open(debit)).rejects.toThrow('socket hang up')
-})
-
 test('a transition that conflicts with another write is retried', async () => {
   const debit = pendingDebit()
   const Attributes = toDebitItem({ ...debit, status: 'completed' })
@@ -138,15 +126,4 @@ test('a transition whose response is lost succeeds if it was committed', async (
   expect(await complete(debit)).toMatchObject({ status: 'completed' })
   calls.on(GetCommand).resolves({ Item: toDebitItem(debit) })
   await expect(complete(debit)).rejects.toThrow('socket hang up')
-})
-
-test('a transition whose condition fails is decided again: as its own write, or as 422/3001', async () => {
-  const debit = pendingDebit()
-  const failed = granted(bankMove('failed', { by: 'job:expire-debit' })(debit))
-  calls.on(UpdateCommand).rejects(failedCondition())
-  calls.on(GetCommand).resolves({ Item: toDebitItem(granted(completed(debit))) })
-  expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
-  expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
-  calls.on(GetCommand).resolves({ Item: toDebitItem(failed) })
-  expect(await complete(debit)).toMatchObject({ code: 3001, http: 422 })
 })

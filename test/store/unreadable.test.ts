@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { log } from '../../shared/log.ts'
@@ -49,75 +49,78 @@ const thirty = async (complete: boolean) => {
   return { provider, bad: referenceOf(bad), good: good.map(referenceOf) }
 }
 
-describe('unreadable debits', () => {
-  test.each([{ metadata: '{' }, { history: [] }])(
-    'a debit with %j is reported, and the others are returned',
-    async (values) => {
-      const provider = await newProvider()
-      const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
-      await spoil(one, values)
-      const unreadable: string[] = []
-      const references = [referenceOf(one), referenceOf(other)]
-      const found = await findDebits(references, (reference) => unreadable.push(reference))
-      expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
-      await expect(findDebits(references)).rejects.toThrow()
-    },
-  )
-
-  test('an unreadable debit does not block the sweep, which retries it after an hour', async () => {
-    const { bad, good } = await thirty(false)
-    const run = (time: string) =>
-      gathered(() => take(sweep(still({ now: () => at(time) })), 'sweeps', {}))
-    await run('12:20:00')
-    const statuses = [...(await findDebits(good)).values()].map(({ status }) => status)
-    expect(new Set(statuses)).toEqual(new Set(['failed']))
-    expect(logged()).toEqual([bad])
-    expect(await read(keys.debit(bad))).toMatchObject({ due: '2026-11-22T13:20:00.000Z' })
-    await run('12:21:00')
-    expect(logged()).toEqual([bad])
-    await run('13:20:00')
-    expect(logged()).toEqual([bad, bad])
-  })
-
-  test('an unreadable debit does not block the events of completed debits', async () => {
-    const { provider, bad, good } = await thirty(true)
-    await putSweepProgress({ until: at('08:58:00') })
-    const run = sweep(still({ now: () => at('09:05:00') }))
-    await gathered(() => take(run, 'sweeps', {}))
-    const told = (await listNewest(provider, 200)).flatMap(({ reference, n }) =>
-      n === 2 ? [reference] : [],
-    )
-    expect(told.sort()).toEqual(good.sort())
-    expect(logged()).toContain(bad)
-  })
-
-  test('an unreadable debit does not block the settlement of others', async () => {
-    const { provider, bad, good } = await thirty(true)
-    const runtime = still({ now: () => at('00:00:01', 1) })
-    await buildBatch({ provider, date: dayAt(1) }, runtime)
-    const settled = [...(await findDebits(good)).values()].map(({ settledIn }) => settledIn)
-    expect(new Set(settled).size).toBe(1)
-    expect(settled[0]).toMatch(/^STL-/)
-    expect(logged()).toEqual([bad])
-  })
-
-  test('the repair of a day reports an unreadable debit and repairs the others', async () => {
-    const { provider, bad, good } = await thirty(true)
-    const runtime = still({ now: () => at('00:00:00', 7) })
-    const result = await repairDay(provider, dayAt(-1), runtime, () => false)
-    expect(result).toMatchObject({ lookedAt: 30, unreadable: [bad], isDone: true })
-    expect(result.repaired.sort()).toEqual(good.sort())
-  })
-
-  test('lists and event pages omit an unreadable debit', async () => {
-    const { provider, bad, good } = await thirty(true)
-    const place = { slice: { skip: 0, limit: 50 } }
+test.each([{ metadata: '{' }, { history: [] }])(
+  'a debit with %j is reported, and the others are returned',
+  async (values) => {
+    const provider = await newProvider()
+    const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
+    await spoil(one, values)
     const unreadable: string[] = []
-    const { debits } = await listDebits(provider, {}, place, (one) => unreadable.push(one))
-    expect(debits.map(referenceOf).sort()).toEqual(good.sort())
-    expect(unreadable).toEqual([bad])
-    const [first = bad] = good
-    const events = await findEvents([bad, first], () => undefined)
-    expect(new Set(events.map(({ reference }) => reference))).toEqual(new Set([first]))
-  })
+    const references = [referenceOf(one), referenceOf(other)]
+    const found = await findDebits(references, (reference) => unreadable.push(reference))
+    expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
+    await expect(findDebits(references)).rejects.toThrow()
+  },
+)
+
+test('an unreadable debit does not block the sweep, which retries it after an hour', async () => {
+  const { bad, good } = await thirty(false)
+  const run = (time: string) =>
+    gathered(() => take(sweep(still({ now: () => at(time) })), 'sweeps', {}))
+  await run('12:20:00')
+  const statuses = [...(await findDebits(good)).values()].map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set(['failed']))
+  expect(logged()).toEqual([bad])
+  expect(await read(keys.debit(bad))).toMatchObject({ due: '2026-11-22T13:20:00.000Z' })
+  await run('12:21:00')
+  expect(logged()).toEqual([bad])
+  await run('13:20:00')
+  expect(logged()).toEqual([bad, bad])
+})
+
+test('an unreadable debit does not block the events of completed debits', async () => {
+  const { provider, bad, good } = await thirty(true)
+  await putSweepProgress({ until: at('08:58:00') })
+  const run = sweep(still({ now: () => at('09:05:00') }))
+  await gathered(() => take(run, 'sweeps', {}))
+  const told = (await listNewest(provider, 200)).flatMap(({ reference, n }) =>
+    n === 2 ? [reference] : [],
+  )
+  expect(told.sort()).toEqual(good.sort())
+  expect(logged()).toContain(bad)
+})
+
+test('an unreadable debit does not block the settlement of others', async () => {
+  const { provider, bad, good } = await thirty(true)
+  const runtime = still({ now: () => at('00:00:01', 1) })
+  await buildBatch({ provider, date: dayAt(1) }, runtime)
+  const settled = [...(await findDebits(good)).values()].map(({ settledIn }) => settledIn)
+  expect(new Set(settled).size).toBe(1)
+  expect(settled[0]).toMatch(/^STL-/)
+  expect(logged()).toEqual([bad])
+})
+
+test('the repair of a day reports an unreadable debit and repairs the others', async () => {
+  const { provider, bad, good } = await thirty(true)
+  const runtime = still({ now: () => at('00:00:00', 7) })
+  const repair = (day: number, timeIsUp = false) =>
+    repairDay(provider, dayAt(day), runtime, () => timeIsUp)
+  expect(await repair(-1, true)).toMatchObject({ lookedAt: 0, isDone: false })
+  // The debits are charged on the day before they complete.
+  expect(await repair(0)).toMatchObject({ lookedAt: 0, isDone: true })
+  const result = await repair(-1)
+  expect(result).toMatchObject({ lookedAt: 30, unreadable: [bad], isDone: true })
+  expect(result.repaired.sort()).toEqual(good.sort())
+})
+
+test('lists and event pages omit an unreadable debit', async () => {
+  const { provider, bad, good } = await thirty(true)
+  const place = { slice: { skip: 0, limit: 50 } }
+  const unreadable: string[] = []
+  const { debits } = await listDebits(provider, {}, place, (one) => unreadable.push(one))
+  expect(debits.map(referenceOf).sort()).toEqual(good.sort())
+  expect(unreadable).toEqual([bad])
+  const [first = bad] = good
+  const events = await findEvents([bad, first], () => undefined)
+  expect(new Set(events.map(({ reference }) => reference))).toEqual(new Set([first]))
 })

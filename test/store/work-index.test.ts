@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
-import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read } from '../../shared/store/table.ts'
-import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
   dueAttributes,
   listDue,
@@ -56,129 +52,67 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
-const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-  [[], 'WATCH', SWEEP_GRACE_SECONDS],
-  // Most debits end before their first due time.
-  [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
-  [['processing', 'completed'], 'SETTLE', 20],
-  [['completed'], 'SETTLE', 10],
-  [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
-  [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
-  [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
-]
-
-test.each(steps)(
-  'after the transitions %j a debit is due for %s in %i seconds',
-  async (path, work, due) => {
-    let debit = await open({ provider: providerId('moves') })
-    for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
-    expect(await workOf(debit)).toEqual({
-      work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
-      due: inSeconds(due).toISOString(),
-    })
-  },
-)
-
-describe('due items', () => {
-  test('every kind of item is listed from its due time on', async () => {
-    const debit = await open()
-    const { reference, provider } = debit.facts
-    const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
-    const sent = { address: null, sentAs: 'transaction.pending' }
-    const made = { id: 'dlv_1_1', at: NOON, milliseconds: 0, ...sent }
-    const outcome = { kind: 'unreached', cause: 'dns' } as const
-    await replaceDelivery(undefined, recordAttempt(newDelivery(event, {}), outcome, made, 0))
-    await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
-    const ours = async (now: Date) => {
-      const due = (await dueNow(now)).map(({ about }) => about)
-      return due.filter((about) => JSON.stringify(about).includes(reference))
-    }
-    expect(await ours(inSeconds(SWEEP_GRACE_SECONDS - 0.001))).toEqual([])
-    const all = await ours(inSeconds(SWEEP_GRACE_SECONDS + 2))
-    expect(all).toHaveLength(3)
-    expect(all).toEqual(
-      expect.arrayContaining([
-        { kind: 'debit', reference },
-        { kind: 'delivery', reference, n: 1 },
-        { kind: 'recovery', provider, id: `r-${reference}` },
-      ]),
-    )
-  })
-
-  test('a shard lists at most the limit, the most overdue first', async () => {
-    // References with the same last character are in one shard.
-    const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
-    for (const [n, reference] of references.entries()) {
-      const debit = await open({ reference: reference as Reference }, inSeconds(-900))
-      await move(debit, 'failed', inSeconds(-100 * (n + 1)))
-    }
-    const { work } = dueAttributes('DCS-20261121-AASAME', NOON)
-    const shard = Number(work.split('#')[1])
-    const found = await listDue(shard, NOON, 3)
-    const wanted = ['DDSAME', 'CCSAME', 'BBSAME'].map((end) => `DEBIT#DCS-20261121-${end}`)
-    expect(found.map(({ key }) => key.pk)).toEqual(wanted)
-    expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
-  })
-
-  test('items spread over all shards', () => {
-    const letters = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-    const items = letters.map((letter) => dueAttributes(`DCS-20261121-00000${letter}`, NOON))
-    expect(new Set(items.map(({ work }) => work))).toEqual(new Set(shards.map(keys.workShard)))
-    expect(shards).toHaveLength(8)
-  })
+test('a shard lists at most the limit, the most overdue first', async () => {
+  // References with the same last character are in one shard.
+  const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
+  for (const [n, reference] of references.entries()) {
+    const debit = await open({ reference: reference as Reference }, inSeconds(-900))
+    await move(debit, 'failed', inSeconds(-100 * (n + 1)))
+  }
+  const { work } = dueAttributes('DCS-20261121-AASAME', NOON)
+  const shard = Number(work.split('#')[1])
+  const found = await listDue(shard, NOON, 3)
+  const wanted = ['DDSAME', 'CCSAME', 'BBSAME'].map((end) => `DEBIT#DCS-20261121-${end}`)
+  expect(found.map(({ key }) => key.pk)).toEqual(wanted)
+  expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
 })
 
-describe('rescheduling', () => {
-  test('a rescheduled item is due at its new time, and leaves the index without one', async () => {
-    const debit = await open()
-    const look = (await lookAt(debit)) as WorkItem
-    expect(await reschedule(look, inSeconds(600))).toBe(true)
-    expect(await reschedule(look, inSeconds(700))).toBe(false)
-    expect(await lookAt(debit, inSeconds(599))).toBeUndefined()
-    const next = (await lookAt(debit, inSeconds(600))) as WorkItem
-    expect(next).toEqual({ ...look, due: inSeconds(600).toISOString() })
-    expect(await reschedule(next, undefined)).toBe(true)
-    expect(await workOf(debit)).toEqual({ work: undefined, due: undefined })
-    expect((await move(debit, 'completed', inSeconds(700))).status).toBe('completed')
-    expect(await workOf(debit)).toMatchObject({ work: 'SETTLE#demo' })
-  })
-
-  test.each(['completed', 'failed'] as const)('a %s debit is not rescheduled', async (to) => {
-    const debit = await open()
-    const look = (await lookAt(debit)) as WorkItem
-    await move(debit, to, inSeconds(130))
-    const work = await workOf(debit)
-    for (const due of [undefined, inSeconds(600)]) expect(await reschedule(look, due)).toBe(false)
-    expect(await workOf(debit)).toEqual(work)
-  })
+test('items spread over all shards', () => {
+  const letters = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const items = letters.map((letter) => dueAttributes(`DCS-20261121-00000${letter}`, NOON))
+  expect(new Set(items.map(({ work }) => work))).toEqual(new Set(shards.map(keys.workShard)))
+  expect(shards).toHaveLength(8)
 })
 
-describe('unsettled debits', () => {
-  const provider = providerId('settling')
-  const references: Reference[] = []
-  beforeAll(async () => {
-    // Completed in another order than they were opened in.
-    for (const seconds of [40, 10, 30, 20]) {
-      const debit = await move(await open({ provider }), 'completed', inSeconds(seconds))
-      references.push(debit.facts.reference)
-    }
-  })
-  const inOrder = () => [1, 3, 2, 0].map((n) => references[n])
+test('a rescheduled item is due at its new time, and leaves the index without one', async () => {
+  const debit = await open()
+  const look = (await lookAt(debit)) as WorkItem
+  expect(await reschedule(look, inSeconds(600))).toBe(true)
+  expect(await reschedule(look, inSeconds(700))).toBe(false)
+  expect(await lookAt(debit, inSeconds(599))).toBeUndefined()
+  const next = (await lookAt(debit, inSeconds(600))) as WorkItem
+  expect(next).toEqual({ ...look, due: inSeconds(600).toISOString() })
+  expect(await reschedule(next, undefined)).toBe(true)
+  expect(await workOf(debit)).toEqual({ work: undefined, due: undefined })
+  expect((await move(debit, 'completed', inSeconds(700))).status).toBe('completed')
+  expect(await workOf(debit)).toMatchObject({ work: 'SETTLE#demo' })
+})
 
-  test('debits of a span are listed by their completion, without the end of the span', async () => {
-    const within = (from: number, before: number) =>
-      waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
-    expect(await within(0, 100)).toEqual(inOrder())
-    expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
-    expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
-    expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
-  })
+test.each(['completed', 'failed'] as const)('a %s debit is not rescheduled', async (to) => {
+  const debit = await open()
+  const look = (await lookAt(debit)) as WorkItem
+  await move(debit, to, inSeconds(130))
+  const work = await workOf(debit)
+  for (const due of [undefined, inSeconds(600)]) expect(await reschedule(look, due)).toBe(false)
+  expect(await workOf(debit)).toEqual(work)
+})
 
-  test("the list has one provider's debits and no reversed ones", async () => {
-    const other = providerId('settling-2')
-    const debit = await move(await open({ provider: other }), 'completed', inSeconds(5))
-    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])
-    await move(debit, 'reversed', inSeconds(6))
-    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([])
-  })
+const provider = providerId('settling')
+const references: Reference[] = []
+beforeAll(async () => {
+  // Completed in another order than they were opened in.
+  for (const seconds of [40, 10, 30, 20]) {
+    const debit = await move(await open({ provider }), 'completed', inSeconds(seconds))
+    references.push(debit.facts.reference)
+  }
+})
+const inOrder = () => [1, 3, 2, 0].map((n) => references[n])
+
+test('debits of a span are listed by their completion, without the end of the span', async () => {
+  const within = (from: number, before: number) =>
+    waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
+  expect(await within(0, 100)).toEqual(inOrder())
+  expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
+  expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
+  expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
 })

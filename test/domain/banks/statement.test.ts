@@ -152,18 +152,6 @@ test.each<[string, StatementRow[], StatementDebit[], string, string?]>([
   expect([shown.join(' '), differs.examples.at(-1)?.reason]).toEqual([expected, reason])
 })
 
-test('an example has the columns of its row and the reference of its debit', () => {
-  const example = { ...row(), amount: '100.00' }
-  const { matched, missing_here, missing_at_bank } = compared(
-    [row(), row({ uuid: OTHER })],
-    [debit()],
-  )
-  expect(matched.examples).toEqual([{ ...example, reference }])
-  expect(missing_here.examples).toEqual([{ ...example, uuid: OTHER }])
-  expect(missing_at_bank).toEqual({ count: 0, sum: '0.00', examples: [] })
-  expect(compared([], [debit()]).missing_at_bank.examples).toEqual([debit()])
-})
-
 test('a shared bank reference matches the debit with the same amount', () => {
   const { matched } = compared([row({ uuid: null, amount: 5_00 }), byBank], [debit(), cheap])
   expect(matched.examples).toMatchObject([{ reference: OTHER_REFERENCE }, { reference }])

@@ -9,7 +9,7 @@ import { type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, examples, processing } from './one-debit.ts'
+import { at, processing } from './one-debit.ts'
 
 const success = { status: 'completed', bank_reference: 'GCB-78' }
 const failure = { status: 'failed', bank_reference: 'GCB-78', error_message: 'Declined' }
@@ -38,13 +38,6 @@ test.each(wrongValues)('the %s %s is refused: %s', (field, value, message) => {
   expectRefused({ ...failure, [field]: JSON.parse(value) }, { [field]: [message] })
 })
 
-test('a report needs a status, a bank reference and, if failed, a message', () => {
-  const [required, message] = [['is required'], ['is required when status is failed']]
-  expectRefused({ bank_reference: 'GCB-78' }, { status: required })
-  expectRefused({ status: 'completed' }, { bank_reference: required })
-  expectRefused({ status: 'failed' }, { bank_reference: required, error_message: message })
-})
-
 test('a report keeps only the fields it may set', () => {
   const all = { ...success, approval_method: 'mobile_api', fee: '1.50', metadata: { till: 4 } }
   const stranger = { amount: '1.00', currency: 'NGN', customer: {}, reference: 'x' }
@@ -54,27 +47,6 @@ test('a report keeps only the fields it may set', () => {
 const cause = { at: at('10:03:00.000'), by: 'bank:GCB', requestId: 'req-9' }
 const apply = (debit: Debit, report: object) =>
   applyBankUpdate(debit, v.parse(BankUpdate, report), cause)
-
-test('every status has its published result for both kinds of reports', () => {
-  const rows = rowsOf(`
-    pending      completed                                failed
-    processing   completed                                failed
-    completed    unchanged                                cannot transition from completed to failed
-    failed       cannot transition from failed to completed    unchanged
-    reversed     cannot transition from reversed to completed  cannot transition from reversed to failed
-  `)
-  const resultOf = (debit: Debit, report: object) => {
-    const next = apply(debit, report)
-    if (next === debit) return 'unchanged'
-    return 'facts' in next ? next.status : (next.details as { status: string[] }).status[0]
-  }
-  const results = Object.entries(examples).map(([from, debit]) => [
-    from,
-    resultOf(debit, success),
-    resultOf(debit, failure),
-  ])
-  expect(results).toEqual(rows)
-})
 
 const stored = { bankReference: 'GCB-78' }
 const declined = { errorMessage: 'Declined', errorCode: 'transaction_declined' }

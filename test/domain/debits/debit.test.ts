@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import {
   advance,
@@ -10,6 +11,15 @@ import {
   timeOut,
 } from '../../../shared/domain/debits/debit.ts'
 import { clocks } from '../../../shared/domain/debits/lifecycle.ts'
+import {
+  beginRefund,
+  completeRefund,
+  failRefund,
+  newRefund,
+  retryRefund,
+  reversalRefund,
+} from '../../../shared/domain/debits/refund.ts'
+import { Uuid } from '../../../shared/domain/ids.ts'
 import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 import {
@@ -43,17 +53,6 @@ test('each event shows the debit at that time', () => {
   expect(shown).toEqual(rows)
 })
 
-test('the default state is that of the last event', () => {
-  expect(stateAt(failed)).toEqual(stateAt(failed, 3))
-  const errorCode = 'insufficient_funds'
-  expect(stateAt(failed)).toMatchObject({ errorMessage: 'Insufficient funds', errorCode })
-  expect(stateAt(completed)).toMatchObject({
-    accountNumber: '1234567890',
-    errorMessage: null,
-    errorCode: null,
-  })
-})
-
 test('merged metadata takes the later value of each key and never reaches a prototype', () => {
   expect(merged([{ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 3 } }, {}])).toEqual({ a: { x: 3 }, b: 1 })
   const hostile: Record<string, unknown> = JSON.parse('{"__proto__":{"admin":true},"a":1}')
@@ -66,18 +65,6 @@ test('merged metadata takes the later value of each key and never reaches a prot
 })
 
 const cause = { at: at('10:10:00.000'), by: 'job:expire-debit', requestId: 'req-3' }
-
-test('a transition adds one event and one version, and returns the same object at a repeat', () => {
-  const next = advance(opened, { ...cause, to: 'failed', changes: {} }) as Debit
-  expect(next).toEqual({
-    ...opened,
-    status: 'failed',
-    version: 2,
-    history: [...opened.history, { ...cause, type: 'failed', changes: {} }],
-  })
-  expect(advance(failed, { ...cause, to: 'failed', changes: {} })).toBe(failed)
-  expect(opened.history).toHaveLength(2)
-})
 
 test('a forbidden transition is 422/3001', () => {
   expect(refused(advance(opened, { ...cause, to: 'reversed', changes: {} }))).toEqual({
@@ -136,4 +123,41 @@ test.each([completed, failed, reversed])('an approval of a closed debit is 3001'
 test('the times of a history never decrease, whichever clocks wrote them', () => {
   const next = advance(processing, { ...cause, at: new Date(0), to: 'completed', changes: {} })
   expect(stateAt(next as Debit).completedAt).toEqual(stateAt(processing).processedAt)
+})
+
+const nextDay = new Date('2025-01-03T00:00:00.000Z')
+
+test('each attempt has a uuid of version 4 that is derived from the debit', () => {
+  const fail = () =>
+    failRefund(beginRefund(reversalRefund(reversed), nextDay), { failure: 'No', at: nextDay })
+  const second = retryRefund(fail())
+  const third = retryRefund(failRefund(second, { failure: 'No', at: nextDay }))
+  const uuids = [fail(), second, third].map(({ uuid }) => uuid)
+  expect(new Set(uuids).size).toBe(3)
+  expect(uuids.every((uuid) => v.is(Uuid, uuid))).toBe(true)
+  expect(retryRefund(fail())).toEqual(second)
+  expect(third.failed.map(({ uuid }) => uuid)).toEqual(uuids.slice(0, 2))
+  expect(() => retryRefund(second)).toThrow('has not failed')
+})
+
+test('a refund never ends before it was opened, though clocks differ around midnight', () => {
+  const refund = reversalRefund(reversed)
+  const { createdAt } = refund
+  const early = new Date(createdAt.getTime() - 5_000)
+  expect(beginRefund(refund, early).processedAt).toEqual(createdAt)
+  expect(completeRefund(refund, { bankReference: 'R', at: early }).completedAt).toEqual(createdAt)
+  expect(failRefund(refund, { failure: 'No', at: early }).failedAt).toEqual(createdAt)
+  const later = new Date(createdAt.getTime() + 1)
+  expect(completeRefund(refund, { bankReference: 'R', at: later }).completedAt).toEqual(later)
+})
+
+test('the debit’s own bank reference precedes the one of a late report', () => {
+  const late = {
+    origin: 'late_completion',
+    reason: 'Late',
+    at: nextDay,
+    debitBankReference: 'LATE-1',
+  } as const
+  expect(newRefund(completed, late).debitBankReference).toBe('GCB-78')
+  expect(newRefund(opened, late).debitBankReference).toBe('LATE-1')
 })

@@ -5,7 +5,6 @@ import { AMOUNT_MAX, AMOUNT_MIN, pesewas } from '../../../shared/domain/money.ts
 import { split } from '../../../shared/domain/settlement/fee.ts'
 import { FeeSchedule } from '../../../shared/domain/settlement/fee-schedule.ts'
 import { debitLine } from '../../../shared/domain/settlement/line.ts'
-import { rowsOf } from '../../support/rows.ts'
 import { completed, moved, opened } from '../debits/one-debit.ts'
 
 const schedule = (given: { [K in keyof FeeSchedule]?: number | undefined }): FeeSchedule =>
@@ -29,33 +28,6 @@ test('the shares of 1.00, 2.00 ... 10000.00 at 1.5 % sum to exactly 1.5 % of the
   // Half-up would be 2,500 pesewas more.
   expect(fees.reduce((sum, fee) => sum + fee, 0)).toBe(75_007_500)
 })
-
-const cases = rowsOf(`
-  gross    basis points   fixed   minimum   maximum   fee     net
-  300      150            0       -         -         4       296
-  500      150            0       -         -         8       492
-  10000    150            10      -         -         160     9840
-  3000     150            5       50        -         50      2950
-  3100     150            5       50        -         51      3049
-  166600   150            0       -         2500      2499    164101
-  166700   150            0       -         2500      2500    164200
-  100      0              250     -         -         100     0
-  100      0              0       250       -         100     0
-  100      10000          10      -         -         100     0
-  10000    150            10      50        50        50      9950
-  10000    150            10      0         0         0       10000
-`).slice(1)
-
-test.each(cases)(
-  'of %s at %s basis points and %s, from %s to %s, the fee is %s and the net %s',
-  (gross, ...row) => {
-    const [rate, fixed, minimum, maximum, fee, net] = row.map((text) =>
-      text === '-' ? undefined : Number(text),
-    )
-    const by = schedule({ basisPoints: rate, fixed, minimum, maximum })
-    expect(split(pesewas(Number(gross)), by)).toEqual({ fee, net })
-  },
-)
 
 test('fee and net sum to gross, and the fee is within its limits, for every schedule', () => {
   const limit = fc.option(fc.nat(200_00), { nil: undefined })

@@ -1,20 +1,16 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
-  ATTEMPT_ID_BYTES,
-  attemptId,
   delaySeconds,
   errorClasses,
   type FailureCause,
   type FailureReason,
   type Outcome,
-  pingAttempt,
   succeeded,
 } from '../../../shared/domain/webhooks/attempt.ts'
 import {
   abandon,
   appendAttempt,
-  attemptsMax,
   autoRetry,
   type Delivery,
   isRedelivering,
@@ -24,7 +20,6 @@ import {
   recordAttempt,
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
-import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { providerId } from '../../support/examples.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, reference } from '../debits/one-debit.ts'
@@ -87,34 +82,6 @@ test('every cause without a response has a class, a code and a group', () => {
   expect(classes).toEqual(rows)
 })
 
-test('a record without an attempt is pending and empty', () => {
-  expect(fresh).toEqual({
-    ...key,
-    event: 'completed',
-    occurredAt: at('11:59:59.000'),
-    status: 'pending',
-    attemptCount: 0,
-    attemptsMax: 11,
-    last: null,
-    nextAttemptAt: null,
-    deliveredAt: null,
-    failedAt: null,
-    reason: null,
-    autoRetries: 0,
-  })
-})
-
-test('a record contains the response of its last attempt', () => {
-  const last = { number: 1, ...timing, responseBody: 'thanks', responseCode: 503, cause: 'status' }
-  const next = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
-  expect(attempt(fresh, answered(503))).toEqual({ ...fresh, ...next, attemptCount: 1, last })
-})
-
-test('a record escapes the response of the receiver', () => {
-  const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })
-  expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
-})
-
 const delivered = attempt(fresh, answered(204))
 const failed = attempt(fresh, answered(503))
 const abandoned = attempt(fresh, answered(410))
@@ -163,39 +130,30 @@ const table = rowsOf(`
   delivery before       change              status     attempts  next          delivered     failed        reason
   fresh                 attempt 204         delivered  1/11      -             12:00:00.250  -             -
   fresh                 attempt 503         failed     1/11      12:00:02.250  -             -             4001
-  fresh                 attempt 410         abandoned  1/11      -             -             12:00:00.250  4001
-  fresh                 attempt dns         failed     1/11      12:00:02.250  -             -             4001
   fresh                 attempt 429+60      failed     1/11      12:01:00.250  -             -             4001
   fresh                 attempt 503+86400   failed     1/11      12:05:00.250  -             -             4001
-  failed                attempt 503         failed     2/11      12:00:04.250  -             -             4001
   failed                attempt 200         delivered  2/11      -             12:00:00.250  -             -
   single                attempt 503         abandoned  1/1       -             -             12:00:00.250  4001
-  single                attempt 200         delivered  1/1       -             12:00:00.250  -             -
   fresh                 abandon 4403        abandoned  0/11      -             -             13:00:00.000  4403
-  failed                abandon 4404        abandoned  1/11      -             -             13:00:00.000  4404
   delivered, requested  abandon 4001        delivered  1/11      -             12:00:00.250  -             4001
   fresh                 redeliver           pending    0/11      13:00:00.000  -             -             -
   failed                redeliver           pending    1/11      13:00:00.000  -             -             4001
   abandoned             redeliver           pending    1/11      13:00:00.000  -             -             4001
   delivered             redeliver           pending    1/11      13:00:00.000  12:00:00.250  -             -
   spent                 redeliver           pending    1/2       13:00:00.000  -             -             4001
-  spent, requested      redeliver           pending    1/2       13:00:00.000  -             -             4001
   delivered, requested  attempt 410         delivered  2/11      -             12:00:00.250  -             4001
   delivered, requested  attempt 204         delivered  2/11      -             12:00:00.250  -             -
   abandoned             retry               pending    1/11      13:00:00.000  -             -             4001
-  failed                late 200            delivered  2/11      -             12:00:00.250  -             -
   abandoned             late 200            delivered  2/11      -             12:00:00.250  -             -
   delivered             late 200            delivered  2/11      -             12:00:00.250  -             -
   fresh, requested      late-requested 200  delivered  1/11      -             12:00:00.250  -             -
   delivered             late 503            delivered  2/11      -             12:00:00.250  -             4001
-  delivered             late 410            delivered  2/11      -             12:00:00.250  -             4001
   abandoned             late dns            abandoned  2/11      -             -             12:00:00.250  4001
   failed                late 503            failed     2/11      12:00:04.250  -             -             4001
   patient               late 503            failed     2/11      12:02:00.250  -             -             4001
   failed                late 410            abandoned  2/11      -             -             12:00:00.250  4001
   spent                 late 503            abandoned  2/2       -             -             12:00:00.250  4001
   single, requested     late-requested 503  pending    1/2       13:00:00.000  -             -             4001
-  single, requested     late-requested 410  pending    1/2       13:00:00.000  -             -             4001
   failed, requested     late 410            abandoned  3/11      -             -             12:00:00.250  4001
 `).slice(1)
 
@@ -220,6 +178,18 @@ test.each(table)(
   },
 )
 
+test('a record escapes the response of the receiver', () => {
+  const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })
+  expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
+})
+
+test('a provider is subscribed to all events or to those it lists', () => {
+  const listed = { events: ['transaction.completed'] as ['transaction.completed'] }
+  expect(isSubscribed({}, 'created')).toBe(true)
+  expect(isSubscribed(listed, 'completed')).toBe(true)
+  expect(isSubscribed(listed, 'created')).toBe(false)
+})
+
 test('a second request within a minute, before an attempt, has no effect', () => {
   // A page of a recovery spreads its attempts over the next seconds.
   const times = ['11:00:00.000', '12:00:00.000', '12:00:59.999', '12:01:00.000']
@@ -236,67 +206,36 @@ test('only an abandoned delivery is retried automatically, at most three times',
   expect(others.map((other) => autoRetry(other, later))).toEqual(others.map(() => undefined))
 })
 
-test('a ping has the number one', () => {
-  const response = { responseCode: 302, responseBody: 'thanks', cause: 'redirect' }
-  expect(pingAttempt(answered(302), timing)).toEqual({ number: 1, ...timing, ...response })
+const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const attempts = fc.integer({ min: 1, max: 10 })
+
+test('the delay before the next attempt is 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
+  const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
+  expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
 })
 
-test('the id of an attempt has the id of its delivery and random digits', () => {
-  const random = Buffer.alloc(ATTEMPT_ID_BYTES, 0x0f)
-  expect(attemptId(fresh, random)).toBe('dlv_1988055307469803_0f0f0f0f0f0f0f0f')
+test('the delay has up to ten percent of jitter in whole seconds, at most 300', () => {
+  fc.assert(
+    fc.property(attempts, randoms, (k, random) => {
+      const delay = delaySeconds(k, random)
+      expect(Number.isInteger(delay)).toBe(true)
+      expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
+      expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
+    }),
+  )
 })
 
-test('a provider is subscribed to all events or to those it lists', () => {
-  const listed = { events: ['transaction.completed'] as ['transaction.completed'] }
-  expect(isSubscribed({}, 'created')).toBe(true)
-  expect(isSubscribed(listed, 'completed')).toBe(true)
-  expect(isSubscribed(listed, 'created')).toBe(false)
+test('the delay has uniform jitter over whole seconds', () => {
+  const delays = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
+  const counts = [32, 33, 34, 35].map((s) => delays.filter((delay) => delay === s).length)
+  expect(counts).toEqual([250, 250, 250, 250])
 })
 
-test.each([
-  ['created', 3],
-  ['processing', 6],
-  ['completed', 11],
-] as [EventName, number][])(
-  'the event %s has %i attempts, or as many as its provider sets',
-  (...row) => {
-    expect(attemptsMax(row[0], {})).toBe(row[1])
-    expect(attemptsMax(row[0], { attemptsMax: 4 })).toBe(4)
-  },
-)
-
-describe('the delay before the next attempt', () => {
-  const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-  const attempts = fc.integer({ min: 1, max: 10 })
-
-  test('is 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
-    const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
-    expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
-  })
-
-  test('has up to ten percent of jitter in whole seconds, at most 300', () => {
-    fc.assert(
-      fc.property(attempts, randoms, (k, random) => {
-        const delay = delaySeconds(k, random)
-        expect(Number.isInteger(delay)).toBe(true)
-        expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
-        expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
-      }),
-    )
-  })
-
-  test('has uniform jitter over whole seconds', () => {
-    const delays = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
-    const counts = [32, 33, 34, 35].map((s) => delays.filter((delay) => delay === s).length)
-    expect(counts).toEqual([250, 250, 250, 250])
-  })
-
-  test('is Retry-After from the response between the schedule and 300 seconds', () => {
-    fc.assert(
-      fc.property(attempts, randoms, fc.nat(1_000_000_000), (k, random, seconds) => {
-        const delay = delaySeconds(k, random, seconds)
-        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
-      }),
-    )
-  })
+test('the delay before the next attempt is Retry-After, between the schedule and 300 seconds', () => {
+  fc.assert(
+    fc.property(attempts, randoms, fc.nat(1_000_000_000), (k, random, seconds) => {
+      const delay = delaySeconds(k, random, seconds)
+      expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
+    }),
+  )
 })

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { advance, type Debit } from '../../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../../shared/domain/debits/debit.ts'
 import { eventId } from '../../../shared/domain/webhooks/event.ts'
 import {
   type EventName,
   EventType,
   eventTypes,
 } from '../../../shared/domain/webhooks/event-type.ts'
-import { pingBody, webhookBody } from '../../../shared/views/webhook-payload.ts'
+import { webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, examples, moved, opened, reference } from '../debits/one-debit.ts'
+import { examples, reference } from '../debits/one-debit.ts'
 
 const lives: Debit[] = Object.values(examples)
 
@@ -67,33 +67,12 @@ test.each(events)(
   },
 )
 
-test('a ping has no debit', () => {
-  expect(pingBody({ eventId: 'evt_1', at: at('10:00:00.000') })).toBe(
-    '{"event":"ping","event_id":"evt_1","timestamp":"2025-01-02T10:00:00.000Z",' +
-      '"api_version":"v1","data":{}}',
-  )
-})
-
-test('a debit that fails before submission has pending as its previous status', () => {
-  const instant = moved(opened, 'failed', '10:00:02.000', { errorCode: 'invalid_account' })
-  expect(JSON.parse(webhookBody(instant, 2))).toMatchObject({
-    data: { previous_status: 'pending', transaction: { processed_at: null } },
-  })
-})
-
 test.each([
   [3, ['03', '03', '13', '83']],
   [99, ['99', '99', '98', '91']],
 ])('the id of event %i carries the generation in which the event was written', (n, digits) => {
   const ids = [undefined, 1, 2, 9].map((generation) => eventId({ reference, n, generation }))
   expect(ids).toEqual(digits.map((ending) => `evt_19880553074698${ending}`))
-})
-
-test('an event keeps the id of its generation after a restore', () => {
-  const cause = { at: at('10:05:00.000'), by: 'bank:GCB', requestId: 'req-3', generation: 2 }
-  const restored = advance(opened, { ...cause, to: 'processing', changes: {} }) as Debit
-  const ids = [1, 2].map((n) => JSON.parse(webhookBody(restored, n)).event_id)
-  expect(ids).toEqual(['evt_1988055307469801', 'evt_1988055307469812'])
 })
 
 test('event types have the published priorities and retries', () => {

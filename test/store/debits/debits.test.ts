@@ -1,22 +1,15 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sizeOf } from '../../../aws/table/item-size.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { createDebit } from '../../../shared/store/debits/charges.ts'
-import { findBankDebitByUuid, findDebit } from '../../../shared/store/debits/debits.ts'
-import { transition, transitionAssumed } from '../../../shared/store/debits/transitions.ts'
+import { findDebit } from '../../../shared/store/debits/debits.ts'
+import { transition } from '../../../shared/store/debits/transitions.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { type Item, read, remove, table, tableName } from '../../../shared/store/table.ts'
-import {
-  bankMove,
-  gcb,
-  inSeconds,
-  pendingDebit,
-  providerId,
-  still,
-} from '../../support/examples.ts'
+import { bankMove, inSeconds, pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -28,127 +21,41 @@ const open = (debit: Debit, limit?: number) => {
   return createDebit({ debit, fingerprint: 'same', dailyLimit }, runtime)
 }
 
-const dayTotal = async (provider: string, day = '2026-11-21'): Promise<unknown> =>
-  (await read<Item>(keys.dayTotal(providerId(provider), day)))?.amountTotal
-
 const countItems = async (): Promise<number | undefined> =>
   (await table.send(new ScanCommand({ TableName: tableName(), Select: 'COUNT' }))).Count
 
 const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
   transition(debit, bankMove(to, fields), runtime)
 
-describe('new debits', () => {
-  test('a used partner reference returns the first debit and writes nothing', async () => {
-    const first = pendingDebit()
-    const { partnerReference, reference } = first.facts
-    await open(first)
-    const again = pendingDebit({ partnerReference })
-    const existing = { kind: 'existing', reference, sameRequest: true }
-    expect(await open(again)).toEqual(existing)
-    expect(await findDebit(again.facts.reference)).toBeUndefined()
-  })
-
-  test('partner references that would look equal in a key stay distinct', async () => {
-    const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
-    const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
-    expect(await open(other)).toMatchObject({ kind: 'created' })
-    for (const partnerReference of alike) {
-      const opened = await open(pendingDebit({ partnerReference }))
-      expect(opened, partnerReference).toMatchObject({ kind: 'created' })
-    }
-  })
-
-  test('a taken reference or uuid is a collision that writes nothing', async () => {
-    const first = pendingDebit()
-    await open(first)
-    const before = await countItems()
-    const { reference, uuid } = first.facts
-    expect(await open(pendingDebit({ reference }))).toEqual({ kind: 'collision' })
-    expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
-    expect(await countItems()).toBe(before)
-  })
-})
-
-describe('daily limit', () => {
-  const counted = (provider: string) => ({
-    provider: providerId(provider),
-    countedOn: '2026-11-21',
-  })
-  const charge = (provider: string, amount: number, limit: number) =>
-    open(pendingDebit({ ...counted(provider), amount: pesewas(amount) }), limit)
-
-  test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
-    expect(await charge('edge', 1_000_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
-    expect(await dayTotal('edge')).toBeUndefined()
-    expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'created' })
-    expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
-    expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'created' })
-    expect(await charge('edge', 1_00, 1_000_00)).toMatchObject({ code: 3005 })
-    expect(await dayTotal('edge')).toBe(1_000_00)
-  })
-
-  test('a debit fails also without its day total', async () => {
-    const debit = pendingDebit(counted('lost'))
-    await open(debit)
-    expect(await dayTotal('lost')).toBe(100_00)
-    await remove(keys.dayTotal(debit.facts.provider, '2026-11-21'))
-    expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
-    expect(await dayTotal('lost')).toBeUndefined()
-  })
-
-  test('a failed debit returns its amount to the limit once', async () => {
-    const debit = pendingDebit(counted('back'))
-    await open(debit, 100_00)
-    await move(debit, 'failed')
-    await move(debit, 'failed')
-    expect(await dayTotal('back')).toBe(0)
-    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'created' })
-  })
-})
-
-describe('transitions', () => {
-  test('a decision on a stale read is repeated on the current debit', async () => {
-    const stale = pendingDebit()
-    await open(stale)
-    await move(stale, 'completed')
-    const once = await findDebit(stale.facts.reference)
-    expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
-    await move(stale, 'completed')
-    expect(await findDebit(stale.facts.reference)).toEqual(once)
-  })
-})
-
-describe('transitions from an assumed state', () => {
-  const complete = (debit: Debit) =>
-    transitionAssumed(debit, bankMove('completed', { changes: { bankReference: 'B-1' } }), runtime)
-
-  const opened = async (metadata = {}) => {
-    const debit = pendingDebit({ metadata })
-    await open(debit)
-    const presumed = (await findBankDebitByUuid(gcb.identifier, debit.facts.uuid)) as Debit
-    return { debit, presumed }
+test('partner references that would look equal in a key stay distinct', async () => {
+  const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
+  const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
+  expect(await open(other)).toMatchObject({ kind: 'created' })
+  for (const partnerReference of alike) {
+    const opened = await open(pendingDebit({ partnerReference }))
+    expect(opened, partnerReference).toMatchObject({ kind: 'created' })
   }
+})
 
-  test('the result is the stored debit, without assumed values', async () => {
-    const { debit, presumed } = await opened({ order: 7 })
-    await move(debit, 'processing')
-    const completed = (await complete(presumed)) as Debit
-    expect(completed).toEqual(await findDebit(debit.facts.reference))
-    expect(stateAt(completed)).toMatchObject({ metadata: { order: 7 }, bankReference: 'B-1' })
-    const actors = completed.history.map(({ by }) => by)
-    expect(actors).toEqual(['provider:demo', 'provider:demo', 'bank:GCB', 'bank:GCB'])
-  })
+test('a taken reference or uuid is a collision that writes nothing', async () => {
+  const first = pendingDebit()
+  await open(first)
+  const before = await countItems()
+  const { reference, uuid } = first.facts
+  expect(await open(pendingDebit({ reference }))).toEqual({ kind: 'collision' })
+  expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
+  expect(await countItems()).toBe(before)
+})
 
-  test('the stored debit decides if the assumption is wrong', async () => {
-    const pending = await opened()
-    const done = (await complete(pending.presumed)) as Debit
-    expect(done.history.map(({ type }) => type)).toEqual(['created', 'pending', 'completed'])
-    const again = await complete(pending.presumed)
-    expect(again).toEqual(done)
-    const failed = await opened()
-    await move(failed.debit, 'failed')
-    expect(await complete(failed.presumed)).toMatchObject({ code: 3001 })
-  })
+test('a debit fails also without its day total', async () => {
+  const countedOn = '2026-11-21'
+  const debit = pendingDebit({ provider: providerId('lost'), countedOn })
+  const dayTotal = keys.dayTotal(debit.facts.provider, countedOn)
+  await open(debit)
+  expect(await read<Item>(dayTotal)).toMatchObject({ amountTotal: 100_00 })
+  await remove(dayTotal)
+  expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
+  expect(await read<Item>(dayTotal)).toBeUndefined()
 })
 
 test('an ordinary debit stays below one kilobyte', async () => {

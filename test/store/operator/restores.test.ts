@@ -1,32 +1,20 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import * as v from 'valibot'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Reference, Uuid } from '../../../shared/domain/ids.ts'
-import { isHeldBy, type Restore } from '../../../shared/domain/operator/restore.ts'
-import { type Batch, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Reference } from '../../../shared/domain/ids.ts'
+import type { Restore } from '../../../shared/domain/operator/restore.ts'
+import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
-import { reconcile } from '../../../shared/reconciliation/reconcile.ts'
 import { real } from '../../../shared/runtime.ts'
-import { findDebit } from '../../../shared/store/debits/debits.ts'
-import { transitionFresh } from '../../../shared/store/debits/transitions.ts'
-import {
-  changeRestore,
-  currentGeneration,
-  findRestore,
-} from '../../../shared/store/operator/restores.ts'
+import { changeRestore, currentGeneration } from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
-import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
-import { bankMove, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
-import { aroundTableCalls } from '../../support/table-calls.ts'
+import { inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
-
-const isHeld = async (id: typeof demo) => isHeldBy(await findRestore(), id)
 
 beforeEach(async () => {
   process.env.CACHE_SECONDS = '0'
@@ -43,132 +31,74 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
     real,
   )
 
-test('the generation is that of the last restore, and undefined before any', async () => {
-  expect(await currentGeneration(NOON)).toBeUndefined()
+const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
+const after = { page: 1, count: 5 }
+
+test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
+  const provider = providerId('fed')
+  await appendToFeed(provider, [event(0), event(1)], NOON)
+  // A reader has read three more events, which the restore has undone.
+  await restored(2)
+  await appendToFeed(provider, [event(2)], NOON)
+  await appendToFeed(provider, [event(3), event(4)], NOON)
+  const read = async (position = { page: 0, count: 0 }) =>
+    listFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
+  expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
+  expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
+  expect((await read()).map(({ position }) => position)).toEqual([
+    { page: 1, count: 1 },
+    { page: 1, count: 2 },
+    ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
+  ])
+  expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
+})
+
+test('the feed fills its pages in every generation', async () => {
+  const provider = providerId('filled')
+  await restored(9)
+  const many = Array.from({ length: 65 }, (_, n) => event(n))
+  await appendToFeed(provider, many, NOON)
+  const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
+  expect(found.map(({ entry }) => entry)).toEqual(many)
+  expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
+})
+
+const provider = providerId('settled')
+const date = '2026-11-22' as Day
+const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
+const place = async (): Promise<Batch> => (await find()).batch
+
+const written = async (batch: Batch): Promise<Batch> => {
+  await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
+  return batch
+}
+
+test('a new batch never has the id of a batch that a restore lost', async () => {
+  const batches = [await place()]
   for (const generation of [2, 3]) {
     await restored(generation)
-    expect(await currentGeneration(NOON)).toBe(generation)
+    batches.push(await place())
   }
+  expect(new Set(batches.map(({ id }) => id)).size).toBe(3)
+  expect(batches).toMatchObject([{ n: 1 }, { n: 1, generation: 2 }, { n: 1, generation: 3 }])
+  expect(batches[0]).not.toHaveProperty('generation')
 })
 
-test('a restore holds every provider until an operator releases it or all', async () => {
-  expect(await isHeld(demo)).toBe(false)
+test('an open batch from before the restore stays in use, and later ones follow it', async () => {
+  const open = await written(await place())
   await restored(2)
-  expect([await isHeld(demo), await isHeld(other)]).toEqual([true, true])
-  await restored(2, { released: [demo] })
-  expect([await isHeld(demo), await isHeld(other)]).toEqual([false, true])
-  await restored(2, { released: [demo], releasedAt: NOON })
-  expect([await isHeld(demo), await isHeld(other)]).toEqual([false, false])
-  expect(isHeldBy(undefined, demo)).toBe(false)
+  expect(await find()).toEqual({ batch: open, isNew: false })
+  await written({ ...open, sealedAt: NOON })
+  const next = await written({ ...(await place()), sealedAt: NOON })
+  expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
+  expect(next.id).not.toBe(open.id)
 })
 
-describe('feed', () => {
-  const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
-  const after = { page: 1, count: 5 }
-
-  test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
-    const provider = providerId('fed')
-    await appendToFeed(provider, [event(0), event(1)], NOON)
-    // A reader has read three more events, which the restore has undone.
-    await restored(2)
-    await appendToFeed(provider, [event(2)], NOON)
-    await appendToFeed(provider, [event(3), event(4)], NOON)
-    const read = async (position = { page: 0, count: 0 }) =>
-      listFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
-    expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
-    expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
-    expect((await read()).map(({ position }) => position)).toEqual([
-      { page: 1, count: 1 },
-      { page: 1, count: 2 },
-      ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
-    ])
-    expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
-  })
-
-  test('the feed fills its pages in every generation', async () => {
-    const provider = providerId('filled')
-    await restored(9)
-    const many = Array.from({ length: 65 }, (_, n) => event(n))
-    await appendToFeed(provider, many, NOON)
-    const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
-    expect(found.map(({ entry }) => entry)).toEqual(many)
-    expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
-  })
-})
-
-describe('batch ids', () => {
-  const provider = providerId('settled')
-  const date = '2026-11-22' as Day
-  const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
-  const place = async (): Promise<Batch> => (await find()).batch
-
-  const written = async (batch: Batch): Promise<Batch> => {
-    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
-    return batch
-  }
-
-  test('a new batch never has the id of a batch that a restore lost', async () => {
-    const batches = [await place()]
-    for (const generation of [2, 3]) {
-      await restored(generation)
-      batches.push(await place())
-    }
-    expect(new Set(batches.map(({ id }) => id)).size).toBe(3)
-    expect(batches).toMatchObject([{ n: 1 }, { n: 1, generation: 2 }, { n: 1, generation: 3 }])
-    expect(batches[0]).not.toHaveProperty('generation')
-  })
-
-  test('an open batch from before the restore stays in use, and later ones follow it', async () => {
-    const open = await written(await place())
-    await restored(2)
-    expect(await find()).toEqual({ batch: open, isNew: false })
-    await written({ ...open, sealedAt: NOON })
-    const next = await written({ ...(await place()), sealedAt: NOON })
-    expect([open.n, next.n, (await place()).n]).toEqual([1, 2, 3])
-    expect(next.id).not.toBe(open.id)
-  })
-})
-
-test('a payout has the same uuid for the same attempt and batch', () => {
-  const uuidsOf = (batch: string) =>
-    [1, 2, 3].map((attempt) => payoutUuid(batch as Batch['id'], attempt))
-  const uuids = uuidsOf('STL-20261122-ABC123')
-  expect(uuidsOf('STL-20261122-ABC123')).toEqual(uuids)
-  expect(new Set([...uuids, ...uuidsOf('STL-20261122-ABC124')]).size).toBe(6)
-  for (const uuid of uuids) expect(v.safeParse(Uuid, uuid).success).toBe(true)
-})
-
-test('reconciliation lists held providers and reports no difference for held debits', async () => {
-  const runtime = still({ now: () => inSeconds(14 * 3_600) })
-  const late = async () => {
-    const { invariants, held } = await reconcile(TODAY, runtime)
-    const found = invariants.find(({ number }) => number === 4)
-    return { differences: found?.differences, held }
-  }
-  await putProviders()
-  const { facts } = await charged()
-  expect(await late()).toEqual({ differences: 1, held: [] })
-  await restored(2)
-  expect(await late()).toEqual({ differences: 0, held: [demo, other] })
-  await restored(2, { released: [demo] })
-  expect(await late()).toEqual({ differences: 1, held: [other] })
-  const debit = await findDebit(facts.reference)
-  if (!debit) throw new Error('No debit')
-  const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
-  await transitionFresh(debit, bankMove('failed', cause), still())
-  expect(await late()).toEqual({ differences: 0, held: [other] })
-})
-test('the generation is cached, also without any restore', async () => {
+test('the generation is cached for 30 seconds, also without any restore', async () => {
   process.env.CACHE_SECONDS = '30'
-  let reads = 0
-  const restore = aroundTableCalls((name, next) => {
-    if (name === 'Get') reads += 1
-    return next()
-  })
   // Last, because the reads of other tests are cached.
-  for (const seconds of [0, 10, 29]) await currentGeneration(inSeconds(86_400 + seconds))
-  expect(reads).toBe(1)
-  await currentGeneration(inSeconds(86_400 + 31))
-  expect(reads).toBe(2)
-  restore()
+  expect(await currentGeneration(inSeconds(86_400))).toBeUndefined()
+  await restored(2)
+  expect(await currentGeneration(inSeconds(86_429))).toBeUndefined()
+  expect(await currentGeneration(inSeconds(86_430))).toBe(2)
 })

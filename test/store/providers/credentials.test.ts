@@ -1,12 +1,8 @@
-import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
-import { BankIdentifier } from '../../../shared/domain/banks/bank.ts'
 import { real } from '../../../shared/runtime.ts'
 import {
   credentialId,
   findCaller,
-  findCredential,
-  listCredentials,
   putCredential,
   revokeCredential,
 } from '../../../shared/store/providers/credentials.ts'
@@ -21,20 +17,6 @@ beforeAll(async () => {
   await useFreshTable()
   await storeProvider(demoProvider)
   await storeBank(gcb)
-})
-
-test('a token identifies its caller: a provider with its settings, or a bank', async () => {
-  await putCredential('token-a', provider, [], real)
-  const owner = v.parse(BankIdentifier, 'GCB')
-  await putCredential('token-b', { kind: 'bank', owner, createdAt }, [], real)
-  const caller = (token: string) =>
-    expect.objectContaining({ suspended: false, credential: credentialId(token), limits: {} })
-  const [one, other] = [await findCaller('token-a', NOON), await findCaller('token-b', NOON)]
-  expect(one).toEqual(caller('token-a'))
-  expect(one).toMatchObject({ kind: 'provider', provider: demoProvider })
-  expect(other).toEqual(caller('token-b'))
-  expect(other).toMatchObject({ kind: 'bank', bank: owner })
-  expect(await findCaller('token-z', NOON)).toBeUndefined()
 })
 
 test('an override of a request limit takes effect within thirty seconds', async () => {
@@ -61,26 +43,4 @@ test('a token ends when it expires, cached or not', async () => {
   expect(await findCaller('token-f', inSeconds(50))).toBeDefined()
   expect(await findCaller('token-f', inSeconds(59))).toBeDefined()
   expect(await findCaller('token-f', inSeconds(60))).toBeUndefined()
-})
-
-test('an owner’s credentials are listed without tokens, including revoked ones', async () => {
-  const owner = v.parse(BankIdentifier, 'ECO')
-  const bank = { kind: 'bank', owner } as const
-  await putCredential('token-first', { ...bank, createdAt }, [], real)
-  const second = { ...bank, createdAt: inSeconds(1).toISOString() }
-  await putCredential('token-second', second, [], real)
-  await revokeCredential(credentialId('token-first'), inSeconds(2), [], real)
-  const listed = await listCredentials(bank)
-  expect(listed).toEqual([
-    {
-      ...bank,
-      createdAt,
-      id: credentialId('token-first'),
-      lastCharacters: 'irst',
-      revokedAt: inSeconds(2).toISOString(),
-    },
-    { ...second, id: credentialId('token-second'), lastCharacters: 'cond' },
-  ])
-  expect(await findCredential(credentialId('token-second'))).toEqual(listed[1])
-  expect(JSON.stringify(listed)).not.toContain('token-')
 })

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
@@ -10,7 +10,6 @@ import {
   batchedAppend,
   isInFeed,
   listFeed,
-  listNewest,
   loadFeedSince,
 } from '../../../shared/store/webhooks/feed.ts'
 import { inSeconds, NOON, providerId } from '../../support/examples.ts'
@@ -40,77 +39,46 @@ const entries = async (provider: ProviderId): Promise<FeedEntry[]> =>
 
 const pageItem = (provider: ProviderId, page: number) => stored<Item>(keys.feedPage(provider, page))
 
-describe('pages', () => {
-  test('a page has up to thirty events in the order of their append', async () => {
-    const provider = providerId('pages')
-    for (let n = 1; n <= 70; n += 7) await appendToFeed(provider, events(n, n + 6), NOON)
-    const found = await read(provider)
-    expect(found.map(({ entry }) => entry)).toEqual(events(1, 70))
-    expect(found.map(({ position }) => `${position.page}.${position.count}`)).toEqual([
-      ...Array.from({ length: 70 }, (_, n) => `${Math.floor(n / 30) + 1}.${(n % 30) + 1}`),
-    ])
-  })
-
-  test('one append can fill several pages of one provider', async () => {
-    const provider = providerId('many')
-    await appendToFeed(provider, events(1, 100), NOON)
-    expect(await entries(provider)).toEqual(events(1, 100))
-    expect(await entries(providerId('other'))).toEqual([])
-  })
-
-  test('every page expires except the newest', async () => {
-    const provider = providerId('quiet')
-    await appendToFeed(provider, events(1, 61), ago(40))
-    const expiries = await Promise.all(
-      [1, 2, 3].map(async (page) => (await pageItem(provider, page))?.expiresAt),
-    )
-    const expected = ago(5).getTime() / 1000
-    expect(expiries).toEqual([expected, expected, undefined])
-    await appendToFeed(provider, [event(62)], NOON)
-    expect(await read(provider, { page: 3, count: 1 })).toEqual([
-      { entry: event(62), position: { page: 3, count: 2 } },
-    ])
-  })
+test('every page expires except the newest', async () => {
+  const provider = providerId('quiet')
+  await appendToFeed(provider, events(1, 61), ago(40))
+  const expiries = await Promise.all(
+    [1, 2, 3].map(async (page) => (await pageItem(provider, page))?.expiresAt),
+  )
+  const expected = ago(5).getTime() / 1000
+  expect(expiries).toEqual([expected, expected, undefined])
+  await appendToFeed(provider, [event(62)], NOON)
+  expect(await read(provider, { page: 3, count: 1 })).toEqual([
+    { entry: event(62), position: { page: 3, count: 2 } },
+  ])
 })
 
-describe('readers', () => {
-  const provider = providerId('reader')
-  beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
+const provider = providerId('reader')
+beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
-  test.each([1, 29, 30, 31, 99, 100, 101])(
-    'a reader with pages of %i gets every event once',
-    async (limit) => {
-      const seen: FeedEntry[] = []
-      let after: FeedPosition = START
-      for (;;) {
-        const found = await read(provider, after, limit)
-        expect(found.length).toBe(Math.min(limit, 100 - seen.length))
-        const last = found.at(-1)
-        if (!last) break
-        seen.push(...found.map(({ entry }) => entry))
-        after = last.position
-      }
-      expect(seen).toEqual(events(1, 100))
-    },
-  )
+test.each([1, 29, 30, 31, 99, 100, 101])(
+  'a reader with pages of %i gets every event once',
+  async (limit) => {
+    const seen: FeedEntry[] = []
+    let after: FeedPosition = START
+    for (;;) {
+      const found = await read(provider, after, limit)
+      expect(found.length).toBe(Math.min(limit, 100 - seen.length))
+      const last = found.at(-1)
+      if (!last) break
+      seen.push(...found.map(({ entry }) => entry))
+      after = last.position
+    }
+    expect(seen).toEqual(events(1, 100))
+  },
+)
 
-  test('a reader at the end gets only later events, and none beyond it', async () => {
-    const later = providerId('later')
-    await appendToFeed(later, events(1, 30), NOON)
-    const end = { page: 1, count: 30 }
-    expect(await read(later, end)).toEqual([])
-    await appendToFeed(later, [event(31)], NOON)
-    expect(await read(later, end)).toEqual([{ entry: event(31), position: { page: 2, count: 1 } }])
-    expect(await read(later, { page: 9_999_999_999, count: 999 })).toEqual([])
-  })
-
-  test('expired pages are not returned', async () => {
-    const old = providerId('old')
-    await appendToFeed(old, events(1, 30), ago(31))
-    await appendToFeed(old, events(31, 40), ago(29))
-    expect((await read(old)).map(({ entry }) => entry)).toEqual(events(31, 40))
-    expect(await read(old, START, 1_000, ago(28))).toEqual([])
-  })
+test('expired pages are not returned', async () => {
+  const old = providerId('old')
+  await appendToFeed(old, events(1, 30), ago(31))
+  await appendToFeed(old, events(31, 40), ago(29))
+  expect((await read(old)).map(({ entry }) => entry)).toEqual(events(31, 40))
+  expect(await read(old, START, 1_000, ago(28))).toEqual([])
 })
 
 test('an event in the last two pages is not appended again, and new ones with it are', async () => {
@@ -119,16 +87,6 @@ test('an event in the last two pages is not appended again, and new ones with it
   await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
   await appendToFeed(provider, [event(45), event(46), event(2)], NOON)
   expect(await entries(provider)).toEqual(events(1, 46))
-})
-
-test('the newest events are listed newest first, across pages', async () => {
-  const provider = providerId('newest')
-  expect(await listNewest(provider, 5)).toEqual([])
-  await appendToFeed(provider, events(1, 65), NOON)
-  for (const limit of [1, 5, 6, 35, 36, 65, 80]) {
-    const newest = events(1, 65).reverse().slice(0, limit)
-    expect(await listNewest(provider, limit), String(limit)).toEqual(newest)
-  }
 })
 
 test('the events since a time are those of all later pages, more than one read has', async () => {
@@ -142,78 +100,62 @@ test('the events since a time are those of all later pages, more than one read h
   expect((await loadFeedSince(providerId('nobody'), ago(2))).size).toBe(0)
 })
 
-describe('concurrent workers', () => {
-  /** Returns a worker that shares only the table with the others, as another function does. */
-  const newWorker = async (): Promise<typeof appendToFeed> => {
-    vi.resetModules()
-    return (await import('../../../shared/store/webhooks/feed.ts')).appendToFeed
+/** Returns a worker that shares only the table with the others, as another function does. */
+const newWorker = async (): Promise<typeof appendToFeed> => {
+  vi.resetModules()
+  return (await import('../../../shared/store/webhooks/feed.ts')).appendToFeed
+}
+
+test('no event is lost, no reader misses one, and the events of a debit keep their order', async () => {
+  const provider = providerId('busy')
+  const workers = []
+  for (let n = 0; n < 8; n += 1) workers.push(await newWorker())
+  let writing = true
+  /** Reads with a cursor during the writes, and a last time after them. */
+  const follow = async (limit: number): Promise<FeedEntry[]> => {
+    const seen: FeedEntry[] = []
+    let after: FeedPosition = START
+    for (;;) {
+      const isLast = !writing
+      const found = await read(provider, after, limit)
+      seen.push(...found.map(({ entry }) => entry))
+      after = found.at(-1)?.position ?? after
+      if (isLast && found.length === 0) return seen
+      await turn()
+    }
   }
-
-  test('no event is lost, no reader misses one, and the events of a debit keep their order', async () => {
-    const provider = providerId('busy')
-    const workers = []
-    for (let n = 0; n < 8; n += 1) workers.push(await newWorker())
-    let writing = true
-    /** Reads with a cursor during the writes, and a last time after them. */
-    const follow = async (limit: number): Promise<FeedEntry[]> => {
-      const seen: FeedEntry[] = []
-      let after: FeedPosition = START
-      for (;;) {
-        const isLast = !writing
-        const found = await read(provider, after, limit)
-        seen.push(...found.map(({ entry }) => entry))
-        after = found.at(-1)?.position ?? after
-        if (isLast && found.length === 0) return seen
-        await turn()
-      }
+  const readers = [1, 3, 30, 100].map(follow)
+  // A debit brings two events when it is created, and one with each transition.
+  const write = async (append: typeof appendToFeed, debit: number) => {
+    for (const ns of [[0, 1], [2], [3], [4]]) {
+      await append(
+        provider,
+        ns.map((n) => event(debit, n)),
+        NOON,
+      )
     }
-    const readers = [1, 3, 30, 100].map(follow)
-    // A debit brings two events when it is created, and one with each transition.
-    const write = async (append: typeof appendToFeed, debit: number) => {
-      for (const ns of [[0, 1], [2], [3], [4]]) {
-        await append(
-          provider,
-          ns.map((n) => event(debit, n)),
-          NOON,
-        )
-      }
-    }
-    await Promise.all(workers.map(write))
-    writing = false
-    const found = await read(provider)
-    const order = found.map(({ entry }) => entry)
-    for (const seen of await Promise.all(readers)) expect(seen).toEqual(order)
-    const debits = [...Map.groupBy(order, ({ reference }) => reference).values()]
-    expect(debits.map((ours) => ours.map(({ n }) => n))).toEqual(Array(8).fill([0, 1, 2, 3, 4]))
-    const pages = [...Map.groupBy(found, ({ position }) => position.page).values()]
-    expect(pages.map((page) => page.length)).toEqual([30, 10])
-  }, 60_000)
-})
+  }
+  await Promise.all(workers.map(write))
+  writing = false
+  const found = await read(provider)
+  const order = found.map(({ entry }) => entry)
+  for (const seen of await Promise.all(readers)) expect(seen).toEqual(order)
+  const debits = [...Map.groupBy(order, ({ reference }) => reference).values()]
+  expect(debits.map((ours) => ours.map(({ n }) => n))).toEqual(Array(8).fill([0, 1, 2, 3, 4]))
+  const pages = [...Map.groupBy(found, ({ position }) => position.page).values()]
+  expect(pages.map((page) => page.length)).toEqual([30, 10])
+}, 60_000)
 
-describe('one worker with concurrent events', () => {
-  test('an append resolves when its event is written, and writes no event twice', async () => {
-    const provider = providerId('batch')
-    // The stream may bring a record twice in one batch.
-    const batch = [...events(1, 3), ...events(2, 100), event(5)]
-    const append = batchedAppend()
-    await Promise.all(
-      batch.map(async (one) => {
-        await append(provider, [one], NOON)
-        expect(await entries(provider)).toContainEqual(one)
-      }),
-    )
-    expect(await entries(provider)).toEqual(events(1, 100))
-  })
-
-  test('a failed append rejects, and the next one succeeds', async () => {
-    const provider = providerId('outage')
-    const append = batchedAppend()
-    const { TABLE_NAME } = process.env
-    process.env.TABLE_NAME = 'no-such-table'
-    const lost = await Promise.allSettled(events(1, 3).map((one) => append(provider, [one], NOON)))
-    process.env.TABLE_NAME = TABLE_NAME
-    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    await append(provider, events(1, 3), NOON)
-    expect(await entries(provider)).toEqual(events(1, 3))
-  })
+test('an append resolves when its event is written, and writes no event twice', async () => {
+  const provider = providerId('batch')
+  // The stream may bring a record twice in one batch.
+  const batch = [...events(1, 3), ...events(2, 100), event(5)]
+  const append = batchedAppend()
+  await Promise.all(
+    batch.map(async (one) => {
+      await append(provider, [one], NOON)
+      expect(await entries(provider)).toContainEqual(one)
+    }),
+  )
+  expect(await entries(provider)).toEqual(events(1, 100))
 })

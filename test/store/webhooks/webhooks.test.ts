@@ -1,19 +1,16 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, expect, test } from 'vitest'
-import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
-import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
+import { noteSlow } from '../../../shared/domain/webhooks/health.ts'
+import { afterPage, automaticRecovery } from '../../../shared/domain/webhooks/recovery.ts'
 import { real } from '../../../shared/runtime.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
-import { noWrites } from '../../../shared/store/settings.ts'
 import { type Item, read } from '../../../shared/store/table.ts'
-import {
-  changeWebhook,
-  findWebhook,
-  removeWebhook,
-} from '../../../shared/store/webhooks/webhooks.ts'
-import { NOON, providerId, webhook } from '../../support/examples.ts'
+import { changeHealth, findHealth, isSlow } from '../../../shared/store/webhooks/health.ts'
+import { openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
+import { findWebhook } from '../../../shared/store/webhooks/webhooks.ts'
+import { atOnce, inSeconds, NOON, providerId, webhook } from '../../support/examples.ts'
 import { storeWebhook } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
@@ -24,39 +21,13 @@ beforeAll(() => {
 
 const demo = providerId('demo')
 
-const itemOf = () => read<Item>(keys.webhook(demo))
-const change = (id: ProviderId, next: (before: Webhook | undefined) => Webhook | undefined) =>
-  changeWebhook(id, next, noWrites, real)
-
 test('a webhook is read back with its secrets, which the table has only sealed', async () => {
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
   await storeWebhook(demo, rotating)
   expect(await findWebhook(demo)).toEqual(rotating)
-  const item = await itemOf()
-  expect(JSON.stringify(item)).not.toMatch(/c2VjcmV0|b2xk|whsec/)
-  const { secret, previous } = item as { secret: string; previous: { secret: string } }
-  for (const sealed of [secret, previous.secret]) {
-    expect(await unseal(sealed, 'demo')).toMatch(/^whsec_/)
-    await expect(unseal(sealed, 'other')).rejects.toThrow()
-  }
+  expect(JSON.stringify(await read(keys.webhook(demo)))).not.toMatch(/c2VjcmV0|b2xk|whsec/)
   await storeWebhook(demo, webhook)
   expect(await findWebhook(demo)).toEqual(webhook)
-})
-
-test('a webhook is removed once', async () => {
-  await storeWebhook(demo, webhook)
-  expect(await removeWebhook(demo, noWrites, real)).toBe(true)
-  expect(await findWebhook(demo)).toBeUndefined()
-  expect(await removeWebhook(demo, noWrites, real)).toBe(false)
-})
-
-test('a change to undefined or to the same object writes nothing', async () => {
-  expect(await change(providerId('nobody'), (before) => before)).toBeUndefined()
-  expect(await findWebhook(providerId('nobody'))).toBeUndefined()
-  await storeWebhook(demo, webhook)
-  const item = await itemOf()
-  expect(await change(demo, (before) => before)).toEqual(webhook)
-  expect(await itemOf()).toEqual(item)
 })
 
 test('a sealed secret opens only for its owner, with its key, and unchanged', async () => {
@@ -82,4 +53,42 @@ test('on AWS the key is read from Secrets Manager once', async () => {
   expect(calls.commandCalls(GetSecretValueCommand)).toHaveLength(1)
   process.env.SEALING_KEY = 'from the manager'
   expect(await unseal(sealed, 'demo')).toBe('whsec_2')
+})
+
+test('no change of the health by twenty concurrent workers is lost', async () => {
+  await atOnce(20, (n) =>
+    changeHealth(demo, ({ recoveredAt = NOON }) => ({
+      recoveredAt: new Date(recoveredAt.getTime() + 2 ** n),
+    })),
+  )
+  const { recoveredAt } = await findHealth(demo)
+  expect(recoveredAt?.getTime()).toBe(NOON.getTime() + 2 ** 20 - 1)
+})
+
+test('the slow mark is cached for 30 seconds', async () => {
+  const provider = providerId('slow')
+  expect(await isSlow(provider, NOON)).toBe(false)
+  await changeHealth(provider, (health) => noteSlow(health, NOON))
+  expect(await isSlow(provider, inSeconds(29))).toBe(false)
+  expect(await isSlow(provider, inSeconds(30))).toBe(true)
+})
+
+test('a recovery starts once, writes each page once and in order, and is swept until it is done', async () => {
+  const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
+  const item = () => read<Item>(keys.recovery(demo, 'r-1'))
+  const first = automaticRecovery({ provider: demo, id: 'r-1', now: NOON })
+  expect([await openRecovery(first), await openRecovery(first)]).toEqual([true, false])
+  expect(await item()).toMatchObject({
+    work: expect.stringMatching(/^WATCH#[0-7]$/),
+    due: inSeconds(120).toISOString(),
+    expiresAt: inSeconds(90 * 86_400).getTime() / 1000,
+  })
+  const second = afterPage(first, page(), inSeconds(3))
+  const last = afterPage(second, page(true), inSeconds(14))
+  expect(await putPage(last)).toBe(false)
+  expect([await putPage(second), await putPage(second)]).toEqual([true, false])
+  expect(await item()).toMatchObject({ due: inSeconds(3 + 10 + 120).toISOString() })
+  expect(await putPage(last)).toBe(true)
+  expect(await item()).not.toHaveProperty('work')
+  expect(await openRecovery(first)).toBe(true)
 })

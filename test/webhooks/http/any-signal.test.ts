@@ -9,17 +9,6 @@ const collect: () => void = runInNewContext('gc')
 
 const pair = () => [new AbortController(), new AbortController()] as const
 
-test.each([0, 1] as const)('an abort of source %d aborts the signal with its reason', (index) => {
-  const sources = pair()
-  const { signal } = anySignal(sources[0].signal, sources[1].signal)
-  expect(signal.aborted).toBe(false)
-  sources[index].abort('over')
-  sources[1 - index]?.abort('later')
-  expect(signal).toMatchObject({ aborted: true, reason: 'over' })
-  const { signal: late } = anySignal(sources[index].signal, new AbortController().signal)
-  expect(late).toMatchObject({ aborted: true, reason: 'over' })
-})
-
 test('the signal stays aborted after its source is garbage-collected', async () => {
   const aborted = () => {
     const [first, second] = pair()

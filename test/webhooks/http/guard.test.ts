@@ -1,11 +1,11 @@
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { connect, type LookupFunction } from 'node:net'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
-import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
+import type { Network } from '../../../shared/webhooks/http/network.ts'
+import { network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
-import { strict } from '../../../shared/webhooks/http/target.ts'
+import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
+import { refused } from '../../support/refused.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -26,7 +26,7 @@ const unreached = (cause: string, address: string | null = null) => ({
   outcome: { kind: 'unreached', cause },
   address,
 })
-const refused = unreached('address')
+const notSent = unreached('address')
 const accepted = { outcome: { kind: 'answered', code: 200, body: 'thanks' }, address: '127.0.0.1' }
 
 /** Applies the address rules to any URL, because tests cannot use port 443. */
@@ -44,23 +44,14 @@ const listener = () => receiver((_, response) => response.end('thanks'))
 const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
   post(requestTo(url, request), networkOf(changes))
 
-const forms: [string, (url: string) => string][] = [
+test.each<[string, (url: string) => string]>([
   ['of this machine, outside a local sandbox', (url) => url],
   ['with TLS', (url) => url.replace('http:', 'https:')],
-  ['as a number', (url) => named(url, '2130706433')],
-  ['in octal', (url) => named(url, '0177.0.0.1')],
-  ['in full-width digits', (url) => named(url, '\uff11\uff12\uff17.0.0.1')],
   ['mapped into IPv6', (url) => named(url, '[::ffff:127.0.0.1]')],
-  ['as localhost', (url) => named(url, 'localhost')],
   ['by a name, without TLS', (url) => named(url)],
-  ['by a name, on another port', (url) => named(url).replace('http:', 'https:')],
-  ['with credentials', (url) => url.replace('//', '//user:pass@')],
-  ['that is no URL', () => 'https://'],
-]
-
-test.each(forms)('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
+])('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
   const url = await listener()
-  expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
+  expect(await sent(urlOf(url), { resolve: here })).toEqual(notSent)
   expect(connectionsTo(url)).toEqual([])
 })
 
@@ -69,80 +60,43 @@ test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
   async (addresses) => {
     const url = await listener()
     const network = networkOf({ resolve: async () => addresses.split(',') })
-    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
+    expect(await sendByName(requestTo(named(url)), network)).toEqual(notSent)
     expect(connectionsTo(url)).toEqual([])
   },
 )
 
-describe('a local sandbox', () => {
-  test('accepts http://127.0.0.1, except for a host of this service', async () => {
-    const url = await listener()
-    const ownHosts = [new URL(url).host]
-    expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-    expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
-  })
-
-  const hosts = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
-  test.each(hosts)('refuses http://%s', async (host) => {
-    const url = await listener()
-    expect(await sent(named(url, host), { localPeers: ['127.0.0.1'], resolve: here })).toEqual(
-      refused,
-    )
-    expect(connectionsTo(url)).toEqual([])
-  })
-
-  test('refuses a name that resolves to 127.0.0.1', async () => {
-    const network = { localPeers: ['127.0.0.1'], resolve: here }
-    expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
-  })
+test('a local sandbox accepts http://127.0.0.1, except for a host of this service', async () => {
+  const url = await listener()
+  const ownHosts = [new URL(url).host]
+  expect(await sent(url, { localPeers: ['127.0.0.1'], ownHosts })).toEqual(notSent)
+  expect(connectionsTo(url)).toEqual([])
+  expect(await sent(url, { localPeers: ['127.0.0.1'] })).toEqual(accepted)
 })
 
-describe('an attempt', () => {
-  test('resolves the name once, connects to that address, and the next one checks it again', async () => {
-    const url = await listener()
-    const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
-    const request = requestTo(named(url, 'no-such-host.invalid'))
-    expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
-    expect(lookups).toEqual(['no-such-host.invalid'])
-    expect(await sendHere(request, networkOf({ resolve }))).toEqual(refused)
-    expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
-    expect(connectionsTo(url)).toHaveLength(1)
-  })
-
-  test('falls back to the next address if one is unreachable', async () => {
-    const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
-    const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
-    expect(await anyAddress(requestTo(named(await listener())), network)).toEqual(accepted)
-  })
-
-  test('sends no bytes to a peer with an unchecked address: 0.0.0.0 is 127.0.0.1', async () => {
-    const url = await listener()
-    const result = await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())
-    expect(result).toEqual(unreached('address', '127.0.0.1'))
-    const [connection] = connectionsTo(url)
-    await ended(connection)
-    expect(connection?.bytesRead).toBe(0)
-  })
-
-  test('sends the name in the Host header', async () => {
-    const hosts: (string | undefined)[] = []
-    const url = await receiver((request, response) => {
-      hosts.push(request.headers.host)
-      response.end()
-    })
-    await sendHere(requestTo(named(url)), nearby)
-    expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
-  })
+test('an attempt resolves the name once, connects to that address, and the next one checks it again', async () => {
+  const url = await listener()
+  const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
+  const request = requestTo(named(url, 'no-such-host.invalid'))
+  expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
+  expect(lookups).toEqual(['no-such-host.invalid'])
+  expect(await sendHere(request, networkOf({ resolve }))).toEqual(notSent)
+  expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
+  expect(connectionsTo(url)).toHaveLength(1)
 })
 
-test('Node skips the lookup for an IP address, so the URL check must cover it', async () => {
-  const { port } = new URL(await listener())
-  const lookup = vi.fn<LookupFunction>((_host, _options, done) => done(null, []))
-  const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
-  await once(socket, 'connect')
-  socket.destroy()
-  expect(lookup).not.toHaveBeenCalled()
+test('an attempt falls back to the next address if one is unreachable', async () => {
+  const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
+  const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
+  expect(await anyAddress(requestTo(named(await listener())), network)).toEqual(accepted)
+})
+
+test('an attempt sends no bytes to a peer with an unchecked address: 0.0.0.0 is 127.0.0.1', async () => {
+  const url = await listener()
+  const result = await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())
+  expect(result).toEqual(unreached('address', '127.0.0.1'))
+  const [connection] = connectionsTo(url)
+  await ended(connection)
+  expect(connection?.bytesRead).toBe(0)
 })
 
 test('sequential attempts share a connection; concurrent ones and other names do not', async () => {
@@ -159,12 +113,12 @@ test('sequential attempts share a connection; concurrent ones and other names do
 const never = () => Promise.withResolvers<string[]>().promise
 
 test.each([
-  ['has no addresses', 'dns', async () => [], {}],
-  ['is unknown to the DNS of this machine', 'dns', resolveHost, {}],
-  ['does not resolve in time', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
-  ['does not resolve in the attempt', 'connect_timeout', never, { timeoutSeconds: 0.1 }],
+  ['fails', 'dns', () => Promise.reject(new Error('no')), {}],
+  ['finds nothing on this machine', 'dns', resolveHost, {}],
+  ['exceeds the connection timeout', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
+  ['exceeds the timeout', 'connect_timeout', never, { timeoutSeconds: 0.1 }],
 ])(
-  'an attempt to a name that %s ends with %s',
+  'an attempt to a name whose lookup %s ends with %s',
   async (_, cause, resolve, request) => {
     const url = `https://${'x'.repeat(64)}.example/`
     expect(await sent(url, { resolve }, request)).toEqual(unreached(cause))
@@ -185,4 +139,61 @@ test('the only sender of a deployment is strict', () => {
     (file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? [],
   )
   expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
+})
+
+const NAMED = 'https://provider.example/hooks'
+
+const check = (text: string, changes: Partial<Network> = {}) =>
+  targetOf(text, {
+    network: networkOf(changes),
+    rules: strict,
+    signal: AbortSignal.timeout(5_000),
+  })
+
+const rejection = async (target: ReturnType<typeof check>) => {
+  const result = await target
+  if (!('cause' in result)) throw new Error(`Not rejected: ${result.url}`)
+  const { url } = refused(result.refusal).details as { url: string[] }
+  return [result.cause, ...url]
+}
+
+test.each([[['8.8.8.8']], [['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']]])(
+  'a name with the public addresses %j is resolved once',
+  async (addresses) => {
+    const { lookups, resolve } = fakeResolver(addresses, ['127.0.0.1'])
+    expect(await check(NAMED, { resolve })).toEqual({ url: new URL(NAMED), addresses })
+    expect(lookups).toEqual(['provider.example'])
+  },
+)
+
+const privateLists =
+  '127.0.0.1|10.0.0.1|169.254.169.254|192.168.1.1|0.0.0.0|::1|fd00:ec2::254|fe80::1%eth0|' +
+  '::ffff:8.8.8.8|64:ff9b::8.8.8.8|8.8.8.8,10.0.0.1|10.0.0.1,8.8.8.8|8.8.8.8,1.1.1.1,::1|' +
+  '2606:4700:4700::1111,127.0.0.1|alias.provider.example|'
+
+test.each(privateLists.split('|'))('a name with the addresses %s is rejected', async (list) => {
+  for (const localPeers of [[], ['127.0.0.1']]) {
+    const target = check(NAMED, { localPeers, resolve: async () => list.split(',') })
+    expect(await rejection(target)).toEqual(['address', 'must resolve to public addresses only'])
+  }
+})
+
+test.each([
+  ['https://8.8.8.8/hooks', '8.8.8.8'],
+  ['https://134744072/hooks', '8.8.8.8'],
+  ['https://[2606:4700:4700:0::1111]/hooks', '2606:4700:4700::1111'],
+])('%s has the public address %s without a lookup', async (text, address) => {
+  const { lookups, resolve } = fakeResolver()
+  expect(await check(text, { resolve })).toMatchObject({ addresses: [address] })
+  expect(lookups).toEqual([])
+})
+
+test('only a host that a local sandbox names may be private, and only without TLS', async () => {
+  const network = { localPeers: ['peer.example'], resolve: async () => ['10.0.0.2'] }
+  const url = new URL('http://peer.example:8080/hooks')
+  expect(await check(url.href, network)).toEqual({ url, addresses: ['10.0.0.2'] })
+  const secure = await rejection(check('https://peer.example:8443/hooks', network))
+  expect(secure).toEqual(['address', 'must resolve to public addresses only'])
+  const other = await rejection(check('http://other.example:8080/hooks', network))
+  expect(other).toEqual(['address', 'must use https'])
 })

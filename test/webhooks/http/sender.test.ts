@@ -4,12 +4,11 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { defined } from '../../../shared/domain/defined.ts'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { blackHole } from './black-hole.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -121,36 +120,43 @@ const MIB = 1024 * 1024
 const letters = 'x'.repeat(64 * 1024)
 const OK = 'HTTP/1.1 200 OK\r\n'
 
-describe('the body of a response', () => {
-  test.each([
-    ['a body of 300 MB', `${OK}content-length: 314572800\r\n\r\n`, letters],
-    ['a body that never ends', `${OK}\r\n`, letters],
-    ['endless chunks', `${OK}transfer-encoding: chunked\r\n\r\n`, `10000\r\n${letters}\r\n`],
-  ])('4 KiB of %s are read, then the connection is closed', async (_, head, piece) => {
+test.each([
+  ['a body of 300 MB', `${OK}content-length: 314572800\r\n\r\n`, letters],
+  ['a body that never ends', `${OK}\r\n`, letters],
+  ['endless chunks', `${OK}transfer-encoding: chunked\r\n\r\n`, `10000\r\n${letters}\r\n`],
+])(
+  'the body of a response 4 KiB of %s are read, then the connection is closed',
+  async (_, head, piece) => {
     const { pour, written } = endless(head, piece)
     const url = await rawReceiver(pour)
     expect(await send(url)).toEqual(answered('x'.repeat(4_096)))
     await ended(connectionsTo(url)[0])
     expect(written()).toBeLessThan(16 * MIB)
-  })
+  },
+)
 
-  test.each([4_095, 4_096, 4_097])('of %i bytes, at most 4 KiB are stored', async (bytes) => {
+test.each([4_095, 4_096, 4_097])(
+  'the body of a response of %i bytes, at most 4 KiB are stored',
+  async (bytes) => {
     const url = await receiver((_, response) => response.end('x'.repeat(bytes)))
     expect(await send(url)).toEqual(answered('x'.repeat(Math.min(bytes, 4_096))))
-  })
+  },
+)
 
-  test('a compressed body is not decompressed', async () => {
-    const packed = gzipSync(Buffer.alloc(MIB))
-    const url = await receiver((_, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
-    })
-    expect(await send(url)).toMatchObject({ code: 200, body: packed.toString('utf8') })
+test('a compressed body is not decompressed', async () => {
+  const packed = gzipSync(Buffer.alloc(MIB))
+  const url = await receiver((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
   })
+  expect(await send(url)).toMatchObject({ code: 200, body: packed.toString('utf8') })
+})
 
-  test.each([
-    ['of the attempt', 5, 0.3],
-    ['of its own', 0.2, 10],
-  ])('a slow body is cut at the limit %s and keeps the status', async (_, ...limits) => {
+test.each([
+  ['of the attempt', 5, 0.3],
+  ['of its own', 0.2, 10],
+])(
+  'the body of a response a slow body is cut at the limit %s and keeps the status',
+  async (_, ...limits) => {
     const [bodySeconds, timeoutSeconds] = limits
     const url = await receiver(slowBody)
     const startedAt = performance.now()
@@ -158,29 +164,29 @@ describe('the body of a response', () => {
     const body = expect.stringMatching(/^\.+$/)
     expect(sent.outcome).toEqual({ kind: 'answered', code: 200, body })
     expect(performance.now() - startedAt).toBeLessThan(4_000)
-  })
+  },
+)
 
-  test.each([
-    [6, 'end'],
-    [100, 'end'],
-    [6, 'resetAndDestroy'],
-    [100, 'resetAndDestroy'],
-  ] as const)('six bytes of %i are stored when %s follows', async (length, leave) => {
-    const url = await rawReceiver((socket) => {
-      onceHeadersAreThere(() => socket[leave]())
-      socket.write(`${OK}content-length: ${length}\r\n\r\nthanks`)
-    })
-    expect(await send(url)).toEqual(answered('thanks'))
+test.each([
+  [6, 'end'],
+  [100, 'end'],
+  [6, 'resetAndDestroy'],
+  [100, 'resetAndDestroy'],
+] as const)('six bytes of %i are stored when %s follows', async (length, leave) => {
+  const url = await rawReceiver((socket) => {
+    onceHeadersAreThere(() => socket[leave]())
+    socket.write(`${OK}content-length: ${length}\r\n\r\nthanks`)
   })
+  expect(await send(url)).toEqual(answered('thanks'))
+})
 
-  test('bytes after a 204 are neither stored nor read as the next response', async () => {
-    const smuggled = `${OK}content-length: 4\r\n\r\nevil`
-    const url = await rawReceiver((socket) => {
-      socket.write(`HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\n${smuggled}`)
-    })
-    for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(answered('', 204))
-    expect(connectionsTo(url)).toHaveLength(3)
+test('bytes after a 204 are neither stored nor read as the next response', async () => {
+  const smuggled = `${OK}content-length: 4\r\n\r\nevil`
+  const url = await rawReceiver((socket) => {
+    socket.write(`HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\n${smuggled}`)
   })
+  for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(answered('', 204))
+  expect(connectionsTo(url)).toHaveLength(3)
 })
 
 const final = `${OK}content-length: 6\r\n\r\nthanks`
@@ -199,94 +205,64 @@ test.each([
   expect(await send(url)).toEqual(outcome)
 })
 
-describe('an attempt without a response', () => {
-  const short = { timeoutSeconds: 0.2 }
-  const late: RequestListener = (_, response) => {
-    const answer = setTimeout(() => response.end('thanks'), 400)
-    response.on('close', () => clearTimeout(answer))
-  }
-  const slowHeaders = (socket: Socket) => {
-    socket.write(`${OK}x-slow: `)
-    const drip = setInterval(() => socket.write('.'), 20)
-    socket.on('close', () => clearInterval(drip))
-  }
-  const servers: [string, () => Promise<string>][] = [
-    ['responds too late', () => receiver(late)],
-    ['sends slow headers', () => rawReceiver(slowHeaders)],
-    ['accepts the connection only', () => listening(createNetServer())],
-    ['reads nothing', () => listening(createNetServer({ pauseOnConnect: true }))],
-  ]
+const short = { timeoutSeconds: 0.2 }
+const late: RequestListener = (_, response) => {
+  const answer = setTimeout(() => response.end('thanks'), 400)
+  response.on('close', () => clearTimeout(answer))
+}
+const slowHeaders = (socket: Socket) => {
+  socket.write(`${OK}x-slow: `)
+  const drip = setInterval(() => socket.write('.'), 20)
+  socket.on('close', () => clearInterval(drip))
+}
+const servers: [string, () => Promise<string>][] = [
+  ['responds too late', () => receiver(late)],
+  ['sends slow headers', () => rawReceiver(slowHeaders)],
+  ['accepts the connection only', () => listening(createNetServer())],
+  ['reads nothing', () => listening(createNetServer({ pauseOnConnect: true }))],
+]
 
-  test.each(servers)('is a read_timeout if the receiver %s', async (_, open) => {
-    const request = { ...short, body: 'x'.repeat(8 * MIB) }
-    expect(await send(await open(), request)).toEqual(unreached('read_timeout'))
-  })
-
-  test('does not end at the connection timeout', async () => {
-    const url = await receiver(late)
-    expect(await send(url, { connectionTimeoutSeconds: 0.1 })).toEqual(answered('thanks'))
-  })
-
-  test('is refused at a closed port', async () => {
-    const server = createServer()
-    const url = await listening(server)
-    server.close()
-    await once(server, 'close')
-    const sent = await post(requestTo(url), local)
-    expect(sent).toEqual({ outcome: unreached('refused'), address: null })
-  })
-
-  test.each([{ connectionTimeoutSeconds: 0.2 }, short])(
-    'is a connect_timeout at %j if the connection is not accepted',
-    async (request) => {
-      const hole = await blackHole()
-      const sent = await post(requestTo(hole.url, request), local)
-      expect(sent).toEqual({ outcome: unreached('connect_timeout'), address: null })
-      await hole.close()
-    },
-    2_000,
-  )
-
-  const ends = (reply: string) => (socket: Socket) => socket.end(reply)
-  const violations: [string, (socket: Socket) => void][] = [
-    ['resets the connection', (socket) => socket.resetAndDestroy()],
-    ['closes the connection', ends('')],
-    ['does not speak HTTP', ends('HELLO\r\n\r\n')],
-    ['speaks HTTP/2', ends('HTTP/2 200\r\n\r\n')],
-    ['sends a status without digits', ends('HTTP/1.1 OK\r\n\r\n')],
-    ['sends a status of two digits', ends('HTTP/1.1 20 OK\r\n\r\n')],
-    ['sends a status of four digits', ends('HTTP/1.1 2000 OK\r\n\r\n')],
-    ['breaks off in its headers', ends(`${OK}x-half: `)],
-    ['sends two lengths', ends(`${OK}content-length: 1\r\ncontent-length: 2\r\n\r\nab`)],
-    ['sends 20,000 headers', ends(`${OK}${'a: b\r\n'.repeat(20_000)}\r\n`)],
-    ['sends an endless header', endless(`${OK}a: `, letters).pour],
-    ['sends endless headers', endless(OK, 'a: b\r\n'.repeat(1_000)).pour],
-    [
-      'sends endless interim responses',
-      endless('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)).pour,
-    ],
-  ]
-
-  test.each(violations)('is broken if the receiver %s', async (_, respond) => {
-    expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
-  })
+test.each(servers)('an attempt is a read_timeout if the receiver %s', async (_, open) => {
+  const request = { ...short, body: 'x'.repeat(8 * MIB) }
+  expect(await send(await open(), request)).toEqual(unreached('read_timeout'))
 })
 
-test('the next attempt after a reset uses a new connection', async () => {
-  let visits = 0
-  const url = await receiver((request, response) => {
-    visits += 1
-    if (visits === 1) request.socket.resetAndDestroy()
-    else response.end('thanks')
-  })
-  expect(await send(url)).toEqual(unreached('broken'))
-  expect(await send(url)).toEqual(answered('thanks'))
+test('an attempt does not end at the connection timeout', async () => {
+  const url = await receiver(late)
+  expect(await send(url, { connectionTimeoutSeconds: 0.1 })).toEqual(answered('thanks'))
 })
 
-test('a connection with `connection: close` is not kept', async () => {
-  const url = await receiver((_, response) => response.setHeader('connection', 'close').end())
-  for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(answered(''))
-  expect(connectionsTo(url)).toHaveLength(3)
+test('an attempt is refused at a closed port', async () => {
+  const server = createServer()
+  const url = await listening(server)
+  server.close()
+  await once(server, 'close')
+  const sent = await post(requestTo(url), local)
+  expect(sent).toEqual({ outcome: unreached('refused'), address: null })
+})
+
+const ends = (reply: string) => (socket: Socket) => socket.end(reply)
+const violations: [string, (socket: Socket) => void][] = [
+  ['resets the connection', (socket) => socket.resetAndDestroy()],
+  ['closes the connection', ends('')],
+  ['does not speak HTTP', ends('HELLO\r\n\r\n')],
+  ['speaks HTTP/2', ends('HTTP/2 200\r\n\r\n')],
+  ['sends a status without digits', ends('HTTP/1.1 OK\r\n\r\n')],
+  ['sends a status of two digits', ends('HTTP/1.1 20 OK\r\n\r\n')],
+  ['sends a status of four digits', ends('HTTP/1.1 2000 OK\r\n\r\n')],
+  ['breaks off in its headers', ends(`${OK}x-half: `)],
+  ['sends two lengths', ends(`${OK}content-length: 1\r\ncontent-length: 2\r\n\r\nab`)],
+  ['sends 20,000 headers', ends(`${OK}${'a: b\r\n'.repeat(20_000)}\r\n`)],
+  ['sends an endless header', endless(`${OK}a: `, letters).pour],
+  ['sends endless headers', endless(OK, 'a: b\r\n'.repeat(1_000)).pour],
+  [
+    'sends endless interim responses',
+    endless('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)).pour,
+  ],
+]
+
+test.each(violations)('an attempt is broken if the receiver %s', async (_, respond) => {
+  expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
 })
 
 test('at most 64 idle connections are kept', async () => {

@@ -1,0 +1,146 @@
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs'
+import type { Context, SQSEvent } from 'aws-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, expect, test } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
+import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { nextAttempt } from '../../shared/queues/outbox.ts'
+import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
+import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
+
+process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
+process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
+
+const calls = mockClient(sqs)
+beforeEach(() => {
+  calls.reset()
+  calls.on(ChangeMessageVisibilityCommand).resolves({})
+})
+
+/** Lists the queue and the size of each batch that was sent. */
+const batches = () =>
+  calls
+    .commandCalls(SendMessageBatchCommand)
+    .map(({ args: [{ input }] }) => [input.QueueUrl?.split('/').at(-1), input.Entries?.length])
+
+const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
+const reference = 'DCS-20261121-ABC123' as Reference
+
+const outgoing = (delaySeconds = 0): Outgoing => ({
+  queue: 'submissions',
+  message: { reference },
+  group: 'GCB',
+  delaySeconds,
+})
+
+test('a delay is rounded up to whole seconds, is never negative, and has the maximum of SQS', async () => {
+  calls.on(SendMessageCommand).resolves({})
+  for (const delay of [-5, 0, 0.2, 2, 299.01, 900]) await send(outgoing(delay))
+  const delays = calls
+    .commandCalls(SendMessageCommand)
+    .map(({ args }) => args[0].input.DelaySeconds)
+  expect(delays).toEqual([0, 0, 1, 2, 300, 900])
+  await expect(send(outgoing(901))).rejects.toThrow(RangeError)
+})
+
+test('twenty-five messages for one queue take three calls, and none takes no call', async () => {
+  calls.on(SendMessageBatchCommand).resolves({})
+  expect(await sendAll(Array.from({ length: 25 }, () => outgoing()))).toEqual([])
+  expect(batches().map(([, count]) => count)).toEqual([10, 10, 5])
+  await sendAllOrThrow([])
+  expect(calls.calls()).toHaveLength(3)
+})
+
+test('each queue has its own calls, and a refusal by one does not affect the others', async () => {
+  const message = { reference, n: 0, attempt: 1 }
+  const event: Outgoing = { queue: 'webhooks-low', message, group: 'demo' }
+  calls
+    .on(SendMessageBatchCommand)
+    .callsFake(({ QueueUrl }) => (QueueUrl.endsWith('submissions') ? refuseSecond : {}))
+  const refused = outgoing(7)
+  expect(await sendAll([outgoing(), event, refused, event])).toEqual([refused])
+  expect(batches()).toEqual([
+    ['submissions', 2],
+    ['webhooks-low', 2],
+  ])
+  await expect(sendAllOrThrow([outgoing(), refused])).rejects.toThrow('SQS refused 1 messages')
+})
+
+test.each([
+  ['behind', -3],
+  ['in step', 0],
+  ['ahead', 3],
+])('a retry keeps the whole seconds of its delay while the clock is %s', (_, milliseconds) => {
+  const { provider } = pendingDebit().facts
+  const event = { reference, n: 3, provider, type: 'failed' as const, at: NOON }
+  const timing = { id: 'dlv_1_1', at: NOON, milliseconds: 50, address: null, sentAs: 'x' }
+  const last = pingAttempt({ kind: 'unreached', cause: 'dns' }, timing)
+  const waiting = { status: 'failed' as const, last, nextAttemptAt: inSeconds(2.05) }
+  const delivery = { ...newDelivery(event, {}), ...waiting }
+  const [outgoing] = nextAttempt(delivery, inSeconds(0.05 + milliseconds / 1000))
+  expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
+  // The queue of its first attempt.
+  const message = { reference, n: 3, attempt: 1 }
+  expect(outgoing).toMatchObject({ queue: 'webhooks-high', message, group: provider })
+})
+
+const valid = '{"reference":"DCS-20261121-ABC123"}'
+
+/** Consumes a batch and returns the ids of the failed messages, and whether each was repeated. */
+const run = async (bodies: string[], fails: (id: string) => boolean = () => false) => {
+  const Records = bodies.map((body, index) => ({
+    messageId: `m${index}`,
+    receiptHandle: `r${index}`,
+    body,
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:submissions',
+    attributes: { ApproximateReceiveCount: String(index + 1) },
+  }))
+  const repeats: boolean[] = []
+  const handler = consumer('submissions', async (_message, messageId, { repeated }) => {
+    repeats.push(repeated)
+    if (fails(messageId)) throw new Error('on purpose')
+  })
+  const { batchItemFailures } = await handler({ Records } as SQSEvent, {} as Context)
+  return { repeats, failed: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) }
+}
+
+test('only the failed messages of a batch are redelivered, and a handler knows repeats', async () => {
+  const batch = [valid, valid, valid]
+  expect(await run(batch)).toEqual({ repeats: [false, true, true], failed: [] })
+  expect((await run(batch, (id) => id === 'm1')).failed).toEqual(['m1'])
+  expect((await run(batch, () => true)).failed).toEqual(['m0', 'm1', 'm2'])
+})
+
+test.each(['', 'no json', 'null', '{}', '{"reference":"x"}', '{"reference":7}'])(
+  'an invalid message (%s) fails, and its neighbours succeed',
+  async (body) => {
+    expect((await run([valid, body, valid])).failed).toEqual(['m1'])
+  },
+)
+
+test('a failed message is redelivered after 2, 4, 8 ... 60 seconds', async () => {
+  await run(Array(8).fill(valid), () => true)
+  const changes = calls
+    .commandCalls(ChangeMessageVisibilityCommand)
+    .map(({ args }) => args[0].input)
+  const QueueUrl = 'https://sqs.eu-west-1.amazonaws.com/000000000000/submissions'
+  expect(changes).toEqual(
+    [2, 4, 8, 16, 32, 60, 60, 60].map((VisibilityTimeout, index) => ({
+      QueueUrl,
+      ReceiptHandle: `r${index}`,
+      VisibilityTimeout,
+    })),
+  )
+})
+
+test('a message stays failed if its visibility cannot be changed', async () => {
+  calls.on(ChangeMessageVisibilityCommand).rejects(new Error('gone'))
+  expect((await run([valid], () => true)).failed).toEqual(['m0'])
+})
