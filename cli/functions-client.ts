@@ -14,7 +14,6 @@ export class InvocationFailure extends Error {}
 
 type SdkError = Error & { code?: string }
 
-/** Explains errors of the SDK by their names and codes. */
 const explanations: Record<string, (name: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',

@@ -23,7 +23,6 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
-/** Parses a whole number or prints the usage. */
 const parseNumber = (text: string, { min, max }: { min: number; max: number }): number =>
   /^[0-9]{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
     ? Number(text)
@@ -70,7 +69,6 @@ const { port, secret, failureStatus, failureCount } = readArguments()
 const track = newSequenceTracker()
 let remainingFailures = failureCount
 
-/** Prints a request and returns the status of the response. */
 const receive = async (request: IncomingMessage): Promise<number> => {
   const body = await readBody(request)
   if (request.method !== 'POST') return 405

@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 
-/** Prints the help of the operator command from the definitions of its nouns. */
-
 export const COMMAND = 'npm run -s operator --'
 
 const TARGET = '[--port N | --stage NAME]'

@@ -121,7 +121,6 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
   return error === undefined ? result : fail(error)
 }
 
-/** Compares a local file with the debits that the function returns. */
 const compareWithStatement = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
   const { statement: file = '', date } = options

@@ -54,7 +54,6 @@ const decode = (bytes: Uint8Array): string => {
   }
 }
 
-/** Returns the positions of the compared columns. */
 const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
   const names = record.map((name) => name.toLowerCase())
   const repeated = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
@@ -105,7 +104,6 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
 const readFileOrInput = (file: string): Promise<Uint8Array> =>
   file === '-' ? buffer(process.stdin) : readFile(file)
 
-/** Requests a page of debits from the function. */
 export type LoadDebits = (request: StatementRequest) => Promise<{
   debits: StatementDebit[]
   next: Extract<StatementRequest, { cursor: unknown }>['cursor']

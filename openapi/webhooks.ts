@@ -16,8 +16,6 @@ import {
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
-/** Describes the webhook of each event. */
-
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
 const summaries: Record<DebitEventName, string> = {

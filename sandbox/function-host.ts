@@ -35,7 +35,6 @@ export type FunctionHost = {
   invoke: (name: string, event: unknown) => Promise<unknown>
 }
 
-/** Diagnostics event for one invocation. */
 export type InvocationEvent = { name: FunctionName; milliseconds: number }
 
 export const invocations = channel('debit-collection.invocations')

@@ -40,7 +40,6 @@ export type Gateway = {
 
 type Routes = {
   functions: FunctionHost
-  /** Reads the object of a presigned URL. */
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
   onReply: (reply: GatewayReply) => void
 }
@@ -49,7 +48,6 @@ const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 
 type GatewayOptions = {
   requestTimeoutMs?: number
-  /** The address to listen on. */
   host?: string
   /** The names in Host and Origin that requests may have, besides those of this machine. */
   names?: readonly string[]

@@ -8,8 +8,6 @@ import {
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
 
-/** Builds and sends the gateway's own replies. */
-
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
 

@@ -28,7 +28,6 @@ import { signedObject } from './signed-object.ts'
 export type SandboxOptions = {
   gateway: Gateway
   timeScale: number
-  /** Whether a second operator must approve some calls. */
   approvals?: boolean
   /** The folder that keeps the state; without it, the state ends with the sandbox. */
   data?: string | undefined

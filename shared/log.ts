@@ -6,7 +6,6 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
  * are filtered: some quote the input that they could not parse.
  */
 
-/** Errors whose messages quote input. */
 const QUOTING = new Set(['SyntaxError', 'ValiError'])
 
 /** A phone or account number; not a part of a reference, a uuid or a time. */

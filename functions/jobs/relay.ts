@@ -63,7 +63,6 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
     }
   })
 
-/** The time of a record, and the feed writer of its batch. */
 type Deps = { now: Date; append: Append }
 
 type Image = Parameters<typeof unmarshall>[0]

@@ -65,7 +65,6 @@ type TransitionRequest = {
   alongside?: (next: Debit) => readonly Write[]
 }
 
-/** Transitions a debit and records the operator's change in the same transaction. */
 const transitionBy = async (
   { reference, to, changes, record, isAllowedFrom, alongside = () => [] }: TransitionRequest,
   author: Author,
@@ -130,7 +129,6 @@ export const manageDebit = operatorHandler(noun, {
     const request = { reference, to: 'failed', changes, record } as const
     return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
   },
-  /** Repeats missing follow-up work for the debits of a day. */
   repair: async ({ provider, date }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
     await putChange({ ...author, target: provider, provider }, { date })

@@ -99,7 +99,6 @@ const view = (provider: Provider, now: Date) => ({
   payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
 })
 
-/** The fields of a change record: the view with a masked account number. */
 const fields = (provider: Provider, now: Date) => {
   const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
   const masked = account && { ...account, account_number: maskAccount(account.account_number) }

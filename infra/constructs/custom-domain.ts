@@ -11,7 +11,6 @@ import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-r
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets'
 import type { Domain } from '../definitions/stages.ts'
 
-/** Defines the API's domain name, and its DNS records when the stage has a hosted zone. */
 export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): void => {
   const domainName = new DomainName(stack, 'Domain', {
     domainName: domain.name,
@@ -34,6 +33,5 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): 
   new AaaaRecord(stack, 'DomainEntry6', record)
 }
 
-/** Returns the API's host: the custom domain or the gateway's own. */
 export const ownHost = (stack: Stack, domain: Domain | undefined, api: RestApi): string =>
   domain?.name ?? `${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`

@@ -11,7 +11,6 @@ import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** Defines the dashboard: debits, API, queues, webhooks, settlement. */
 export const defineDashboard = (
   stack: Stack,
   stage: Stage,
@@ -39,7 +38,6 @@ const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidg
 const percent = (label: string, expression: string, usingMetrics: Record<string, IMetric>) =>
   new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
-/** Converts a metric in pesewas to cedis. */
 const cedis = (metrics: Metrics, label: string, name: MetricName): MathExpression => {
   const pesewas = `of${label}`
   return new MathExpression({

@@ -22,7 +22,6 @@ type RoleResources = {
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
   schedules: { group: CfnScheduleGroup; role: Role }
-  /** Log group of the function. */
   logGroup: LogGroup
 }
 

@@ -2,7 +2,6 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Describes an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
   /** The event, and after the colon the action. */
@@ -13,9 +12,7 @@ export type AlarmRow = {
   below?: true
   /** Consecutive periods that must breach the threshold. */
   periods?: number
-  /** Missing data also fires the alarm. */
   firesWithoutData?: true
-  /** Ignores periods with too few samples for a percentile. */
   ignoresFewSamples?: true
 }
 

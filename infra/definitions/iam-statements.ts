@@ -34,7 +34,6 @@ export type IamStatement = {
   passedTo?: string
 }
 
-/** Reasons for the wildcards in resources. */
 export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',

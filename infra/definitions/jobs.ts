@@ -92,7 +92,6 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
-/** Recurring schedules, each with the queue that it fills. */
 export const recurring = jobNames.flatMap((name) => {
   const { from, every = [] } = jobRow(name)
   const [queue] = 'queues' in from ? from.queues : []

@@ -12,7 +12,6 @@ import { operations } from '../../shared/api/operations.ts'
 import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
 import type { Stage } from './stages.ts'
 
-/** Resources that emit the metrics. */
 type MetricSources = {
   stage: Stage
   api: RestApi
@@ -28,7 +27,6 @@ type Aggregation = { statistic: string; minutes?: number }
 
 type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocationsDropped'
 
-/** Metrics for alarms and the dashboard. */
 export type Metrics = ReturnType<typeof metricsOf>
 
 export const metricsOf = (sources: MetricSources) => {
@@ -48,7 +46,6 @@ export const metricsOf = (sources: MetricSources) => {
   const gateway = { ApiName: api.restApiName, Stage: stage.name }
   return {
     lambda,
-    /** Metric that the service publishes itself. */
     service: (name: MetricName, over: Aggregation): Metric =>
       metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
     api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation): Metric =>
@@ -63,7 +60,6 @@ export const metricsOf = (sources: MetricSources) => {
         over,
       )
     },
-    /** Invocations that AWS dropped as recursive loops. */
     droppedInvocations: (): IMetric =>
       new MathExpression({
         expression: 'SUM(FILL(METRICS(), 0))',

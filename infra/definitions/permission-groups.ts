@@ -1,8 +1,6 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { Permissions } from './permission-types.ts'
 
-/** Groups the permissions that several functions share. */
-
 const mergeLists = <K extends string, V>(
   records: readonly (Partial<Record<K, readonly V[]>> | undefined)[],
 ): Partial<Record<K, readonly V[]>> => {
@@ -14,7 +12,6 @@ const mergeLists = <K extends string, V>(
 
 const unique = <V>(values: readonly V[]): V[] => [...new Set(values)]
 
-/** Returns the union of several permissions. */
 export const merge = (...parts: readonly Permissions[]): Permissions => ({
   ...Object.assign({}, ...parts),
   items: mergeLists(parts.map(({ items }) => items)),

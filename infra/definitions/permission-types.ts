@@ -29,7 +29,6 @@ type Partition =
   | `WINDOW#${string}#*`
 
 type ItemPermissions = Partial<Record<ItemAction, readonly Partition[]>>
-/** Partition keys of an index. */
 type Lists = Partial<Record<IndexName, readonly string[]>>
 
 export type Permissions = {
@@ -43,6 +42,5 @@ export type Permissions = {
   invokes?: readonly `manage-${string}`[]
   /** Settlement reports, and the restore generation in the same bucket. */
   reports?: readonly ('read' | 'write' | 'generation')[]
-  /** Journals of the ledger. */
   journals?: readonly ('read' | 'write')[]
 }

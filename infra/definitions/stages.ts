@@ -1,7 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { OperationName } from '../../shared/api/operations.ts'
 
-/** Settings of a deployable environment. */
 export type Stage = {
   /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
@@ -12,13 +11,11 @@ export type Stage = {
   hasFirewall: boolean
   /** Requests per minute and address at the firewall; default: twice the published limits. */
   addressLimit?: number
-  /** Custom domain of the API. */
   domain?: Domain
   /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
   /** Upper limit of every queue's concurrency. */
   workersMax?: number
-  /** Whether the stage has the sandbox bank. */
   hasSandboxBank: boolean
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
@@ -36,7 +33,6 @@ export type Stage = {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Mail address for alarms. */
   alarmsTo?: string
 }
 

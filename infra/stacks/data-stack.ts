@@ -17,7 +17,6 @@ import { suppressNag } from '../constructs/nag-suppressions.ts'
 import type { RestoredTable, Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
-/** Retention of the reports' access log. */
 const ACCESS_LOG_DAYS = 400
 
 /** Defines the resources whose content must outlive every deployment. */
@@ -28,7 +27,6 @@ export class DataStack extends Stack {
   readonly table: ITableV2
   /** Seals the secrets of providers and banks, which cannot be opened without it. */
   readonly sealingKey: Secret
-  /** Bucket of settlement reports. */
   readonly reports: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {

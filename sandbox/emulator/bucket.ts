@@ -19,7 +19,6 @@ export const createBucket = async (
   s3.destroy()
 }
 
-/** Deletes a bucket and its objects. */
 export const removeBucket = async (
   endpoint: string,
   region: string,

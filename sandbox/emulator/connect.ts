@@ -13,7 +13,6 @@ import { createTable, removeTable } from './table.ts'
 export type Emulator = {
   queues: EmulatedQueues | undefined
   bucket: string
-  /** Starts to read the stream and the queues. */
   poll: (consumers: Consumers) => void
 }
 

@@ -1,7 +1,6 @@
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { deadLetters, queueRows } from '../../infra/definitions/queues.ts'
 
-/** The queues of the stacks at an SQS endpoint. */
 export type EmulatedQueues = {
   sqs: SQSClient
   url: (name: string) => string

@@ -45,7 +45,6 @@ const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation
   },
 })
 
-/** Returns the guards that turn a body into the input of a function. */
 export const bodyGuards = (operation: Operation): Guard[] =>
   operation.body
     ? [

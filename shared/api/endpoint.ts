@@ -32,9 +32,7 @@ export type Call<N extends OperationName, P = unknown> = {
   path: Record<string, string>
   /** Returns the body as the caller sent it. */
   body: () => string
-  /** The parsed body. */
   input: Parsed<N, 'body'>
-  /** The parsed query. */
   query: Parsed<N, 'query'>
   prefetched: P
 }
@@ -54,7 +52,6 @@ type Options<N extends OperationName, P> = {
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: RejectedCall<N, P>) => Promise<void>
-  /** Receives the status of each reply. */
   onReply?: (context: RequestContext, status: number) => void
 }
 

@@ -16,7 +16,6 @@ export type Success = {
   data: unknown
   /** Members that one operation publishes next to `data`. */
   topLevel?: Record<string, unknown>
-  /** Pagination of a list. */
   page?: Pagination
   headers?: Record<string, string>
 }

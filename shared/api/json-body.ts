@@ -39,7 +39,6 @@ export const bodyText = (body: string | null, isBase64Encoded: boolean): string 
   }
 }
 
-/** Keys and indexes of a value in the body. */
 type Path = readonly (string | number)[]
 
 /** The source text of every number in the body. */
@@ -47,7 +46,6 @@ export type NumberTexts = readonly { path: Path; text: string }[]
 
 export type Scanned = {
   numbers: NumberTexts
-  /** The path of the first reserved key. */
   reserved: Path | undefined
 }
 

@@ -20,7 +20,6 @@ export const positionIn = (
 ): string | undefined | Refusal =>
   cursor && cursor.list !== list ? invalid({ [parameter]: [NO_CURSOR] }) : cursor?.position
 
-/** Returns the members of `meta` that lead to the next page. */
 export const following = (list: string, next: string | null) => ({
   next_cursor: next === null ? null : cursorFor(list, next),
   has_more: next !== null,

@@ -29,7 +29,6 @@ export type PayoutConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
 }
 
-/** Configures requests to banks with HTTP endpoints. */
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date

@@ -7,7 +7,6 @@ import { sandboxPayouts, sandboxRefund } from './sandbox-payouts.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 
-/** Returns every connector by the name in a bank's settings. */
 export const connectors = (config: ConnectorConfig): Record<Connected, Connector> => ({
   sandbox: sandboxConnector(config),
   http: httpConnector(config),

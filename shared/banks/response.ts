@@ -48,7 +48,6 @@ export const parseResponse = <Reply extends { status: string }>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Returns undefined for invalid JSON. */
 const parseJson = (body: Buffer): unknown => {
   try {
     return JSON.parse(utf8.decode(body))

@@ -16,7 +16,6 @@ const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
   '+233244444444': 'silent',
 }
 
-/** The balance of every other account. */
 const BALANCE: Pesewas = pesewas(5_000_00)
 
 const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>, string> = {

@@ -20,10 +20,8 @@ export type ConnectorOptions = {
 
 type BankChange = {
   identifier: BankIdentifier
-  /** Called with the stored bank, if there is one. */
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
-  /** Returns writes for the same transaction. */
   recordChange?: RecordChange
 }
 
@@ -85,7 +83,6 @@ type ChangedBank = {
   next: ConnectorSettings | undefined
 }
 
-/** Returns the changed bank with its stored and its new connector settings. */
 const applyChange = async (
   stored: Bank | undefined,
   { identifier, change, options }: BankChange,

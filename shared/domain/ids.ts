@@ -10,7 +10,6 @@ export const Reference = v.pipe(
 )
 export type Reference = v.InferOutput<typeof Reference>
 
-/** Parses a reference from a caller's text. */
 export const readReference = (text: string | undefined): Reference | undefined => {
   const { success, output } = v.safeParse(Reference, text)
   return success ? output : undefined
@@ -74,5 +73,4 @@ export const referenceOf = (prefix: string, id: number): Reference =>
     id % SUFFIXES_PER_DAY,
   )
 
-/** Returns the id of a debit for providers: `dt_<id>`. */
 export const debitId = (reference: Reference): string => `dt_${integerId(reference)}`

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { CONTROL_CHARACTERS, hasControlCharacters } from './text.ts'
 
-/** Free-form data of a provider or a bank. */
 export type Metadata = Record<string, unknown>
 
 const BYTES_MAX = 8 * 1024
@@ -14,7 +13,6 @@ export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata
 
 export const METADATA_TOO_LARGE = `must not exceed ${BYTES_MAX} bytes`
 
-/** Lists the strings of a value, its members and their names. */
 const strings = (value: unknown): string[] => {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

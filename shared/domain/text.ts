@@ -68,7 +68,6 @@ export const message = ({ max }: { max: number }) =>
     v.transform((value) => cut(value.replaceAll(EACH_FORBIDDEN, ' ').trim(), max)),
   )
 
-/** Accepts one of a few texts; the message lists them. */
 export const oneOf = <const T extends readonly string[]>(texts: T) =>
   v.picklist(texts, `must be one of ${texts.join(', ')}`)
 

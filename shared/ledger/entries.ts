@@ -143,7 +143,6 @@ export const undecidedUntil = (
   return { from: late.first.at, amount: late.first.amount, ...(until ? { until } : {}) }
 }
 
-/** Returns the entries of late completions, reversals and refunds. */
 export const caseEntries = (item: Case): LedgerEntry[] => {
   const { refund } = item
   const late = lateEntries(item)

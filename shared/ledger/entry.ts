@@ -55,7 +55,6 @@ const add = (balances: Balances, account: Account, amount: number): void => {
 export const balanceOf = (balances: Balances, account: Account): number =>
   balances.get(account) ?? 0
 
-/** Adds an entry to the balances of its two accounts. */
 export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry): void => {
   add(balances, debit, amount)
   add(balances, credit, -amount)

@@ -75,7 +75,6 @@ const splitSecrets = (verb: Verb, options: Record<string, string>) => {
   return { options: { ...options, ...masked }, secrets }
 }
 
-/** Stores a valid call for a second operator. */
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
@@ -136,7 +135,6 @@ export type Granted = {
   verb: string
   options: Record<string, string>
   requestedBy: string
-  /** Records the end of the call. */
   finish: (doneAt: Date, refusal?: string) => Promise<unknown>
   /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
   release: () => Promise<unknown>

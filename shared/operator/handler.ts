@@ -36,7 +36,6 @@ type Actions<N extends Noun> = {
   [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
 }
 
-/** Refuses a call for an object that does not exist. */
 export const noSuch = (object: string): Refusal =>
   new Refusal(1404, { details: `no such ${object}` })
 

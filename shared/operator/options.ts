@@ -7,8 +7,6 @@ import { oneOf } from '../domain/text.ts'
 import { DAY_SECONDS } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
-/** Parses options of the operator command with the schemas of the domain. */
-
 /** Returns a strict schema of options with our messages for unknown and missing ones. */
 export const options = <T extends v.ObjectEntries>(entries: T) =>
   v.strictObject(entries, (issue) =>
@@ -21,7 +19,6 @@ type TextSchema = v.GenericSchema<string, unknown>
 export const option = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
   v.pipe(schema, v.title(value), v.description(meaning))
 
-/** Returns an option that accepts one of several words. */
 export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },

@@ -7,8 +7,6 @@ import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
 
-/** Parses the fee schedule and the settlement account from options of the operator command. */
-
 export const feeOptions = {
   'fee-basis-points': v.optional(
     option(

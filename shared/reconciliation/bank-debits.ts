@@ -87,7 +87,6 @@ const findOfBank = async (
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }
 
-/** Reads the debits with these uuids that belong to a bank. */
 export const readByUuid = async (
   bank: BankIdentifier,
   uuids: readonly Uuid[],

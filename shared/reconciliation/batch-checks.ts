@@ -97,7 +97,6 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   })
 }
 
-/** Compares the number of lines with that of the seal. */
 export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
   checkResult(
     {

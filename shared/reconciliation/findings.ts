@@ -19,7 +19,6 @@ const EXAMPLES_MAX = 100
 
 export type Findings = {
   add: (number: Invariant, of: Subject, result: CheckResult) => void
-  /** Runs a check and adds its result. */
   check: (number: Invariant, of: Subject, check: () => CheckResult) => void
   list: () => Finding[]
 }

@@ -10,7 +10,6 @@ export type Batches = {
   since: Day
 }
 
-/** Returns the sum of the offsets that a batch has received. */
 const receivedBy = (id: BatchId, { known }: Batches): bigint => {
   let sum = 0n
   for (const { offsets } of known.values()) {
@@ -21,7 +20,6 @@ const receivedBy = (id: BatchId, { known }: Batches): bigint => {
 
 const isBelowZero = ({ totals }: Batch): boolean => totals !== null && totals.net < 0
 
-/** Checks the offsets that a batch gives. */
 const givesRightly = ({ provider, offsets }: Batch, { known }: Batches): CheckResult =>
   checkResult(
     Object.assign(

@@ -18,7 +18,6 @@ import type { Window } from './window.ts'
 
 const PAGE_SIZE = 100
 
-/** Yields pages of the debits that were created on the day, each once. */
 export const createdOnDay = (
   provider: ProviderId,
   { from, before }: Window,
@@ -122,7 +121,6 @@ export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord
   return debits.map((debit) => recordOf(debit, items))
 }
 
-/** Loads the lines of debits. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
   const lines = debits.flatMap((debit) => Object.values(lineKeys(debit)))
   const items = await readItems(lines.flatMap((key) => key || []))

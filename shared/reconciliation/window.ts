@@ -3,7 +3,6 @@ import type { Restore } from '../domain/operator/restore.ts'
 import { type Day, dayAfter, dayOf, HOUR_MS, startOf } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
 
-/** The day, the time and the settings of a reconciliation. */
 export type Window = {
   date: Day
   from: Date
@@ -33,10 +32,8 @@ export const windowOf = (date: Day, now: Date): Window => ({
 /** After this time an operator must ask the bank about a payout or refund. */
 const IN_PROGRESS_MS = 48 * HOUR_MS
 
-/** Reports whether a payout or refund has been in progress for too long. */
 export const isTooOld = (since: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - since.getTime() > IN_PROGRESS_MS
 
-/** Reports whether the runs of a night have ended since. */
 export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS

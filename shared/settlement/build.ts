@@ -93,7 +93,6 @@ const listUnreported = async (provider: ProviderId, date: Day): Promise<BatchId[
 
 type BuildScope = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
 
-/** The open batch and its number of lines. */
 type Open = Building & { count: number }
 
 /** Counts the lines once per batch and run; a stored counter would cost a write per line. */

@@ -100,7 +100,6 @@ const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
   return notPayable(`the batch needs ${needed}, and ${remaining} of the remitted cash is available`)
 }
 
-/** Lists the earlier batches below zero that a payout offsets. */
 export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
   (await listBelowZero(provider, createdAt))
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
@@ -165,7 +164,6 @@ const recordResult = async (
 
 type TogetherResult = { kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }
 
-/** Replaces a batch and the batches that it offsets in one transaction. */
 export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],

@@ -9,7 +9,6 @@ import { type Item, table, tableName } from './table.ts'
 export type List = {
   index: keyof typeof PARTITION_KEYS
   key: string
-  /** Selects entries in this status. */
   status?: Status
   /** The list begins at this position. */
   from?: string | undefined
@@ -118,7 +117,6 @@ const skipIn = async (
 /** The positions of a page, and the position that the next page follows; null: the last page. */
 type Positions = { positions: string[]; next: string | null }
 
-/** Reads one page of several merged lists. */
 export const readMerged = async (
   lists: readonly List[],
   { skip, limit }: Slice,

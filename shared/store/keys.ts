@@ -95,9 +95,7 @@ export const keys = {
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
-  /** The last restore of the table. */
   restore: { pk: 'RESTORE', sk: 'RESTORE' },
-  /** The progress of the sweep through completed debits. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   provider: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'PROVIDER' }),
   webhook: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'WEBHOOK' }),

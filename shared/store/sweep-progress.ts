@@ -3,7 +3,6 @@ import { keys } from './keys.ts'
 import { fromStored, toStored } from './stored.ts'
 import { find, put, withoutKeys } from './table.ts'
 
-/** The progress of the sweep through completed debits. */
 export type SweepProgress = {
   /** The sweep has checked everything that completed before. */
   until: Date

@@ -39,7 +39,6 @@ export const table = DynamoDBDocumentClient.from(
 export const tableName = (): string => environment.tableName
 
 export type Item = Record<string, unknown>
-/** One write of a transaction. */
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** Returns the epoch seconds after which DynamoDB may delete an item. */
@@ -106,19 +105,16 @@ export const find = async <T>(
 
 export const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
 
-/** Returns the write of an item, for a transaction. */
 export const putWrite = (Item: Item, condition: object = {}) => ({
   Put: { TableName: tableName(), Item, ...condition },
 })
 
 type UpdateExpression = Omit<UpdateCommandInput, 'TableName' | 'Key'> & { UpdateExpression: string }
 
-/** Returns the update of an item, for a transaction. */
 export const updateWrite = (Key: Key, expression: UpdateExpression) => ({
   Update: { TableName: tableName(), Key, ...expression },
 })
 
-/** Returns the condition that an item still has this version. */
 export const hasVersion = (version: number) => ({
   ConditionExpression: '#version = :previous',
   ExpressionAttributeNames: { '#version': 'version' },
@@ -133,7 +129,6 @@ export const putIf = (Item: Item, condition: object): Promise<boolean> =>
 export const updateIf = (key: Key, expression: UpdateExpression): Promise<boolean> =>
   conditionMet(table.send(new UpdateCommand(updateWrite(key, expression).Update)))
 
-/** Writes one item, unconditionally. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
@@ -220,5 +215,4 @@ export const withoutKeys = <T>(item: Item): T => {
   return members as T
 }
 
-/** Returns the keys of the table that an entry of an index has. */
 export const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) })

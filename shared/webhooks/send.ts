@@ -29,7 +29,6 @@ type SendRequest = {
   signal: AbortSignal
 }
 
-/** Signs and posts an event. */
 export const send = ({ event, id, webhook, at, signal }: SendRequest): Promise<SendResult> => {
   const signed = {
     body: JSON.stringify(event.payload(webhook)),

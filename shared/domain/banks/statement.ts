@@ -5,7 +5,6 @@ import type { Day } from '../time.ts'
 
 /** Compares a bank's statement of a day with its debits (docs/api.md#bank-statements). */
 
-/** A debit in our records. */
 export type StatementDebit = {
   reference: string
   provider: string
@@ -111,7 +110,6 @@ const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
 export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
   completed_at.startsWith(date)
 
-/** Returns the fields in which a debit and its row differ. */
 const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
   const { status, completed_at, bank_reference } = debit
   const isKnown = row.bank_reference !== null && bank_reference !== null

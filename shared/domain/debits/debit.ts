@@ -145,7 +145,6 @@ const forwards = (history: readonly Entry[]): Entry[] => {
 export const merged = (layers: readonly Metadata[]): Metadata =>
   Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 
-/** Returns a new debit, with the two events of its charge. */
 export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   facts,
   status: 'pending',

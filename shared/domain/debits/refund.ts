@@ -49,7 +49,6 @@ type RefundCause = {
   debitBankReference?: string | undefined
 }
 
-/** Returns the refund of a debit before its first instruction. */
 export const newRefund = (
   debit: Debit,
   { origin, reason, at, debitBankReference }: RefundCause,
@@ -118,7 +117,6 @@ export const failRefund = (
   { failure, at }: { failure: string; at: Date },
 ): Refund => ({ ...refund, status: 'failed', failure, failedAt: notBeforeOpening(refund, at) })
 
-/** Returns a failed refund before its next instruction. */
 export const retryRefund = (refund: Refund): Refund => {
   const { uuid, failedAt, failure } = refund
   if (!failedAt || failure === null) throw new Error(`Refund ${uuid} has not failed`)

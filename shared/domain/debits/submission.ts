@@ -53,7 +53,6 @@ export type SubmissionResult =
   /** The bank does not reply, also to a repeat: the timeouts decide. */
   | { kind: 'silent' }
 
-/** Applies the final outcome at the bank. */
 export const applyOutcome = (
   debit: Debit,
   outcome: BankOutcome,

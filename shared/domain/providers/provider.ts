@@ -13,7 +13,6 @@ export const ProviderId = v.pipe(
 )
 export type ProviderId = v.InferOutput<typeof ProviderId>
 
-/** The account that receives payouts. */
 export const SettlementAccount = v.object({
   bank: BankIdentifier,
   accountNumber: CustomerAccount.entries.accountNumber,

@@ -22,7 +22,6 @@ export const BatchId = v.pipe(
 )
 export type BatchId = v.InferOutput<typeof BatchId>
 
-/** Parses the id of a batch from a caller's text. */
 export const readBatchId = (text: string | undefined): BatchId | undefined => {
   const parsed = v.safeParse(BatchId, text)
   return parsed.success ? parsed.output : undefined
@@ -117,7 +116,6 @@ type NewBatch = Pick<
   'id' | 'uuid' | 'provider' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
 >
 
-/** Returns a batch before its first line. */
 export const openBatch = (batch: NewBatch): Batch => ({
   ...batch,
   currency: CURRENCY,
@@ -161,7 +159,6 @@ export const addLine = (totals: Totals, line: Line): Totals => {
   }
 }
 
-/** Returns a sealed batch with the sums of its lines. */
 export const withSums = async (
   batch: Batch,
   lines: AsyncIterable<Line> | Iterable<Line>,

@@ -17,7 +17,6 @@ export type Payout = {
   amount: Pesewas
   currency: 'GHS'
   account: SettlementAccount
-  /** The day of the batch. */
   date: Day
   /** Whether the bank may already have it, with an unknown result. */
   repeated: boolean

@@ -70,7 +70,6 @@ const causeOf = (outcome: Outcome): FailureCause | null => {
   return outcome.code >= 300 && outcome.code < 400 ? 'redirect' : 'status'
 }
 
-/** Returns the published code of a cause. */
 export const reasonOf = (cause: FailureCause | null): FailureReason | null => {
   if (cause === null) return null
   return errorClasses[cause] === 'timeout' ? 4408 : 4001
@@ -102,7 +101,6 @@ export const attemptOf = (number: number, outcome: Outcome, timing: AttemptTimin
   }
 }
 
-/** Returns the only attempt of a ping. */
 export const pingAttempt = (outcome: Outcome, timing: AttemptTiming): Attempt =>
   attemptOf(1, outcome, timing)
 

@@ -38,7 +38,6 @@ export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
-/** Parses the id of a delivery; undefined if the text is not an id. */
 export const parseDeliveryId = (
   prefix: string,
   text: string | undefined,
@@ -56,7 +55,6 @@ export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  /** Returns the body as an object. */
   payload: (variant: PayloadVariant) => object
 }
 

@@ -27,7 +27,6 @@ export const healthState = (health: WebhookHealth): HealthState => {
   return health.failingSince ? 'failing' : 'healthy'
 }
 
-/** Returns the days for which every attempt has failed. */
 export const failingDays = ({ failingSince }: WebhookHealth, at: Date): number =>
   failingSince ? (at.getTime() - failingSince.getTime()) / DAY_MS : 0
 

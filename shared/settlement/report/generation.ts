@@ -25,7 +25,6 @@ export const readGeneration = async (): Promise<RecordedGeneration> => {
   }
 }
 
-/** Replaces the highest generation. */
 export const writeGeneration = async (recorded: RecordedGeneration): Promise<void> => {
   await s3().send(
     new PutObjectCommand({

@@ -26,11 +26,9 @@ export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> =>
   return cached ?? new Map()
 }
 
-/** Lists all banks by identifier, strongly consistent. */
 export const listBanks = async (): Promise<Bank[]> =>
   (await readCollection(keys.banks.pk)).map(fromBankItem)
 
-/** Reads one bank, strongly consistent. */
 export const findBank = (identifier: string): Promise<Bank | undefined> =>
   find(keys.bank(identifier), fromBankItem)
 
@@ -48,11 +46,9 @@ export const changeBank = <C extends Bank | Refusal | undefined>(
   return changeSettings(keys.bank(identifier), form, change, alongside, runtime)
 }
 
-/** Reads the account of a phone number at one bank. */
 export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
   find(keys.account(phone, bank), settingsIn<CustomerAccount>)
 
-/** Lists all accounts of a phone number. */
 export const listAccounts = async (
   phone: PhoneNumber,
 ): Promise<{ bank: string; account: CustomerAccount }[]> => {
@@ -64,7 +60,6 @@ export const listAccounts = async (
   }))
 }
 
-/** Links an account, in place of an earlier one: see {@link changeSettings}. */
 export const putAccount = (
   phone: string,
   bank: string,

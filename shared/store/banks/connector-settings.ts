@@ -13,7 +13,6 @@ export const findConnectorSettings = (
     return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
   })
 
-/** Returns the write of connector settings, for the transaction that changes the bank. */
 export const connectorWrite = async (
   bank: BankIdentifier,
   settings: ConnectorSettings,

@@ -6,7 +6,6 @@ import { keys } from '../keys.ts'
 import { find, read, readMany, withoutKeys } from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
-/** Reads a debit, strongly consistent. */
 export const findDebit = (reference: Reference): Promise<Debit | undefined> =>
   find(keys.debit(reference), fromDebitItem)
 
@@ -51,7 +50,6 @@ export const findProviderDebit = async (
   return debit?.facts.provider === provider ? debit : undefined
 }
 
-/** Finds the debit of a provider's own reference, strongly consistent. */
 export const findByOwnReference = async (
   provider: ProviderId,
   partnerReference: string,

@@ -41,7 +41,6 @@ export const putException = async (exception: ReportException): Promise<void> =>
   await table.send(new PutCommand(exceptionWrite(exception).Put))
 }
 
-/** Returns the write of an exception, for the transaction of its cause. */
 export const exceptionWrite = (exception: ReportException) => putWrite(itemOf(exception))
 
 /** Lists the exceptions of one debit, in the order of their request ids. */

@@ -52,7 +52,6 @@ export const fromRefundItem = (item: Item): Refund => {
 export const findRefund = (reference: Reference): Promise<Refund | undefined> =>
   find(keys.refund(reference), fromRefundItem)
 
-/** Reads the refunds of many debits, in no order. */
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await readMany(references.map(keys.refund))).map(fromRefundItem)
 
@@ -60,10 +59,8 @@ export const findRefunds = async (references: readonly Reference[]): Promise<Ref
 export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
   status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
 
-/** Returns the write that creates a refund, for the transaction of its cause. */
 export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew)
 
-/** Returns the write that replaces a refund if it is unchanged. */
 export const refundReplacement = (previous: Refund, next: Refund) =>
   putWrite(itemOf({ ...next, version: previous.version + 1 }), hasVersion(previous.version))
 

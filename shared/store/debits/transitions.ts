@@ -29,7 +29,6 @@ export const transition = (
   runtime: Jitter,
 ): Promise<Debit | Refusal> => transitionWith(debit, decide, () => [], runtime)
 
-/** Applies a transition with other writes in the same transaction. */
 export const transitionWith = (
   debit: Debit,
   decide: Decide,
@@ -60,7 +59,6 @@ export const transitionAssumed = async (
   return committed ?? transitionFresh(assumed, decide, runtime)
 }
 
-/** Reads a debit again, then applies a transition. */
 export const transitionFresh = async (
   debit: Debit,
   decide: Decide,

@@ -34,7 +34,6 @@ export const sealSecrets = (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
-/** Returns the options of a request with its secrets. */
 export const openOptions = async ({
   id,
   options,
@@ -42,7 +41,6 @@ export const openOptions = async ({
 }: Approval): Promise<Record<string, string>> =>
   secrets ? { ...options, ...JSON.parse(await unseal(secrets, ownerOf(id))) } : options
 
-/** @param alongside writes in the same transaction, such as the record of the request */
 export const putApproval = async (
   approval: Approval,
   alongside: readonly Write[],

@@ -44,7 +44,6 @@ export const changeWrites = (
   return [putWrite(itemOf({ ...recording, changed }))]
 }
 
-/** Returns a function that returns the write which records a change of settings. */
 export const changeRecorder =
   <T>(recording: Recording, fieldsOf: (settings: T) => Fields) =>
   (previous: T | undefined, next?: T): Write[] =>

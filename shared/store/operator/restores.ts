@@ -10,7 +10,6 @@ import { find, type Item, type Write } from '../table.ts'
 const fromItem = (item: Item): Restore =>
   fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
 
-/** Reads the last restore, strongly consistent. */
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
 const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
@@ -28,7 +27,6 @@ export const currentGeneration = async (now: Date): Promise<number | undefined> 
   return cached?.generation
 }
 
-/** Changes the last restore: see {@link changeSettings}. */
 export const changeRestore = <C extends Restore | Refusal>(
   change: (previous: Restore | undefined) => C,
   alongside: (previous: Restore | undefined, next: Restore) => readonly Write[],

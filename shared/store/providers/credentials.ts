@@ -44,7 +44,6 @@ export type Caller = (
   suspended: boolean
   /** SHA-256 of the token. */
   credential: string
-  /** Overrides of the published request limits. */
   limits: RequestLimits
 }
 

@@ -15,7 +15,6 @@ export const listProviders = async (): Promise<ProviderId[]> => {
   return entries.map(({ byTime }) => byTime as ProviderId)
 }
 
-/** Reads all providers, by id. */
 export const loadProviders = async (): Promise<Provider[]> => {
   const items = await readMany((await listProviders()).map(keys.provider))
   return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -44,7 +43,6 @@ const toItem = (provider: Provider) => ({
   byTime: provider.id,
 })
 
-/** Changes a provider: see {@link changeSettings}. */
 export const changeProvider = (
   id: ProviderId,
   change: (previous: Provider | undefined) => Provider | Refusal | Promise<Provider | Refusal>,

@@ -63,7 +63,6 @@ const idOf = ({ provider, date, n, generation }: Place, salt: number): BatchId =
 
 type PlaceLookup = { kind: 'batch'; batch: Batch } | { kind: 'free id'; id: BatchId }
 
-/** Finds the batch at a place, or the id for a new one. */
 const findAt = async (place: Place): Promise<PlaceLookup> => {
   for (let salt = 0; ; salt += 1) {
     const id = idOf(place, salt)
@@ -175,11 +174,9 @@ export const listBatches = (
   return readListed({ ...query, ScanIndexForward: false, Limit: limit })
 }
 
-/** Lists the batches of a provider since a day. */
 export const listBatchesFrom = (provider: ProviderId, from: Day): Promise<Batch[]> =>
   readListed(statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
 
-/** Lists the batches of a provider and a day. */
 export const listBatchesOfDay = (provider: ProviderId, date: Day): Promise<Batch[]> => {
   const list = keys.batches(provider)
   return readListed(statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))

@@ -57,7 +57,6 @@ export const acquireLease = async (
   return isAcquired ? lease : undefined
 }
 
-/** Removes the record of a build that is done. */
 export const completeBuild = async ({ provider, date, holder }: BuildLease): Promise<void> => {
   await remove(keys.build(provider, date), {
     ConditionExpression: 'holder = :holder',
@@ -82,6 +81,5 @@ export const releaseLease = async (
 
 export const fromBuildItem = (item: Item): BuildRecord => withoutKeys<BuildRecord>(item)
 
-/** Reads the record of a build that is not done. */
 export const findBuild = (provider: ProviderId, date: Day): Promise<BuildRecord | undefined> =>
   find(keys.build(provider, date), fromBuildItem)

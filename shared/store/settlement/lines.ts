@@ -88,7 +88,6 @@ const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date)
   })
 }
 
-/** Counts the lines of a batch, strongly consistent. */
 export const countLines = async (id: BatchId): Promise<number> => {
   let sum = 0
   const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
@@ -108,11 +107,9 @@ export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
   for await (const page of queryPages(linesQuery(id))) yield* page.map(fromLineItem)
 }
 
-/** Lists the adjustment lines of a batch, strongly consistent. */
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
   (await readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
 
-/** Reads the lines of debits in their batches, by reference. */
 export const findLines = async (
   settled: readonly { batch: BatchId; reference: Reference }[],
 ): Promise<Map<Reference, Line>> => {

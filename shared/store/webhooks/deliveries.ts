@@ -50,7 +50,6 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
 export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
   find(keys.delivery(reference, n), fromDeliveryItem)
 
-/** Lists the deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
   return (await readCollection(pk, prefix)).map(fromDeliveryItem)

@@ -28,7 +28,6 @@ const entryOf = (text: string): FeedEntry => {
 
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
-/** Reads the newest pages, newest first. */
 const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
   (await queryAll({
     KeyConditionExpression: 'pk = :pk',

@@ -49,7 +49,6 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   return item && opened(item, id)
 }
 
-/** Changes a webhook: see {@link changeSettings}. */
 export const changeWebhook = <T extends Webhook | undefined>(
   id: ProviderId,
   change: (previous: Webhook | undefined) => T,

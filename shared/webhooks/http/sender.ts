@@ -23,7 +23,6 @@ export type PostRequest = {
   body: string
   timeoutSeconds: number
   connectionTimeoutSeconds: number
-  /** Aborts the attempt. */
   signal?: AbortSignal
 }
 
@@ -50,7 +49,6 @@ export const sender =
     }
   }
 
-/** Posts a webhook with the strict rules. */
 export const post = sender(strict, { bodySeconds: 5 })
 
 const timeoutAfter = (seconds: number): AbortSignal =>

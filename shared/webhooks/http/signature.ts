@@ -50,6 +50,5 @@ export const signatureHeaders = (signing: Signing, signed: Signed): Record<strin
   }
 }
 
-/** Returns a secret from 32 random bytes. */
 export const webhookSecret = (bytes: Uint8Array): string =>
   `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`
