@@ -58,10 +58,7 @@ const readTarget = (port: string | undefined, stage: string | undefined): Functi
 }
 
 /** Reads secrets from standard input: other users and the shell's history see arguments. */
-const readSecrets = async (
-  options: Record<string, string>,
-  secrets: readonly string[],
-): Promise<Record<string, string>> => {
+const readSecrets = async (options: Record<string, string>, secrets: readonly string[]) => {
   const names = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
   for (const name of names) {
     if (options[name] !== '-') fail(`--${name}: must be -, with the secret on standard input`)

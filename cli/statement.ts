@@ -101,8 +101,7 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
   return [...new Set(reasons)].join('; ')
 }
 
-const readFileOrInput = (file: string): Promise<Uint8Array> =>
-  file === '-' ? buffer(process.stdin) : readFile(file)
+const readFileOrInput = (file: string) => (file === '-' ? buffer(process.stdin) : readFile(file))
 
 export type LoadDebits = (request: StatementRequest) => Promise<{
   debits: StatementDebit[]

@@ -27,10 +27,7 @@ const summaries: Record<DebitEventName, string> = {
   reversed: 'A completed debit was reversed',
 }
 
-const headers = (
-  descriptions: Record<string, string>,
-  { required }: { required: boolean },
-): Json[] =>
+const headers = (descriptions: Record<string, string>, { required }: { required: boolean }) =>
   Object.entries(descriptions).map(([name, description]) => ({
     name,
     in: 'header',

@@ -27,8 +27,7 @@ class ResponseTooLarge extends Error {
     `Response payload size exceeded maximum allowed payload size (${RESPONSE_MAX_BYTES} bytes).`
 }
 
-const payloadBytes = (payload: unknown): number =>
-  Buffer.byteLength(JSON.stringify(payload ?? null))
+const payloadBytes = (payload: unknown) => Buffer.byteLength(JSON.stringify(payload ?? null))
 
 export type FunctionHost = {
   has: (name: string) => boolean

@@ -182,10 +182,7 @@ const sendObject = (response: ServerResponse, object: StoredObject | undefined):
     .end(Buffer.from(object.body, 'latin1'))
 }
 
-const readBody = async (
-  request: IncomingMessage,
-  timeoutMs: number,
-): Promise<RequestBody | { kind: 'timeout' }> => {
+const readBody = async (request: IncomingMessage, timeoutMs: number) => {
   const timeout = Promise.withResolvers<{ kind: 'timeout' }>()
   const timer = setTimeout(() => timeout.resolve({ kind: 'timeout' }), timeoutMs)
   try {

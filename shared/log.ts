@@ -57,7 +57,5 @@ class Formatter extends LogFormatter {
 export const log = new Logger({ serviceName: 'debit-collection', logFormatter: new Formatter() })
 
 /** Logs an unreadable item as a fault, so that work on the others continues. */
-export const logUnreadable =
-  (by: string) =>
-  (subject: string, error: Error): void =>
-    log.error('fault', { job: by, subject: [subject], error })
+export const logUnreadable = (by: string) => (subject: string, error: Error) =>
+  log.error('fault', { job: by, subject: [subject], error })

@@ -65,11 +65,7 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
   await recordFailure(refund, 'the bank does not support refunds', 'job:refund-customer', runtime)
 }
 
-const recordResult = async (
-  refund: Refund,
-  result: PayoutResult,
-  runtime: Runtime,
-): Promise<void> => {
+const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runtime) => {
   switch (result.kind) {
     case 'underway':
       return
@@ -84,12 +80,7 @@ const recordResult = async (
 }
 
 /** Stores the failure and an exception for operators in one transaction. */
-const recordFailure = async (
-  refund: Refund,
-  failure: string,
-  by: string,
-  runtime: Runtime,
-): Promise<void> => {
+const recordFailure = async (refund: Refund, failure: string, by: string, runtime: Runtime) => {
   const at = runtime.now()
   const { reference, provider, bank, amount, uuid, origin } = refund
   const exception = exceptionWrite({

@@ -119,11 +119,7 @@ const publish = async (events: readonly ProviderEvent[], { now, append }: Deps):
 }
 
 /** Requests the next attempt, if the record has a new one. */
-const followDelivery = async (
-  delivery: Delivery,
-  old: Delivery | undefined,
-  { now }: Deps,
-): Promise<void> => {
+const followDelivery = async (delivery: Delivery, old: Delivery | undefined, { now }: Deps) => {
   const isUnchanged =
     old?.attemptCount === delivery.attemptCount &&
     old.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
@@ -160,11 +156,7 @@ const followRefund = async (refund: Refund, old: Refund | undefined): Promise<vo
   }
 }
 
-const routeBySpeed = async (
-  provider: ProviderId,
-  messages: EventMessage[],
-  now: Date,
-): Promise<EventMessage[]> =>
+const routeBySpeed = async (provider: ProviderId, messages: EventMessage[], now: Date) =>
   messages.length > 0 && (await isSlow(provider, now)) ? messages.map(toSidelined) : messages
 
 export const handler = relay(real)

@@ -36,11 +36,7 @@ import { feeScheduleView } from '../../shared/views/batch.ts'
 
 type ProviderSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
-const applySettings = async (
-  provider: Provider,
-  settings: ProviderSettings,
-  runtime: Runtime,
-): Promise<Provider | Refusal> => {
+const applySettings = async (provider: Provider, settings: ProviderSettings, runtime: Runtime) => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)

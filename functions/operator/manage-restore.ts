@@ -54,11 +54,7 @@ const tooLow = (highest: number): Refusal =>
   })
 
 /** Reserves the generation in the bucket first, so that no generation is used twice. */
-const begin = async (
-  generation: number,
-  author: Author,
-  runtime: Runtime,
-): Promise<Restore | Refusal> => {
+const begin = async (generation: number, author: Author, runtime: Runtime) => {
   const highest = await readGeneration()
   const isInterrupted = generation === highest.generation && !highest.isInTable
   if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)

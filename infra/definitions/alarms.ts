@@ -177,7 +177,4 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 ]
 
 /** @param dead names of the dead-letter queues */
-export const alarmRows = (dead: Iterable<string>): AlarmRow[] => [
-  ...rows,
-  ...[...dead].flatMap(deadLetterRows),
-]
+export const alarmRows = (dead: Iterable<string>) => [...rows, ...[...dead].flatMap(deadLetterRows)]

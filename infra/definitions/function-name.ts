@@ -1,2 +1,1 @@
-export const functionName = (name: string, stage: string): string =>
-  `debit-collection-${stage}-${name}`
+export const functionName = (name: string, stage: string) => `debit-collection-${stage}-${name}`

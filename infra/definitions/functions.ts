@@ -31,11 +31,7 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
 /** Answers requests that match no operation. */
 export const UNMATCHED = 'answer-unmatched'
 
-const row = (
-  folder: string,
-  name: FunctionName,
-  timeoutSeconds: number = API_TIMEOUT_SECONDS,
-): FunctionRow => ({
+const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TIMEOUT_SECONDS) => ({
   name,
   entry: `functions/${folder}/${name}.ts`,
   timeoutSeconds,

@@ -9,21 +9,13 @@ import {
 const clientFor = (endpoint: string, region: string): S3Client =>
   new S3Client({ endpoint, region, forcePathStyle: true })
 
-export const createBucket = async (
-  endpoint: string,
-  region: string,
-  Bucket: string,
-): Promise<void> => {
+export const createBucket = async (endpoint: string, region: string, Bucket: string) => {
   const s3 = clientFor(endpoint, region)
   await s3.send(new CreateBucketCommand({ Bucket }))
   s3.destroy()
 }
 
-export const removeBucket = async (
-  endpoint: string,
-  region: string,
-  Bucket: string,
-): Promise<void> => {
+export const removeBucket = async (endpoint: string, region: string, Bucket: string) => {
   const s3 = clientFor(endpoint, region)
   for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
     const Objects = Contents.map(({ Key }) => ({ Key }))

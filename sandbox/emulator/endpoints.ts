@@ -34,10 +34,7 @@ export const endpointsIn = (env: NodeJS.ProcessEnv): Endpoints => {
 }
 
 /** @throws StartFailure when a service does not respond at its endpoint */
-export const assertReachable = async (
-  { dynamoDb, sqs, s3 }: Endpoints,
-  region: string,
-): Promise<void> => {
+export const assertReachable = async ({ dynamoDb, sqs, s3 }: Endpoints, region: string) => {
   const settings = (endpoint: string) => ({
     endpoint,
     region,

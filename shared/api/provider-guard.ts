@@ -20,8 +20,7 @@ export const providerGuard: Guard = {
   },
 }
 
-const single = (values: string[]): string | undefined =>
-  values.length === 1 ? values[0] : undefined
+const single = (values: string[]) => (values.length === 1 ? values[0] : undefined)
 
 const signedRequest = (event: ApiEvent): SignedRequest => {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')

@@ -2,8 +2,7 @@
 const ITEMS_BYTES_MAX = 3_990_000
 
 /** Returns the bytes of an item in Lambda's payload, which contains the body as a JSON string. */
-const payloadBytes = (item: unknown): number =>
-  Buffer.byteLength(JSON.stringify(JSON.stringify(item)))
+const payloadBytes = (item: unknown) => Buffer.byteLength(JSON.stringify(JSON.stringify(item)))
 
 /** Returns the first items that fit into one reply, at least one. */
 export const fitting = <T>(items: readonly T[]): readonly T[] => {

@@ -60,9 +60,7 @@ const PUBLISHED = [
 
 const Code = v.pipe(
   v.string(),
-  v.transform(
-    (code): FailureCode => PUBLISHED.find((published) => published === code) ?? 'unknown_error',
-  ),
+  v.transform((code) => PUBLISHED.find((published) => published === code) ?? 'unknown_error'),
 )
 
 // Drops a malformed detail, so that it never hides that the customer was debited.

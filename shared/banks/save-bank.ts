@@ -122,8 +122,7 @@ const resolveSettings = (
   return { url: normalized, secret: secret ?? newSecret }
 }
 
-const connectorSecret = (random: Uint8Array): string =>
-  `cs_${Buffer.from(random).toString('base64url')}`
+const connectorSecret = (random: Uint8Array) => `cs_${Buffer.from(random).toString('base64url')}`
 
 /** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
 export const disconnect = async (

@@ -6,8 +6,7 @@ export type Metadata = Record<string, unknown>
 const BYTES_MAX = 8 * 1024
 const MESSAGE = 'must be an object'
 
-const byteLength = (value: unknown): number =>
-  new TextEncoder().encode(JSON.stringify(value)).byteLength
+const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).byteLength
 
 export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata) <= BYTES_MAX
 

@@ -74,8 +74,7 @@ export const oneOf = <const T extends readonly string[]>(texts: T) =>
 // The forbidden characters, line separators, and the characters of tags and entities.
 const ACTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069<>&]/gu
 
-const inHex = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const inHex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Escapes the characters of third-party text that a terminal, a log or a page could interpret. */
 export const escaped = (text: string): string => text.replaceAll(ACTIVE, inHex)

@@ -52,8 +52,7 @@ const add = (balances: Balances, account: Account, amount: number): void => {
   balances.set(account, balanceOf(balances, account) + amount)
 }
 
-export const balanceOf = (balances: Balances, account: Account): number =>
-  balances.get(account) ?? 0
+export const balanceOf = (balances: Balances, account: Account) => balances.get(account) ?? 0
 
 export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry): void => {
   add(balances, debit, amount)

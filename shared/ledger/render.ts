@@ -13,11 +13,8 @@ import {
 } from './entry.ts'
 
 /** Renders the journal of a day, reading each entry only when its text is consumed. */
-export const renderJournal = (
-  format: ReportFormat,
-  date: Day,
-  day: LedgerDay,
-): AsyncGenerator<string, void, undefined> => (format === 'json' ? json(date, day) : csv(day))
+export const renderJournal = (format: ReportFormat, date: Day, day: LedgerDay) =>
+  format === 'json' ? json(date, day) : csv(day)
 
 const descriptions: Record<EntryType, string> = {
   completion: 'The bank debited the customer',

@@ -67,10 +67,8 @@ export const addressList = v.pipe(
 )
 
 /** Returns a setting after an update: the option, undefined for `none`, else the previous value. */
-export const updatedOr = <T>(
-  previous: T | undefined,
-  option: T | null | undefined,
-): T | undefined => (option === undefined ? previous : (option ?? undefined))
+export const updatedOr = <T>(previous: T | undefined, option: T | null | undefined) =>
+  option === undefined ? previous : (option ?? undefined)
 
 /** The overlap of a replaced secret: a day by default, at most a week. */
 export const SECRET_OVERLAP_SECONDS = { default: DAY_SECONDS, min: 0, max: 604_800 }

@@ -45,8 +45,7 @@ export const startTimeout = ({ facts }: Debit, phase: 'approval' | 'processing')
   group: facts.provider,
 })
 
-const secondsUntil = (at: Date, from: Date): number =>
-  Math.max(0, (at.getTime() - from.getTime()) / 1000)
+const secondsUntil = (at: Date, from: Date) => Math.max(0, (at.getTime() - from.getTime()) / 1000)
 
 export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery

@@ -79,10 +79,7 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
   return first < 0 ? [] : lists.slice(first)
 }
 
-const findOfBank = async (
-  bank: BankIdentifier,
-  references: readonly Reference[],
-): Promise<StatementDebit[]> => {
+const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]) => {
   const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }

@@ -142,11 +142,7 @@ const PAGE_SIZE = 100
  * Checks the settlement of debits of other days: recently completed or reversed ones by their lists,
  * and unsettled ones of any day.
  */
-export const checkEarlier = async (
-  provider: ProviderId,
-  window: Window,
-  findings: Findings,
-): Promise<void> => {
+export const checkEarlier = async (provider: ProviderId, window: Window, findings: Findings) => {
   const known = new Set<Reference>()
   const span = { from: new Date(0), before: window.settledBefore, pageSize: PAGE_SIZE }
   for await (const references of endedEarlier(provider, window, known)) {

@@ -31,10 +31,7 @@ export type CheckResult = { checked: number; wrong: readonly string[] }
 export const notApplicable: CheckResult = { checked: 0, wrong: [] }
 
 /** @param claims differences, each with whether it is present */
-export const checkResult = (
-  claims: Readonly<Record<string, boolean>>,
-  checked = 1,
-): CheckResult => ({
+export const checkResult = (claims: Readonly<Record<string, boolean>>, checked = 1) => ({
   checked,
   wrong: Object.entries(claims).flatMap(([claim, isPresent]) => (isPresent ? [claim] : [])),
 })

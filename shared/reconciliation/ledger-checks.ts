@@ -99,12 +99,7 @@ const isBalanced = (balances: Balances, when: string): CheckResult =>
       trialBalance(balances) !== 0,
   })
 
-const agrees = (
-  account: Account,
-  balances: Balances,
-  expected: bigint,
-  verb = 'is',
-): CheckResult => {
+const agrees = (account: Account, balances: Balances, expected: bigint, verb = 'is') => {
   const balance = whole(balanceOf(balances, account))
   return checkResult({
     [`${account} ${verb} ${formatAmount(balance)} in the ledger, but ${formatAmount(expected)} in the table`]:
@@ -121,10 +116,7 @@ const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): C
 }
 
 /** Uses other fields of the headers than the ledger does. */
-const batchesOfDay = async (
-  provider: ProviderId,
-  { date }: Window,
-): Promise<{ fees: bigint; paid: bigint }> => {
+const batchesOfDay = async (provider: ProviderId, { date }: Window) => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
   const sums = { fees: 0n, paid: 0n }
   for (const batch of await findBatchesWithin(provider, spanOf(date))) {

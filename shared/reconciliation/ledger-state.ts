@@ -21,8 +21,7 @@ const PAGE_SIZE = 100
 
 const isBefore = (at: Date | null | undefined, end: Date): boolean => Boolean(at && at < end)
 
-const sum = (amounts: readonly bigint[]): bigint =>
-  amounts.reduce((total, amount) => total + amount, 0n)
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 
 /** Returns the cases that were open at a time: open now or decided since. */
 export const casesAt = async (end: Date): Promise<Case[]> => [
@@ -85,15 +84,10 @@ export const stateOf = async (provider: ProviderId, end: Date): Promise<Provider
   }
 }
 
-const headersOf = (times: readonly BatchTimes[]): Promise<Batch[]> =>
-  findBatches(times.map(({ id }) => id))
+const headersOf = (times: readonly BatchTimes[]) => findBatches(times.map(({ id }) => id))
 
 /** Sums completed debits without a line, less reversed ones without an adjustment. */
-const unsettledAt = async (
-  provider: ProviderId,
-  end: Date,
-  unsettled: Set<Reference>,
-): Promise<bigint> => {
+const unsettledAt = async (provider: ProviderId, end: Date, unsettled: Set<Reference>) => {
   const before = new Date(end.getTime() + SKEW_MS)
   let owed = 0n
   const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: PAGE_SIZE })

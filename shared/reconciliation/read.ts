@@ -22,8 +22,7 @@ export const createdOnDay = (
   provider: ProviderId,
   { from, before }: Window,
   known: Set<Reference>,
-): AsyncGenerator<Reference[]> =>
-  createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
+) => createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -96,8 +95,7 @@ const readItems = async (all: readonly Key[]): Promise<ItemMap> => {
   return new Map(items.map((item) => [textOf({ pk: String(item.pk), sk: String(item.sk) }), item]))
 }
 
-const claimOf = ({ facts }: Debit): Key =>
-  keys.partnerReference(facts.provider, facts.partnerReference)
+const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 
 const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
   line: settledIn && keys.line(settledIn, 'debit', facts.reference),

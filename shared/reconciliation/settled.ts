@@ -65,8 +65,7 @@ export const isAdjustedOnce = (record: SettledRecord, { settledBefore }: Window)
 const dateOf = (batch: string): string => batch.split('-')[1] ?? ''
 
 /** Batches of one day are not ordered by their ids. */
-const isLater = (batch: string, other: string): boolean =>
-  batch !== other && dateOf(batch) >= dateOf(other)
+const isLater = (batch: string, other: string) => batch !== other && dateOf(batch) >= dateOf(other)
 
 export const isOpposite = (one: Line, other: Line): boolean =>
   one.gross + other.gross === 0 && one.fee + other.fee === 0 && one.net + other.net === 0

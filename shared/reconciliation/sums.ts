@@ -6,8 +6,7 @@ export type Sums = Record<keyof Totals, bigint>
 export const noSums: Sums = { count: 0n, debits: 0n, gross: 0n, fee: 0n, adjustments: 0n, net: 0n }
 
 /** Converts an amount; one that is not in whole pesewas counts as zero and has its own check. */
-export const whole = (amount: number): bigint =>
-  Number.isSafeInteger(amount) ? BigInt(amount) : 0n
+export const whole = (amount: number) => (Number.isSafeInteger(amount) ? BigInt(amount) : 0n)
 
 export const withLine = (sums: Sums, { type, gross, fee, net }: Line): Sums => {
   const isDebit = type === 'debit'

@@ -9,13 +9,7 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
-import {
-  addLines,
-  countLines,
-  findLines,
-  LINES_PER_WRITE,
-  type LineEntry,
-} from '../store/settlement/lines.ts'
+import { addLines, countLines, findLines, LINES_PER_WRITE } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/work-index.ts'
 import { prefetch } from './prefetch.ts'
@@ -114,11 +108,7 @@ const loadCandidates = async (references: readonly Reference[]): Promise<Candida
 }
 
 /** Skips debits that another run has settled and that a late index still lists. */
-const entriesFor = (
-  { batch }: Building,
-  candidates: readonly Candidate[],
-  before: Date,
-): LineEntry[] =>
+const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date) =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []

@@ -143,11 +143,7 @@ const instructBank = async (
 
 type FinalResult = Exclude<PayoutResult, { kind: 'underway' }>
 
-const recordResult = async (
-  batch: Batch,
-  result: FinalResult,
-  deps: PayoutDeps,
-): Promise<Batch | Refusal> => {
+const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps) => {
   const { runtime, generation } = deps
   const others = await findBatches(batch.offsets.map((offset) => offset.batch))
   const at = runtime.now()

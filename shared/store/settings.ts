@@ -102,10 +102,7 @@ const unchanged = (item: Item | undefined) => {
  * Writes an item, in one transaction with other writes if there are any.
  * @returns false when a condition was not met
  */
-export const putWith = (
-  put: NonNullable<Write['Put']>,
-  others: readonly Write[],
-): Promise<boolean> => {
+export const putWith = (put: NonNullable<Write['Put']>, others: readonly Write[]) => {
   if (others.length === 0) return conditionMet(table.send(new PutCommand(put)))
   const TransactItems = [{ Put: put }, ...others]
   return transactionMet(table.send(new TransactWriteCommand({ TransactItems })))

@@ -16,8 +16,7 @@ export type SweepProgress = {
 const OVERLAP_MS = 60_000
 
 /** Returns the time before which the sweep has checked every completed debit. */
-export const sweptBefore = ({ until }: SweepProgress): Date =>
-  new Date(until.getTime() - OVERLAP_MS)
+export const sweptBefore = ({ until }: SweepProgress) => new Date(until.getTime() - OVERLAP_MS)
 
 export const findSweepProgress = (): Promise<SweepProgress | undefined> =>
   find(keys.sweep, (item) => fromStored<SweepProgress>(withoutKeys(item), ['until', 'end']))

@@ -42,8 +42,7 @@ export type Item = Record<string, unknown>
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** Returns the epoch seconds after which DynamoDB may delete an item. */
-export const expiresAt = (at: Date, seconds: number): number =>
-  Math.floor(at.getTime() / 1000) + seconds
+export const expiresAt = (at: Date, seconds: number) => Math.floor(at.getTime() / 1000) + seconds
 
 /** Reads one item, strongly consistent. */
 export const read = async <T>(Key: Key): Promise<T | undefined> => {
@@ -140,8 +139,7 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
   conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
 
 /** Reads a whole item collection, strongly consistent. */
-export const readCollection = (pk: string, prefix = ''): Promise<Item[]> =>
-  queryAll(collectionQuery(pk, prefix))
+export const readCollection = (pk: string, prefix = '') => queryAll(collectionQuery(pk, prefix))
 
 /**
  * Returns the query of a list in the index by-status, which may lag.

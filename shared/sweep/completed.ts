@@ -18,10 +18,7 @@ const PAGE_SIZE = 25
  * Repairs completed debits once, when the grace period for their events has elapsed. Lists them by
  * completion time from the settlement index, one span after another, provider by provider.
  */
-export const sweepCompleted = async (
-  runtime: Pick<Runtime, 'now'>,
-  timeIsUp: () => boolean,
-): Promise<void> => {
+export const sweepCompleted = async (runtime: Pick<Runtime, 'now'>, timeIsUp: () => boolean) => {
   const now = runtime.now().getTime()
   const graceEnd = now - SWEEP_GRACE_SECONDS * 1000
   const progress = (await findSweepProgress()) ?? { until: new Date(graceEnd - FIRST_MS) }

@@ -25,11 +25,7 @@ export const findEvents = async (
 }
 
 /** Returns the event of an id; undefined if it belongs to another generation. */
-export const findEvent = async ({
-  reference,
-  n,
-  generation,
-}: Required<EventKey>): Promise<ProviderEvent | undefined> =>
+export const findEvent = async ({ reference, n, generation }: Required<EventKey>) =>
   (await findEvents([reference])).find(
     (event) => event.n === n && (event.generation ?? 1) === generation,
   )

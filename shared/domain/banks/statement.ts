@@ -107,8 +107,7 @@ const amountOf = ({ amount }: StatementDebit): Pesewas => v.parse(Amount, amount
 const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
   completed_at?.startsWith(date) === true
 
-export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
-  completed_at.startsWith(date)
+export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
 
 const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
   const { status, completed_at, bank_reference } = debit

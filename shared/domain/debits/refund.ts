@@ -93,8 +93,7 @@ export const reversalRefund = (debit: Debit): Refund => {
  * Returns a time that is not before the refund was opened. Clocks of workers differ, and the ledger finds
  * a completed refund by its end.
  */
-const notBeforeOpening = ({ createdAt }: Refund, at: Date): Date =>
-  at < createdAt ? createdAt : at
+const notBeforeOpening = ({ createdAt }: Refund, at: Date) => (at < createdAt ? createdAt : at)
 
 export const beginRefund = (refund: Refund, at: Date): Refund => ({
   ...refund,

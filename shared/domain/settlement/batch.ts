@@ -108,8 +108,7 @@ export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayA
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
-export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
-  derivedUuid(`payout#${id}#${attempt}`)
+export const payoutUuid = (id: BatchId, attempt: number) => derivedUuid(`payout#${id}#${attempt}`)
 
 type NewBatch = Pick<
   Batch,

@@ -54,10 +54,7 @@ const noteSuccess = (health: WebhookHealth, at: Date): WebhookHealth => {
   return failingSince || exhaustedSince || disabledAt ? { ...rest, recoveredAt: at } : health
 }
 
-const noteFailure = (
-  health: WebhookHealth,
-  { at, abandoned }: HealthObservation,
-): WebhookHealth => {
+const noteFailure = (health: WebhookHealth, { at, abandoned }: HealthObservation) => {
   const failing = health.failingSince ? health : { ...health, failingSince: at }
   const exhausted =
     abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing

@@ -26,11 +26,9 @@ export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> =>
   return cached ?? new Map()
 }
 
-export const listBanks = async (): Promise<Bank[]> =>
-  (await readCollection(keys.banks.pk)).map(fromBankItem)
+export const listBanks = async () => (await readCollection(keys.banks.pk)).map(fromBankItem)
 
-export const findBank = (identifier: string): Promise<Bank | undefined> =>
-  find(keys.bank(identifier), fromBankItem)
+export const findBank = (identifier: string) => find(keys.bank(identifier), fromBankItem)
 
 /**
  * Changes a bank: see {@link changeSettings}.
@@ -81,5 +79,4 @@ export const removeAccount = (
   bank: string,
   alongside: (previous: CustomerAccount) => readonly Write[],
   runtime: Runtime,
-): Promise<boolean> =>
-  removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside, runtime)
+) => removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside, runtime)

@@ -5,9 +5,7 @@ import { seal, unseal } from '../sealing.ts'
 import { find, putWrite, tableName, withoutKeys } from '../table.ts'
 
 /** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
-export const findConnectorSettings = (
-  bank: BankIdentifier,
-): Promise<ConnectorSettings | undefined> =>
+export const findConnectorSettings = (bank: BankIdentifier) =>
   find(keys.connector(bank), async (item) => {
     const settings = withoutKeys<ConnectorSettings>(item)
     return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }

@@ -125,10 +125,7 @@ const explainCancelled = async (
  * Reads the outcome of a write whose response was lost. If the write is still in flight, the caller's
  * retry with the same partner_reference finds it.
  */
-const confirmUnknown = async (
-  newDebit: NewDebit,
-  error: unknown,
-): Promise<CreateResult | Refusal> => {
+const confirmUnknown = async (newDebit: NewDebit, error: unknown) => {
   const claim = await findClaim(newDebit.debit)
   if (!claim) throw error
   return resultOfClaim(newDebit, claim)
@@ -158,8 +155,5 @@ export const findByPartnerReference = async (
 }
 
 /** Returns the counted pesewas of a provider and UTC day; undefined without a counter. */
-export const findDayTotal = async (
-  provider: ProviderId,
-  day: string,
-): Promise<number | undefined> =>
+export const findDayTotal = async (provider: ProviderId, day: string) =>
   (await read<{ amountTotal?: number }>(keys.dayTotal(provider, day)))?.amountTotal

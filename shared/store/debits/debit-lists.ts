@@ -25,8 +25,7 @@ import { findDebits, type Unreadable } from './debits.ts'
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 
-const referenceAt = (position: string): Reference =>
-  position.slice(position.indexOf('#') + 1) as Reference
+const referenceAt = (position: string) => position.slice(position.indexOf('#') + 1) as Reference
 
 export type DebitPage = {
   debits: Debit[]
@@ -65,8 +64,7 @@ export const listDebits = (
   filter: DebitFilter,
   place: PagePlace,
   unreadable: Unreadable,
-): Promise<DebitPage> =>
-  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
+) => readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
 
 export const countDebits = async (provider: ProviderId, filter: DebitFilter): Promise<Count> => {
   const counted = await Promise.all(
@@ -86,11 +84,7 @@ const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
 }
 
 /** Lists a page of a customer's debits. It is short if it reaches the bound of examined entries. */
-export const listByCustomer = (
-  filter: CustomerFilter,
-  place: PagePlace,
-  unreadable: Unreadable,
-): Promise<DebitPage> =>
+export const listByCustomer = (filter: CustomerFilter, place: PagePlace, unreadable: Unreadable) =>
   readPage(
     customerLists(filter),
     place,

@@ -6,8 +6,7 @@ import { keys } from '../keys.ts'
 import { find, read, readMany, withoutKeys } from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
-export const findDebit = (reference: Reference): Promise<Debit | undefined> =>
-  find(keys.debit(reference), fromDebitItem)
+export const findDebit = (reference: Reference) => find(keys.debit(reference), fromDebitItem)
 
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void

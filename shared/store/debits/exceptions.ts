@@ -26,8 +26,7 @@ import { transact } from '../transactions.ts'
  * (docs/api.md#exceptions).
  */
 
-const fromItem = (item: Item): ReportException =>
-  fromStored<ReportException>(withoutKeys(item), ['at'])
+const fromItem = (item: Item) => fromStored<ReportException>(withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception.reference, exception.requestId),

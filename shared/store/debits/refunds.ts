@@ -49,8 +49,7 @@ export const fromRefundItem = (item: Item): Refund => {
   return { ...refund, failed }
 }
 
-export const findRefund = (reference: Reference): Promise<Refund | undefined> =>
-  find(keys.refund(reference), fromRefundItem)
+export const findRefund = (reference: Reference) => find(keys.refund(reference), fromRefundItem)
 
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await readMany(references.map(keys.refund))).map(fromRefundItem)

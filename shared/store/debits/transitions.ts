@@ -23,11 +23,8 @@ type OtherWrites = (previous: Debit, next: Debit) => readonly Write[]
  * Applies `decide` and writes the result if the debit is unchanged since it was read; otherwise reads
  * it again and retries. The first write wins.
  */
-export const transition = (
-  debit: Debit,
-  decide: Decide,
-  runtime: Jitter,
-): Promise<Debit | Refusal> => transitionWith(debit, decide, () => [], runtime)
+export const transition = (debit: Debit, decide: Decide, runtime: Jitter) =>
+  transitionWith(debit, decide, () => [], runtime)
 
 export const transitionWith = (
   debit: Debit,
@@ -59,11 +56,8 @@ export const transitionAssumed = async (
   return committed ?? transitionFresh(assumed, decide, runtime)
 }
 
-export const transitionFresh = async (
-  debit: Debit,
-  decide: Decide,
-  runtime: Jitter,
-): Promise<Debit | Refusal> => transition(await reload(debit), decide, runtime)
+export const transitionFresh = async (debit: Debit, decide: Decide, runtime: Jitter) =>
+  transition(await reload(debit), decide, runtime)
 
 const reload = async ({ facts }: Debit): Promise<Debit> => {
   const debit = await findDebit(facts.reference)
@@ -72,12 +66,7 @@ const reload = async ({ facts }: Debit): Promise<Debit> => {
 }
 
 /** Returns the written debit; undefined when another write was first. */
-const commit = async (
-  previous: Debit,
-  next: Debit,
-  others: readonly Write[],
-  runtime: Jitter,
-): Promise<Debit | undefined> => {
+const commit = async (previous: Debit, next: Debit, others: readonly Write[], runtime: Jitter) => {
   try {
     const write = () => writeTransition(previous, next, others)
     return (await withConflictRetries(write, runtime)) ?? (await findCommitted(next))
@@ -90,11 +79,7 @@ const commit = async (
 }
 
 /** Returns undefined when the debit has changed since it was read. */
-const writeTransition = async (
-  previous: Debit,
-  next: Debit,
-  others: readonly Write[],
-): Promise<Debit | undefined> => {
+const writeTransition = async (previous: Debit, next: Debit, others: readonly Write[]) => {
   const update = { TableName: tableName(), ...transitionExpression(previous, next) }
   const { countedOn } = next.facts
   if (next.status === 'failed' && countedOn !== undefined) {

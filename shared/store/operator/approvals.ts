@@ -34,11 +34,7 @@ export const sealSecrets = (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
-export const openOptions = async ({
-  id,
-  options,
-  secrets,
-}: Approval): Promise<Record<string, string>> =>
+export const openOptions = async ({ id, options, secrets }: Approval) =>
   secrets ? { ...options, ...JSON.parse(await unseal(secrets, ownerOf(id))) } : options
 
 export const putApproval = async (
@@ -53,8 +49,7 @@ export const putApproval = async (
   }
 }
 
-export const findApproval = (id: ApprovalId): Promise<Approval | undefined> =>
-  find(keys.approval(id), fromItem)
+export const findApproval = (id: ApprovalId) => find(keys.approval(id), fromItem)
 
 const PAGE_SIZE = 100
 
@@ -107,20 +102,14 @@ export const decideApproval = (
 /** The right of one worker to carry out a granted call, until a time. */
 export type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
-const update = (
-  id: ApprovalId,
-  expression: Parameters<typeof updateIf>[1],
-  runtime: Jitter,
-): Promise<boolean> => withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
+const update = (id: ApprovalId, expression: Parameters<typeof updateIf>[1], runtime: Jitter) =>
+  withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
 
 /**
  * Claims a granted call for one worker, so that two workers never carry it out concurrently.
  * @returns false when another worker has the claim, or the call is carried out or expired
  */
-export const claimApproval = (
-  { id, claim, at, until }: CallClaim,
-  runtime: Jitter,
-): Promise<boolean> => {
+export const claimApproval = ({ id, claim, at, until }: CallClaim, runtime: Jitter) => {
   const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',
     ConditionExpression:

@@ -7,8 +7,7 @@ import { changeSettings, settingsIn } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import { find, type Item, type Write } from '../table.ts'
 
-const fromItem = (item: Item): Restore =>
-  fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
+const fromItem = (item: Item) => fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
 
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 

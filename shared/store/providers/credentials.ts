@@ -66,10 +66,7 @@ export const findCaller = async (token: string, now: Date): Promise<Caller | und
   return cached && cached.expiresAt <= now.getTime() ? undefined : cached?.caller
 }
 
-const callerOf = async (
-  { kind, owner }: Credential,
-  credential: string,
-): Promise<Caller | undefined> => {
+const callerOf = async ({ kind, owner }: Credential, credential: string) => {
   if (kind === 'bank') {
     const bank = await findBank(owner)
     return bank && { kind, bank: bank.identifier, ...standing(bank), credential }
@@ -118,8 +115,7 @@ export const putCredential = (
 
 export const credentialId = (token: string): string => sha256(token)
 
-export const findCredential = (id: string): Promise<ListedCredential | undefined> =>
-  find(keys.credential(id), listed)
+export const findCredential = (id: string) => find(keys.credential(id), listed)
 
 /** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
 export const listCredentials = async (

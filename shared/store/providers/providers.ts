@@ -6,8 +6,7 @@ import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
 import { find, queryAll, readMany, statusQuery, type Write } from '../table.ts'
 
-export const findProvider = (id: ProviderId): Promise<Provider | undefined> =>
-  find(keys.provider(id), settingsIn<Provider>)
+export const findProvider = (id: ProviderId) => find(keys.provider(id), settingsIn<Provider>)
 
 /** Lists the ids of all providers, sorted. The index may lag. */
 export const listProviders = async (): Promise<ProviderId[]> => {

@@ -31,8 +31,7 @@ import { transactWrites, withConflictRetries } from '../transactions.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
-export const findBatch = (id: BatchId): Promise<Batch | undefined> =>
-  find(keys.batch(id), fromBatchItem)
+export const findBatch = (id: BatchId) => find(keys.batch(id), fromBatchItem)
 
 /** Reads a batch of a provider. Batches of other providers do not exist (docs/api.md#not-found). */
 export const findProviderBatch = async (

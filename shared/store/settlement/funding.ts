@@ -24,10 +24,8 @@ import { transact } from '../transactions.ts'
 
 const fromItem = (item: Item): Funding => fromStored<Funding>(withoutKeys(item), ['recordedAt'])
 
-export const findFunding = (
-  bank: BankIdentifier,
-  reference: string,
-): Promise<Funding | undefined> => find(keys.funding(bank, reference), fromItem)
+export const findFunding = (bank: BankIdentifier, reference: string) =>
+  find(keys.funding(bank, reference), fromItem)
 
 /** Lists all remittances or those of one bank, strongly consistent, in no order. */
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
@@ -37,11 +35,7 @@ export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
  * Records a remittance, with other writes in one transaction.
  * @returns false when the bank's reference is already recorded
  */
-export const putFunding = (
-  funding: Funding,
-  alongside: readonly Write[],
-  runtime: Jitter,
-): Promise<boolean> => {
+export const putFunding = (funding: Funding, alongside: readonly Write[], runtime: Jitter) => {
   const key = keys.funding(funding.bank, funding.reference)
   const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
   return transact([record, fundsChange(funding.amount), ...alongside], runtime)

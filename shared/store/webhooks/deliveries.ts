@@ -56,9 +56,7 @@ export const listDeliveries = async (reference: Reference): Promise<Delivery[]> 
 }
 
 /** Reads the existing deliveries of many events, in no order. */
-export const findDeliveries = async (
-  events: readonly { reference: Reference; n: number }[],
-): Promise<Delivery[]> =>
+export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) =>
   (await readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
     fromDeliveryItem,
   )
@@ -105,10 +103,7 @@ export const findAttempt = async (
  * @param previous undefined for a new delivery
  * @returns false when another worker was first
  */
-export const replaceDelivery = async (
-  previous: Delivery | undefined,
-  next: Delivery,
-): Promise<boolean> => {
+export const replaceDelivery = async (previous: Delivery | undefined, next: Delivery) => {
   if (previous?.last && previous.last.number !== next.last?.number) {
     await putAttempt(previous, previous.last)
   }
@@ -173,8 +168,5 @@ export const listUndelivered = async (
   return (await queryAll({ ...query, Limit: limit })).map(positionOf)
 }
 
-export const countUndelivered = async (
-  provider: ProviderId,
-  { since, until }: RecoverySpan,
-): Promise<number> =>
+export const countUndelivered = async (provider: ProviderId, { since, until }: RecoverySpan) =>
   (await queryAll(undeliveredQuery(provider, since.toISOString(), until))).length

@@ -124,12 +124,7 @@ const appendPage = async (
   return part.length
 }
 
-const extendPage = (
-  provider: ProviderId,
-  page: number,
-  entries: readonly string[],
-  at: Date,
-): Promise<boolean> =>
+const extendPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) =>
   updateIf(keys.feedPage(provider, page), {
     UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
     ConditionExpression: 'size(entries) <= :room',
@@ -140,12 +135,7 @@ const extendPage = (
     },
   })
 
-const createPage = (
-  provider: ProviderId,
-  page: number,
-  entries: readonly string[],
-  at: Date,
-): Promise<boolean> => {
+const createPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) => {
   const key = keys.feedPage(provider, page)
   return putIf({ ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() }, isNew)
 }
@@ -230,5 +220,4 @@ export const loadFeedSince = async (
   }
 }
 
-export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry): boolean =>
-  feed.has(textOf(entry))
+export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry) => feed.has(textOf(entry))

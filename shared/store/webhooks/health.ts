@@ -17,8 +17,7 @@ const readItem = async (provider: ProviderId): Promise<HealthItem> => {
 const fromItem = ({ version, ...times }: HealthItem): WebhookHealth =>
   Object.fromEntries(Object.entries(times).map(([name, at]) => [name, new Date(at)]))
 
-export const findHealth = async (provider: ProviderId): Promise<WebhookHealth> =>
-  fromItem(await readItem(provider))
+export const findHealth = async (provider: ProviderId) => fromItem(await readItem(provider))
 
 const slow = ttlCache<{ isSlow: boolean }>({ entriesMax: 10_000 })
 

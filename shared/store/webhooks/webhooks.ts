@@ -12,8 +12,7 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   since?: string
 }
 
-const findItem = (id: ProviderId): Promise<WebhookItem | undefined> =>
-  find(keys.webhook(id), settingsIn<WebhookItem>)
+const findItem = (id: ProviderId) => find(keys.webhook(id), settingsIn<WebhookItem>)
 
 const opened = async (
   { previous, since, ...item }: WebhookItem,

@@ -35,10 +35,8 @@ export const connectionTo = async (
   return connection ?? (await open(target, signal))
 }
 
-const isConnectedTo = (
-  { url, addresses }: Target,
-  { origin, address, socket }: Connection,
-): boolean => origin === url.origin && addresses.includes(address) && !socket.destroyed
+const isConnectedTo = ({ url, addresses }: Target, { origin, address, socket }: Connection) =>
+  origin === url.origin && addresses.includes(address) && !socket.destroyed
 
 /** Keeps a connection whose last response was read completely. */
 export const keep = async (connection: Connection): Promise<void> => {
@@ -111,8 +109,7 @@ const CAUSES: Record<string, ConnectionFailure['cause']> = {
   ECONNREFUSED: 'refused',
 }
 
-const causeOf = (error: unknown): ConnectionFailure['cause'] =>
-  CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
+const causeOf = (error: unknown) => CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
 
 /** Returns an HTTP client that uses this socket only: another connection would be unchecked. */
 const clientOn = (socket: Socket, origin: string): Client =>

@@ -25,7 +25,5 @@ export const rotated = (
 }
 
 /** Returns the previous secret if it still signs. */
-export const previousAt = (
-  { previous }: Pick<Webhook, 'previous'>,
-  at: Date,
-): Webhook['previous'] => (previous && at < previous.until ? previous : undefined)
+export const previousAt = ({ previous }: Pick<Webhook, 'previous'>, at: Date) =>
+  previous && at < previous.until ? previous : undefined

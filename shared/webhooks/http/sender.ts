@@ -51,8 +51,7 @@ export const sender =
 
 export const post = sender(strict, { bodySeconds: 5 })
 
-const timeoutAfter = (seconds: number): AbortSignal =>
-  AbortSignal.timeout(Math.ceil(seconds * 1000))
+const timeoutAfter = (seconds: number) => AbortSignal.timeout(Math.ceil(seconds * 1000))
 
 const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequest) => {
   // Covers the whole attempt: a slow body would never trigger an idle timeout.
@@ -124,10 +123,7 @@ const retryAfter = (value: string | string[] | undefined): number | undefined =>
     : undefined
 
 /** Reads the start of a body. The status has decided the outcome, so a slow or broken body is cut. */
-const readStart = async (
-  body: Dispatcher.ResponseData['body'],
-  timeout: AbortSignal,
-): Promise<{ text: string; isComplete: boolean }> => {
+const readStart = async (body: Dispatcher.ResponseData['body'], timeout: AbortSignal) => {
   const parts: Buffer[] = []
   let length = 0
   let isComplete = false

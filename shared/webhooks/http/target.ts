@@ -42,11 +42,7 @@ export const targetOf = async (
 }
 
 /** Returns no addresses on failure or abort. A DNS lookup cannot be cancelled, only ignored. */
-const resolveUntil = async (
-  host: string,
-  { resolve }: Network,
-  signal: AbortSignal,
-): Promise<string[]> => {
+const resolveUntil = async (host: string, { resolve }: Network, signal: AbortSignal) => {
   const aborted = Promise.withResolvers<string[]>()
   const abort = () => aborted.resolve([])
   signal.addEventListener('abort', abort)

@@ -9,8 +9,7 @@ const PORTS = new Set(['', '443', '8443'])
 const FULL_NAME = /[^.]\.[^.]/
 const PRIVATE_NAME = /\.(?:localhost|local|internal)$/
 
-export const refuseUrl = (reason: string): Refusal =>
-  new Refusal(4400, { details: { url: [reason] } })
+export const refuseUrl = (reason: string) => new Refusal(4400, { details: { url: [reason] } })
 
 /**
  * Normalizes and checks the URL of a webhook (docs/api.md#webhook-urls). Parsing turns `0x7f000001` and
