@@ -1,11 +1,11 @@
 import type * as v from 'valibot'
-import { effectiveLimit } from '../../shared/api/effective-limit.ts'
 import {
   type Operation,
   type OperationName,
   operationNames,
   operations,
 } from '../../shared/api/operations.ts'
+import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'

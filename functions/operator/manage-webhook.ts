@@ -24,8 +24,7 @@ import {
   removeWebhook,
 } from '../../shared/store/webhooks/webhooks.ts'
 import { network } from '../../shared/webhooks/http/network.ts'
-import { previousAt, rotated } from '../../shared/webhooks/http/rotation.ts'
-import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
+import { previousAt, rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
 
 /** The DNS timeout for a new URL. */

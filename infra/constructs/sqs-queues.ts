@@ -1,7 +1,7 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
-import { deadLetters, type QueueRow } from '../definitions/queues.ts'
+import { deadLetters, type QueueRow } from '../definitions/jobs.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
 /** Messages contain ids and no secrets, so keys of SQS are enough. */

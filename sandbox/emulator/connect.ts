@@ -2,12 +2,17 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import type { Invoke } from '../../aws/event-sources.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import type { Print } from '../console.ts'
-import { createBucket, removeBucket } from './bucket.ts'
 import { assertReachable, type Endpoints } from './endpoints.ts'
 import { pollQueue } from './queue-poller.ts'
-import { createQueues, type EmulatedQueues } from './queues.ts'
+import {
+  createBucket,
+  createQueues,
+  createTable,
+  type EmulatedQueues,
+  removeBucket,
+  removeTable,
+} from './resources.ts'
 import { pollStream } from './stream-poller.ts'
-import { createTable, removeTable } from './table.ts'
 
 /** The resources of the stacks in a running emulator. */
 export type Emulator = {

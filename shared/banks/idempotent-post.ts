@@ -2,8 +2,7 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bankUrl } from './bank-url.ts'
-import type { ConnectionConfig } from './connector.ts'
-import { ConnectorFault } from './connector-fault.ts'
+import { type ConnectionConfig, ConnectorFault } from './connector.ts'
 import { type BankResponse, sendBankRequest } from './request.ts'
 
 export type IdempotentPost = {

@@ -2,8 +2,7 @@ import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { ConnectionConfig, Connector, ConnectorConfig, PayoutConnector } from './connector.ts'
 import { httpConnector } from './http.ts'
 import { httpPayouts } from './http-payouts.ts'
-import { sandboxConnector } from './sandbox.ts'
-import { sandboxPayouts, sandboxRefund } from './sandbox-payouts.ts'
+import { sandboxConnector, sandboxPayouts, sandboxRefund } from './sandbox.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 

@@ -7,18 +7,25 @@ import { findDayTotal } from '../store/debits/charges.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
-import { isOfItsEvent, isPublished } from './events.ts'
-import type { Findings } from './findings.ts'
+import { hasRefund } from './cases.ts'
 import {
   endsInTime,
+  existsAsAccepted,
   followsTheLifecycle,
   hasActor,
   hasOneOutcome,
+  isClaimed,
+  isNamed,
   versionMatches,
-} from './history.ts'
-import { existsAsAccepted, isClaimed, isNamed } from './identity.ts'
-import { type CheckResult, checkResult, type Invariant, notApplicable } from './invariants.ts'
-import { type Money, withMoneyOf } from './money.ts'
+} from './debit-checks.ts'
+import { isOfItsEvent, isPublished } from './events.ts'
+import {
+  type CheckResult,
+  checkResult,
+  type Findings,
+  type Invariant,
+  notApplicable,
+} from './findings.ts'
 import {
   createdOnDay,
   debitsInFeed,
@@ -27,11 +34,9 @@ import {
   loadSettled,
   readDebits,
 } from './read.ts'
-import { hasRefund } from './refunds.ts'
-import type { DebitRecord, Subscription } from './related.ts'
+import type { DebitRecord, Subscription, Window } from './records.ts'
 import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
-import { whole } from './sums.ts'
-import type { Window } from './window.ts'
+import { type Money, whole, withMoneyOf } from './sums.ts'
 
 type Check = (record: DebitRecord, window: Window, subscription: Subscription) => CheckResult
 

@@ -15,11 +15,10 @@ import { findBatchesWithin } from '../ledger/facts.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
-import type { Findings, Subject } from './findings.ts'
-import { type CheckResult, checkResult } from './invariants.ts'
+import { type CheckResult, checkResult, type Findings, type Subject } from './findings.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
+import type { Window } from './records.ts'
 import { whole } from './sums.ts'
-import type { Window } from './window.ts'
 
 /**
  * Compares the ledger of a past day with debits, batches, refunds and the cash counter. A ledger that

@@ -13,8 +13,7 @@ import { readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
 import type { LineRecord } from './batch-checks.ts'
-import type { DebitRecord, SettledRecord } from './related.ts'
-import type { Window } from './window.ts'
+import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
 const PAGE_SIZE = 100
 

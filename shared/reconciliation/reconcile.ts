@@ -6,13 +6,12 @@ import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listFailed, listPayable } from '../store/settlement/batches.ts'
 import { checkBatches } from './batches.ts'
+import { checkExceptions, checkRefunds } from './cases.ts'
 import { checkDebits, checkEarlier } from './debits.ts'
-import { checkExceptions } from './exceptions.ts'
 import { type Finding, newFindings } from './findings.ts'
 import { checkLedger } from './ledger-checks.ts'
-import { type Money, noMoney } from './money.ts'
-import { checkRefunds } from './refunds.ts'
-import { type Window, windowOf } from './window.ts'
+import { type Window, windowOf } from './records.ts'
+import { type Money, noMoney } from './sums.ts'
 
 export type ReconciliationResult = {
   date: Day

@@ -1,8 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Line } from '../domain/settlement/batch.ts'
-import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
-import { type SettledRecord, timeOf } from './related.ts'
-import type { Window } from './window.ts'
+import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { type SettledRecord, timeOf, type Window } from './records.ts'
 
 /** Reports whether a completed debit without a line should have one. */
 const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {

@@ -4,8 +4,13 @@ import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { SWEEP_GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
+import {
+  findSweepProgress,
+  putSweepProgress,
+  SWEEP_GRACE_SECONDS,
+  sweptBefore,
+  unsettledPages,
+} from '../store/work-index.ts'
 import { repair } from './repair.ts'
 
 /** The longest time that one run covers. */

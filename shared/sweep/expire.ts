@@ -1,4 +1,4 @@
-import { ConnectorFault } from '../banks/connector-fault.ts'
+import { ConnectorFault } from '../banks/connector.ts'
 import { outcomeQueries } from '../banks/registry.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
 import { clocks, isOpen } from '../domain/debits/lifecycle.ts'

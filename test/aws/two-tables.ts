@@ -18,7 +18,7 @@ import {
 import type { Change } from '../../aws/table/change.ts'
 import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { createTable, removeTable } from '../../sandbox/emulator/table.ts'
+import { createTable, removeTable } from '../../sandbox/emulator/resources.ts'
 import { type Operation, TABLE } from './random-operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'
 
