@@ -7,10 +7,7 @@ import { formatLine } from './listener/line.ts'
 import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 
-/**
- * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: runs a local receiver
- * that prints each webhook.
- */
+/** `npm run -s listen -- [options]`: runs a local receiver that prints each webhook. */
 
 const USAGE =
   'usage: npm run -s listen -- [--port 4242] [--secret whsec_...] [--fail STATUS [--times 1]]'

@@ -4,9 +4,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/**
- * Imports a file in a fresh Node and evaluates an expression on the module `it`. Returns milliseconds.
- */
+/** Returns the milliseconds to import a file in a fresh Node and evaluate an expression on `it`. */
 export const coldStart = async (
   file: string,
   expression: string,
@@ -27,10 +25,7 @@ const env = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS
 const median = (values: number[]): number =>
   values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/**
- * Returns the median import time of each file in milliseconds, each import in a fresh process. A round
- * imports every file once, so that a slow minute affects all files.
- */
+/** Returns the median milliseconds of imports; each round imports every file in a fresh process. */
 export const importTimes = async (
   files: readonly string[],
   rounds: number,

@@ -25,10 +25,7 @@ type RoleResources = {
   logGroup: LogGroup
 }
 
-/**
- * Defines a function's role from its permissions. It excludes all that the CDK would add, such as
- * the managed policy for logs and the grants of event sources.
- */
+/** Defines a function's role from its permissions, without the policies that the CDK would add. */
 export const defineRole = (
   stack: Stack,
   { name, permissions }: Pick<FunctionRow, 'name' | 'permissions'>,

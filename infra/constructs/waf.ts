@@ -43,10 +43,7 @@ const managedGroups = {
 
 const WINDOW_SECONDS = 60
 
-/**
- * Returns the requests per minute that one address may send: the stage's setting, or twice the sum
- * of a provider's published limits (docs/api.md#rate-limits).
- */
+/** Returns requests per minute and address: the setting, or twice a provider's published limits. */
 export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
   if (stage.addressLimit !== undefined) return stage.addressLimit
   const column = stage.name === 'production' ? 'production' : 'sandbox'

@@ -25,10 +25,7 @@ export type Stage = {
   recordsInvocations: boolean
   /** Whether data outlives its stack and the table is protected from deletion. */
   keepsData: boolean
-  /**
-   * Disables event sources and schedules, and answers every request with 503/1503. Operator
-   * functions still work (docs/operations.md, Restore).
-   */
+  /** Disables event sources and schedules, and answers every request with 503/1503. */
   paused?: boolean
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
@@ -85,11 +82,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
   },
 }
 
-/**
- * Returns a stage by its name.
- * @param paused `true` or `false`, from the command line
- * @throws UnknownStage
- */
+/** @throws UnknownStage for another name, or if `paused` is neither `true` nor `false` */
 export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!stage || typeof name !== 'string') {

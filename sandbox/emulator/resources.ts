@@ -21,10 +21,7 @@ const keySchema = (keys: { partitionKey: string; sortKey: string }): KeySchemaEl
   { AttributeName: keys.sortKey, KeyType: 'RANGE' },
 ]
 
-/**
- * Creates the table as the stack does.
- * @returns the ARN of its stream
- */
+/** Creates the table as the stack does. @returns the ARN of its stream */
 export const createTable = async (endpoint: string, tableName: string): Promise<string> => {
   const client = new DynamoDBClient({ endpoint })
   const { partitionKey, sortKey, timeToLive, indexes } = tableDefinition

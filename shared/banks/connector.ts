@@ -18,10 +18,7 @@ export type Connector = {
    * @throws ConnectorFault if the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
-  /**
-   * Returns a debited amount to the customer, once per uuid. Absent if the bank takes no refunds.
-   * @throws ConnectorFault if the bank gives no usable reply
-   */
+  /** Refunds the customer, once per uuid. Absent if the bank takes no refunds. */
   refund?: (refund: RefundPayment) => Promise<PayoutResult>
 }
 

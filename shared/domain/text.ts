@@ -58,10 +58,7 @@ export const text = ({ max, lines = false }: TextRule) =>
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : [...text].slice(0, max).join('')
 
-/**
- * Parses text of any length into its first `max` code points. Control characters become spaces, so
- * that no report is rejected for the form of its explanation.
- */
+/** Cuts text of any length to `max` code points; control characters become spaces. */
 export const message = ({ max }: { max: number }) =>
   v.pipe(
     v.string(textMessage),

@@ -140,10 +140,7 @@ export type Granted = {
   release: () => Promise<unknown>
 }
 
-/**
- * Claims a granted call for the operator who granted it.
- * @param until the end of this worker's Lambda timeout; another worker may claim the call then
- */
+/** @param until the end of this worker's Lambda timeout; another worker may claim the call then */
 export const claimGranted = async (
   noun: string,
   approvalText: unknown,

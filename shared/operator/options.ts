@@ -81,10 +81,7 @@ export const graceSeconds = v.optional(
   ),
 )
 
-/**
- * Returns a secret option. The command reads it from standard input, because other users and the
- * shell's history can see arguments.
- */
+/** Returns an option that is read from standard input: other users can see arguments. */
 export const secretOption = <const S extends TextSchema>(meaning: string, schema: S) =>
   v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
 

@@ -56,10 +56,7 @@ export const feeScheduleAfter = (
     : invalid({ 'fee-minimum': ['must not be above the maximum'] })
 }
 
-/**
- * Returns the account after an update. Bank, number and name change together: a new bank with the old
- * number would pay a stranger.
- */
+/** Changes bank, number and name together: a new bank with the old number would pay a stranger. */
 export const settlementAccountAfter = (
   previous: SettlementAccount | undefined,
   values: OptionValues<typeof settlementOptions>,

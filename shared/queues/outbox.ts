@@ -10,10 +10,7 @@ import { eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
 import type { Outgoing } from './send.ts'
 
-/**
- * Messages derived from the items of the table. The relay sends them for each change, the sweep for
- * changes that the relay missed.
- */
+/** Messages derived from items: the relay sends them for each change, the sweep for missed ones. */
 
 /** A message about an event, in the queue of its priority. */
 export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>

@@ -143,10 +143,7 @@ const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): Check
 
 const PAGE_SIZE = 100
 
-/**
- * Checks the settlement of debits of other days: recently completed or reversed ones by their lists,
- * and unsettled ones of any day.
- */
+/** Checks debits of other days: recently completed or reversed ones, and all unsettled ones. */
 export const checkEarlier = async (provider: ProviderId, window: Window, findings: Findings) => {
   const known = new Set<Reference>()
   const span = { from: new Date(0), before: window.settledBefore, pageSize: PAGE_SIZE }

@@ -3,11 +3,7 @@ import type { Runtime } from '../runtime.ts'
 import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'
 import { type BuildRequest, type BuildResult, buildBatch } from './build.ts'
 
-/**
- * Builds the batches of a provider and day while holding a lease on them. If the time is up first,
- * the stored build record has the next builder continue.
- * @returns undefined if another builder holds the lease
- */
+/** Builds batches under a lease. @returns undefined if another builder holds the lease */
 export const buildWithLease = async (
   request: BuildRequest,
   runtime: Runtime,

@@ -100,10 +100,7 @@ const readPositions = async (list: List, needed: number, start: Item | undefined
   return { positions, end }
 }
 
-/**
- * Skips in a single unfiltered list by counting. Other lists skip by reading positions.
- * @returns undefined when the list has no more entries
- */
+/** Skips in a single unfiltered list by counting. @returns undefined when it has no more entries */
 const skipIn = async (lists: readonly List[], skip: number) => {
   const [list, ...others] = lists
   if (!list || others.length > 0 || list.status || skip === 0) return { toSkip: skip }

@@ -67,10 +67,7 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
   return result
 }
 
-/**
- * Removes settings, with writes of other items in the same transaction.
- * @returns false when there were none
- */
+/** Removes settings. @returns false when there were none */
 export const removeSettings = <T extends object>(
   key: Key,
   from: Form<T>['from'],
@@ -98,10 +95,7 @@ const unchanged = (item: Item | undefined) => {
   }
 }
 
-/**
- * Writes an item, in one transaction with other writes if there are any.
- * @returns false when a condition was not met
- */
+/** Writes an item and others, all or none. @returns false when a condition was not met */
 export const putWith = (put: NonNullable<Write['Put']>, others: readonly Write[]) => {
   if (others.length === 0) return conditionMet(table.send(new PutCommand(put)))
   const TransactItems = [{ Put: put }, ...others]

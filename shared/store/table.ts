@@ -141,10 +141,7 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
 /** Reads a whole item collection, strongly consistent. */
 export const readCollection = (pk: string, prefix = '') => queryAll(collectionQuery(pk, prefix))
 
-/**
- * Returns the query of a list in the index by-status, which may lag.
- * @param condition on `byTime`
- */
+/** Queries a list in the index by-status, which may lag; `condition` is on `byTime`. */
 export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
   IndexName: 'by-status',
   KeyConditionExpression: condition ? `byStatus = :list AND ${condition}` : 'byStatus = :list',

@@ -72,10 +72,7 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
   })
 }
 
-/**
- * Changes the due time of an item, or removes the item from the index if `due` is undefined.
- * @returns false when another worker has changed the due time
- */
+/** Changes or removes the due time. @returns false when another worker has changed it */
 export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
   updateIf(item.key, {
     UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
@@ -84,10 +81,7 @@ export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boole
     ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
   })
 
-/**
- * Lists the debits of a provider that wait for settlement, by the time of completion or reversal.
- * Items may leave the index during the read.
- */
+/** Lists the debits that wait for settlement, by the time of completion or reversal. */
 export async function* unsettledPages(
   provider: ProviderId,
   { from, before, pageSize }: { from: Date; before: Date; pageSize: number },

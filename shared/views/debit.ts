@@ -65,10 +65,7 @@ const debitEntries = () => ({
 
 export const debitSchema = () => v.object(debitEntries())
 
-/**
- * Shows a debit in both published forms of the status read (docs/api.md#status-read).
- * @param refund of a reversed debit, or of one that the bank completed after it failed
- */
+/** Shows a debit in both published forms of the status read (docs/api.md#status-read). */
 export const statusView = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   return {

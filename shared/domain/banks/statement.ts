@@ -137,11 +137,7 @@ const finder = (debits: readonly StatementDebit[]) => {
   }
 }
 
-/**
- * Compares the rows of a day with the debits of their bank.
- * @param rows the rows of the day
- * @param debits the bank's debits that were completed on the day or that a row names
- */
+/** @param debits the bank's debits that were completed on the day or that a row names */
 export const compareStatement = (
   date: Day,
   rows: readonly StatementRow[],

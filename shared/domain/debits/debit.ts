@@ -157,10 +157,7 @@ export const openDebit = (facts: Facts, cause: Cause): Debit => ({
 
 export type Transition = Cause & { to: Status; changes: Changes }
 
-/**
- * Applies a transition. Returns the same object if the debit already has the status.
- * @returns 422/3001 for a forbidden transition (docs/api.md#transitions)
- */
+/** @returns the same object for the same status, 422/3001 for a forbidden transition */
 export const advance = (debit: Debit, { to, changes, ...cause }: Transition): Debit | Refusal => {
   switch (checkTransition(debit.status, to)) {
     case 'unchanged':
@@ -214,10 +211,7 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
     changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
   })
 
-/**
- * Returns the most likely state of a debit when its bank reports: accepted by the bank. Every write
- * must be conditional on it, and no reply may show it.
- */
+/** Returns the most likely state when a bank reports. Writes must be conditional on it. */
 export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
   const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
   const types = ['created', 'pending', 'processing'] as const

@@ -3,10 +3,7 @@ import { GHS } from 'dinero.js/currencies'
 import { type Pesewas, pesewas } from '../money.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
-/**
- * Splits an amount into fee and net (docs/api.md#fees).
- * @param by the fee or a schedule; undefined: no fee
- */
+/** Splits an amount into fee and net, by a fee, a schedule or neither (docs/api.md#fees). */
 export const split = (
   gross: Pesewas,
   by: Pesewas | FeeSchedule | undefined,

@@ -131,10 +131,7 @@ const exhausted = (delivery: Delivery, at: Date): Delivery =>
 export const abandon = (delivery: Delivery, reason: FailureReason, at: Date): Delivery =>
   exhausted({ ...delivery, nextAttemptAt: null, reason }, at)
 
-/**
- * Requests one more attempt (docs/api.md#redelivery). It replaces a due automatic attempt and may exceed
- * the maximum.
- */
+/** Requests one more attempt, which replaces a due one (docs/api.md#redelivery). */
 export const redeliver = (delivery: Delivery, at: Date): Delivery => ({
   ...delivery,
   status: 'pending',

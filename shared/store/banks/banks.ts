@@ -30,10 +30,7 @@ export const listBanks = async () => (await readCollection(keys.banks.pk)).map(f
 
 export const findBank = (identifier: string) => find(keys.bank(identifier), fromBankItem)
 
-/**
- * Changes a bank: see {@link changeSettings}.
- * @param alongside writes in the same transaction: connector settings, the record of the change
- */
+/** @param alongside writes in the same transaction: connector settings, the record of the change */
 export const changeBank = <C extends Bank | Refusal | undefined>(
   identifier: BankIdentifier,
   change: (previous: Bank | undefined) => C | Promise<C>,

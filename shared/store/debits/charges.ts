@@ -103,9 +103,7 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): Wri
   ]
 }
 
-/**
- * Checks for a replay first, so that an existing debit is never rejected by limits or by its own keys.
- */
+/** Checks for a replay first, so that no limit rejects an existing debit. */
 const explainCancelled = async (
   newDebit: NewDebit,
   error: TransactionCanceledException,

@@ -108,10 +108,7 @@ export const sumByCustomer = async (
   return { ...sum, amount: pesewas(sum.amount) }
 }
 
-/**
- * Lists references of a provider's debits in one status, in the order of their creation.
- * @returns at most `limit` of them, and the position that the next ones follow; null: no more
- */
+/** @returns at most `limit` references by creation, and the position of the next; null: no more */
 export const listCreated = async (
   provider: ProviderId,
   status: Status,

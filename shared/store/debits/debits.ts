@@ -15,10 +15,7 @@ const rethrow: Unreadable = (_, error) => {
   throw error
 }
 
-/**
- * Reads many debits, strongly consistent, without those that do not exist.
- * @param unreadable handles each debit that cannot be parsed, so that the others are returned
- */
+/** @param unreadable handles each debit that cannot be parsed, so that the others are returned */
 export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,

@@ -21,10 +21,7 @@ import {
 } from '../table.ts'
 import { transact } from '../transactions.ts'
 
-/**
- * Records of rejected bank reports and failed refunds, in a list of open and a list of resolved ones
- * (docs/api.md#exceptions).
- */
+/** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
 const fromItem = (item: Item) => fromStored<ReportException>(withoutKeys(item), ['at'])
 
@@ -66,10 +63,7 @@ export async function* exceptionPages(
 
 type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
 
-/**
- * Marks an open exception as resolved; a resolved one is unchanged.
- * @param alongside writes in the same transaction, such as the record of the change
- */
+/** Marks an open exception as resolved; a resolved one is unchanged. */
 export const resolveException = async (
   { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,

@@ -63,10 +63,7 @@ export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew
 export const refundReplacement = (previous: Refund, next: Refund) =>
   putWrite(itemOf({ ...next, version: previous.version + 1 }), hasVersion(previous.version))
 
-/**
- * Replaces a refund, with other writes in one transaction.
- * @returns undefined when another worker was first
- */
+/** Replaces a refund. @returns undefined when another worker was first */
 export const replaceRefund = async (
   previous: Refund,
   next: Refund,
@@ -80,10 +77,7 @@ export const replaceRefund = async (
 
 const PAGE_SIZE = 100
 
-/**
- * Lists open and failed refunds by their creation, or completed ones by their completion, oldest
- * first. The index may lag.
- */
+/** Lists due refunds by their creation, or completed ones by their completion, oldest first. */
 export async function* refundPages(
   list: 'due' | 'completed',
   span: Span,

@@ -72,11 +72,7 @@ type Decision = {
   reason?: string | undefined
 }
 
-/**
- * Grants or denies a pending request before it expires.
- * @param alongside writes in the same transaction, such as the record of the decision
- * @returns false when the request is decided or expired
- */
+/** @returns false when the request is decided or expired */
 export const decideApproval = (
   id: ApprovalId,
   { decision, by, at, reason }: Decision,
@@ -105,10 +101,7 @@ export type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 const update = (id: ApprovalId, expression: Parameters<typeof updateIf>[1], runtime: Jitter) =>
   withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
 
-/**
- * Claims a granted call for one worker, so that two workers never carry it out concurrently.
- * @returns false when another worker has the claim, or the call is carried out or expired
- */
+/** @returns false when another worker has the claim, or the call is carried out or expired */
 export const claimApproval = ({ id, claim, at, until }: CallClaim, runtime: Jitter) => {
   const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',

@@ -13,10 +13,7 @@ export const findRestore = (): Promise<Restore | undefined> => find(keys.restore
 
 const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 
-/**
- * Returns the generation of new events; undefined before any restore. A warm function caches it,
- * because every write of an event needs it.
- */
+/** Returns the generation of new events, cached; undefined before any restore. */
 export const currentGeneration = async (now: Date): Promise<number | undefined> => {
   const cached = await generations.get(
     'current',

@@ -88,10 +88,7 @@ const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
 
-/**
- * @param alongside writes in the same transaction, such as the record of the change
- * @returns false when the token is already in use
- */
+/** @returns false when the token is already in use */
 export const putCredential = (
   token: string,
   credential: Credential,
@@ -131,10 +128,7 @@ const listed = (item: Item): ListedCredential => ({
   id: keys.credentialHash(String(item.pk)),
 })
 
-/**
- * Revokes a credential. A revoked one keeps its time.
- * @param alongside writes in the same transaction, such as the record of the change
- */
+/** Revokes a credential. A revoked one keeps its time. */
 export const revokeCredential = (
   id: string,
   at: Date,

@@ -85,10 +85,7 @@ export type Building = { batch: Batch; isNew: boolean }
 
 type BatchRequest = { provider: ProviderId; date: Day; feeSchedule: FeeSchedule | null }
 
-/**
- * Returns the open batch of a provider and a day, or a new one.
- * @param feeSchedule the schedule of the provider, for a new batch
- */
+/** Returns the open batch of a provider and a day, or a new one with the given fee schedule. */
 export const findOpenBatch = async (
   { provider, date, feeSchedule }: BatchRequest,
   { now }: Pick<Runtime, 'now'>,
@@ -107,10 +104,7 @@ export const findOpenBatch = async (
   }
 }
 
-/**
- * Replaces the header of a batch if it is unchanged. A conflicting write of lines delays it.
- * @returns undefined when another worker was first
- */
+/** Replaces the header of a batch. @returns undefined when another worker was first */
 export const replaceBatch = async (
   previous: Batch,
   batch: Batch,

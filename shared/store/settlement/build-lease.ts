@@ -64,10 +64,7 @@ export const completeBuild = async ({ provider, date, holder }: BuildLease): Pro
   })
 }
 
-/**
- * Releases the lease of a build that is not done.
- * @param isContinued makes the stream start the next builder; otherwise the sweep does
- */
+/** @param isContinued makes the stream start the next builder; otherwise the sweep does */
 export const releaseLease = async (
   { provider, date, holder }: BuildLease,
   { isContinued }: { isContinued: boolean },

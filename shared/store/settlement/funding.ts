@@ -31,20 +31,14 @@ export const findFunding = (bank: BankIdentifier, reference: string) =>
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
   (await readCollection(keys.fundings.pk, bank && `${bank}#`)).map(fromItem)
 
-/**
- * Records a remittance, with other writes in one transaction.
- * @returns false when the bank's reference is already recorded
- */
+/** @returns false when the bank's reference is already recorded */
 export const putFunding = (funding: Funding, alongside: readonly Write[], runtime: Jitter) => {
   const key = keys.funding(funding.bank, funding.reference)
   const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
   return transact([record, fundsChange(funding.amount), ...alongside], runtime)
 }
 
-/**
- * Returns the write that adds to or subtracts from the cash for payouts.
- * @param isCovered rejects the transaction unless the cash covers the amount
- */
+/** Changes the cash for payouts; with `isCovered`, only if the cash covers the amount. */
 export const fundsChange = (amount: number, { isCovered = false } = {}) =>
   updateWrite(keys.funds, {
     UpdateExpression: 'SET entity = :funds ADD cash :amount',

@@ -64,10 +64,7 @@ export const findDeliveries = async (events: readonly { reference: Reference; n:
 /** Attempts before the last one expire: their responses are text of third parties. */
 const ATTEMPT_SECONDS = 30 * DAY_SECONDS
 
-/**
- * Lists the newest stored attempts of a delivery, oldest first. The record has the last one, which wins
- * if a crash left a copy.
- */
+/** Lists the newest stored attempts, oldest first. The record has the last one, which wins. */
 export const listAttempts = async (delivery: Delivery, limit: number): Promise<Attempt[]> => {
   const { reference, n, last } = delivery
   if (!last) return []
@@ -153,10 +150,7 @@ const undeliveredQuery = (provider: ProviderId, from: string, until: Date) =>
     ':until': `${until.toISOString()}~`,
   })
 
-/**
- * Lists the undelivered events of a provider, oldest first. The index may lag: the record decides.
- * @param after the position that the page follows; null: the start of the span
- */
+/** Lists undelivered events, oldest first. The index may lag: the record decides. */
 export const listUndelivered = async (
   provider: ProviderId,
   { since, until }: RecoverySpan,

@@ -30,10 +30,7 @@ export const isSlow = async (provider: ProviderId, now: Date): Promise<boolean> 
   return cached?.isSlow ?? false
 }
 
-/**
- * Changes the health of a webhook with optimistic locking.
- * @param change returns the unchanged object to write nothing
- */
+/** @param change returns the unchanged object to write nothing */
 export const changeHealth = (
   provider: ProviderId,
   change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,

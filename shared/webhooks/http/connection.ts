@@ -22,10 +22,7 @@ export type ConnectionFailure = {
 // Oldest first.
 const idle: Connection[] = []
 
-/**
- * Takes an idle connection to one of the target's checked addresses, or opens one.
- * @param signal aborts connecting, never an open connection
- */
+/** @param signal aborts connecting, never an open connection */
 export const connectionTo = async (
   target: Target,
   signal: AbortSignal,
