@@ -29,11 +29,7 @@ export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
-export const helpOfVerb = (
-  noun: string,
-  name: string,
-  { summary, options, approval }: Verb,
-): string => {
+export const helpOfVerb = (noun: string, name: string, { summary, options, approval }: Verb) => {
   const described = Object.entries(options.entries).map(([option, schema]) =>
     describeOption(option, schema as v.GenericSchema),
   )

@@ -5,11 +5,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** Returns the milliseconds to import a file in a fresh Node and evaluate an expression on `it`. */
-export const coldStart = async (
-  file: string,
-  expression: string,
-  env: NodeJS.ProcessEnv,
-): Promise<number> => {
+export const coldStart = async (file: string, expression: string, env: NodeJS.ProcessEnv) => {
   const script = `const start = performance.now()
     const it = await import(${JSON.stringify(pathToFileURL(file).href)})
     await (${expression})
@@ -26,10 +22,7 @@ const median = (values: number[]): number =>
   values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 /** Returns the median milliseconds of imports; each round imports every file in a fresh process. */
-export const importTimes = async (
-  files: readonly string[],
-  rounds: number,
-): Promise<Map<string, number>> => {
+export const importTimes = async (files: readonly string[], rounds: number) => {
   const samples = new Map(files.map((file) => [file, [] as number[]]))
   for (let round = 0; round < rounds; round += 1) {
     for (const [file, values] of samples) values.push(await coldStart(file, 'it', env))

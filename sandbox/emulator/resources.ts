@@ -75,11 +75,7 @@ export type EmulatedQueues = {
 }
 
 /** @param prefix of the queue names in a shared emulator */
-export const createQueues = async (
-  endpoint: string,
-  region: string,
-  prefix = '',
-): Promise<EmulatedQueues> => {
+export const createQueues = async (endpoint: string, region: string, prefix = '') => {
   const sqs = new SQSClient({ endpoint, region })
   const accounts = new Map<string, string>()
 

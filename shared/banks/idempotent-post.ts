@@ -34,11 +34,7 @@ export const postIdempotently = async (
 }
 
 /** @throws ConnectorFault without a complete response */
-export const queryBank = async (
-  bank: BankIdentifier,
-  path: string,
-  config: ConnectionConfig,
-): Promise<BankResponse> => {
+export const queryBank = async (bank: BankIdentifier, path: string, config: ConnectionConfig) => {
   const send = await bankClient(bank, config)
   return send('GET', path)
 }

@@ -134,9 +134,7 @@ export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
 }
 
 /** Returns when a late completion was reported and decided: refunded or resolved by a note. */
-export const undecidedUntil = (
-  item: Case,
-): { from: Date; amount: number; until?: Date } | undefined => {
+export const undecidedUntil = (item: Case) => {
   const late = lateCompletion(item)
   if (!late) return undefined
   const until = late.notedAt ?? item.refund?.createdAt

@@ -84,10 +84,7 @@ const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }
 
-export const readByUuid = async (
-  bank: BankIdentifier,
-  uuids: readonly Uuid[],
-): Promise<StatementDebit[]> => {
+export const readByUuid = async (bank: BankIdentifier, uuids: readonly Uuid[]) => {
   const pointers = await readMany(uuids.map(keys.uuid))
   return findOfBank(
     bank,

@@ -17,10 +17,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
 /** Also finds two debits with one uuid, because the uuid points to only one of them. */
-export const isNamed = (
-  { debit: { facts }, pointer }: DebitRecord,
-  { prefix }: Window,
-): CheckResult => {
+export const isNamed = ({ debit: { facts }, pointer }: DebitRecord, { prefix }: Window) => {
   const { reference, uuid } = facts
   const isReference =
     reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
@@ -48,10 +45,7 @@ const LATE_MS = 120_000
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
 /** An open debit is correct before its timeout, or while a restore holds it. */
-export const endsInTime = (
-  { debit }: DebitRecord,
-  { now, clocks, restore }: Window,
-): CheckResult => {
+export const endsInTime = ({ debit }: DebitRecord, { now, clocks, restore }: Window) => {
   const times = timesOf(debit)
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
   if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))

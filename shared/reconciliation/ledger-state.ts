@@ -48,10 +48,7 @@ export const undecided = (cases: readonly Case[], end: Date): bigint =>
   )
 
 /** Sums by provider the debits that were completed before `end` and reversed unsettled since. */
-export const reversedSince = async (
-  cases: readonly Case[],
-  end: Date,
-): Promise<Map<ProviderId, bigint>> => {
+export const reversedSince = async (cases: readonly Case[], end: Date) => {
   const references = cases.flatMap(({ refund }) =>
     refund?.origin === 'reversal' && refund.createdAt >= end ? [refund.reference] : [],
   )

@@ -12,7 +12,6 @@ import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
-import type { LineRecord } from './batch-checks.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
 const PAGE_SIZE = 100
@@ -63,9 +62,7 @@ export async function* debitsInFeed(
 }
 
 /** Reads debits by the references in their keys; leaves out missing and unreadable ones. */
-export const readDebits = async (
-  references: readonly Reference[],
-): Promise<Map<Reference, Debit>> => {
+export const readDebits = async (references: readonly Reference[]) => {
   const items = await readMany([...new Set(references)].map(keys.debit))
   return new Map(
     items.flatMap((item) => {
@@ -163,10 +160,7 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 }
 
 /** Loads the debits of lines. @returns the lines without a debit as `orphans` */
-export const loadLineRecords = async (
-  batch: Batch,
-  lines: readonly Line[],
-): Promise<{ records: LineRecord[]; orphans: Line[] }> => {
+export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {

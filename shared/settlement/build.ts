@@ -23,7 +23,7 @@ export type BuildRequest = {
 }
 
 /** The batches that got lines or reports. `isDone` is false if the run hit its time limit. */
-export type BuildResult = { batches: BatchId[]; isDone: boolean }
+type BuildResult = { batches: BatchId[]; isDone: boolean }
 
 /** A batch read takes at most 100 items. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE

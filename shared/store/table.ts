@@ -94,10 +94,7 @@ const throttled = (count: number): Error =>
   })
 
 /** Reads and parses one item, strongly consistent. */
-export const find = async <T>(
-  key: Key,
-  parse: (item: Item) => T | Promise<T>,
-): Promise<T | undefined> => {
+export const find = async <T>(key: Key, parse: (item: Item) => T | Promise<T>) => {
   const item = await read<Item>(key)
   return item && parse(item)
 }

@@ -20,11 +20,7 @@ import { debitEvents } from '../views/webhook-payload.ts'
  * tolerate repeats. Ignores events before `since`.
  * @returns the references of the debits with missing work
  */
-export const repair = async (
-  debits: readonly Debit[],
-  now: Date,
-  since = newsSince(now),
-): Promise<Set<string>> => {
+export const repair = async (debits: readonly Debit[], now: Date, since = newsSince(now)) => {
   const missing = await repairEvents(debits.flatMap(debitEvents), now, since)
   const stuck = debits.filter((debit) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map((debit) => submission(debit, { resubmission: true })))

@@ -158,10 +158,7 @@ export const addLine = (totals: Totals, line: Line): Totals => {
   }
 }
 
-export const withSums = async (
-  batch: Batch,
-  lines: AsyncIterable<Line> | Iterable<Line>,
-): Promise<Batch> => {
+export const withSums = async (batch: Batch, lines: AsyncIterable<Line> | Iterable<Line>) => {
   let totals = noTotals
   let earliest: Date | undefined
   for await (const line of lines) {

@@ -44,9 +44,7 @@ export const changeBank = <C extends Bank | Refusal | undefined>(
 export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
   find(keys.account(phone, bank), settingsIn<CustomerAccount>)
 
-export const listAccounts = async (
-  phone: PhoneNumber,
-): Promise<{ bank: string; account: CustomerAccount }[]> => {
+export const listAccounts = async (phone: PhoneNumber) => {
   const { pk, sk: prefix } = keys.account(phone, '')
   const items = await readCollection(pk)
   return items.map((item) => ({

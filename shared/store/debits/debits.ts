@@ -37,19 +37,13 @@ export const findDebits = async (
 }
 
 /** Reads a debit of a provider. Debits of other providers do not exist (docs/api.md#not-found). */
-export const findProviderDebit = async (
-  provider: ProviderId,
-  reference: string | undefined,
-): Promise<Debit | undefined> => {
+export const findProviderDebit = async (provider: ProviderId, reference: string | undefined) => {
   const valid = readReference(reference)
   const debit = valid && (await findDebit(valid))
   return debit?.facts.provider === provider ? debit : undefined
 }
 
-export const findByOwnReference = async (
-  provider: ProviderId,
-  partnerReference: string,
-): Promise<Debit | undefined> => {
+export const findByOwnReference = async (provider: ProviderId, partnerReference: string) => {
   const claim = await read<{ reference: Reference }>(
     keys.partnerReference(provider, partnerReference),
   )
@@ -60,10 +54,7 @@ export const findByOwnReference = async (
  * Finds a debit by its uuid at the bank in one read, from the copy of its facts in the pointer. Its
  * state is assumed: every write must be conditional on it.
  */
-export const findBankDebitByUuid = async (
-  bank: BankIdentifier,
-  uuid: Uuid,
-): Promise<Debit | undefined> => {
+export const findBankDebitByUuid = async (bank: BankIdentifier, uuid: Uuid) => {
   const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
   const assumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
   return assumed?.facts.bank.identifier === bank ? assumed : undefined

@@ -73,10 +73,7 @@ export async function* changesWithin({ from, before }: Span): AsyncGenerator<Cha
 }
 
 /** Lists the newest changes, newest first: all, or those of one provider or bank. */
-export const listChanges = async (
-  owner: Pick<Change, 'provider' | 'bank'>,
-  limit: number,
-): Promise<Change[]> => {
+export const listChanges = async (owner: Pick<Change, 'provider' | 'bank'>, limit: number) => {
   const list = keys.changesOf(owner)
   const newest = { ScanIndexForward: false, Limit: limit }
   const items = list

@@ -115,9 +115,7 @@ export const credentialId = (token: string): string => sha256(token)
 export const findCredential = (id: string) => find(keys.credential(id), listed)
 
 /** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
-export const listCredentials = async (
-  owner: Pick<ListedCredential, 'kind' | 'owner'>,
-): Promise<ListedCredential[]> => {
+export const listCredentials = async (owner: Pick<ListedCredential, 'kind' | 'owner'>) => {
   const entries = await queryAll(statusQuery(keys.credentials(owner)))
   const items = await readMany(entries.map(keyOf))
   return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))

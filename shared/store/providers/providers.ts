@@ -22,10 +22,7 @@ export const loadProviders = async (): Promise<Provider[]> => {
 const names = ttlCache<string>({ entriesMax: 10_000 })
 
 /** Returns the names of providers, cached by a warm function. */
-export const providerNames = async (
-  ids: ReadonlySet<ProviderId>,
-  now: Date,
-): Promise<ReadonlyMap<ProviderId, string>> => {
+export const providerNames = async (ids: ReadonlySet<ProviderId>, now: Date) => {
   const when = { now, seconds: environment.cacheSeconds }
   const entries = await Promise.all(
     [...ids].map(async (id) => {

@@ -34,10 +34,7 @@ import { fundsChange } from './funding.ts'
 export const findBatch = (id: BatchId) => find(keys.batch(id), fromBatchItem)
 
 /** Reads a batch of a provider. Batches of other providers do not exist (docs/api.md#not-found). */
-export const findProviderBatch = async (
-  provider: ProviderId,
-  id: string | undefined,
-): Promise<Batch | undefined> => {
+export const findProviderBatch = async (provider: ProviderId, id: string | undefined) => {
   const batchId = readBatchId(id)
   const batch = batchId && (await findBatch(batchId))
   return batch?.provider === provider ? batch : undefined
@@ -105,11 +102,7 @@ export const findOpenBatch = async (
 }
 
 /** Replaces the header of a batch. @returns undefined when another worker was first */
-export const replaceBatch = async (
-  previous: Batch,
-  batch: Batch,
-  runtime: Jitter,
-): Promise<Batch | undefined> => {
+export const replaceBatch = async (previous: Batch, batch: Batch, runtime: Jitter) => {
   const next = { ...batch, version: previous.version + 1 }
   const write = () => table.send(new PutCommand(replacement(previous, next).Put))
   return (await conditionMet(withConflictRetries(write, runtime))) ? next : undefined

@@ -110,9 +110,7 @@ export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
   (await readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
 
-export const findLines = async (
-  settled: readonly { batch: BatchId; reference: Reference }[],
-): Promise<Map<Reference, Line>> => {
+export const findLines = async (settled: readonly { batch: BatchId; reference: Reference }[]) => {
   const lines = settled.map(({ batch, reference }) => keys.line(batch, 'debit', reference))
   const items = await readMany(lines)
   return new Map(items.map(fromLineItem).map((line) => [line.reference, line]))

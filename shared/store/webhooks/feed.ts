@@ -207,10 +207,7 @@ export async function* feedPages(provider: ProviderId, since: Date): AsyncGenera
 const FIRST_PAGES = 20
 
 /** Returns the feed since a time as a set, for {@link isInFeed}. */
-export const loadFeedSince = async (
-  provider: ProviderId,
-  since: Date,
-): Promise<ReadonlySet<string>> => {
+export const loadFeedSince = async (provider: ProviderId, since: Date) => {
   for (let count = FIRST_PAGES; ; count *= 4) {
     const pages = await newestPages(provider, count)
     const oldest = pages.at(-1)

@@ -76,9 +76,7 @@ export const removeWebhook = (
 }
 
 /** Reads a webhook without its secrets. */
-export const findWebhookSettings = async (
-  id: ProviderId,
-): Promise<Omit<Webhook, 'secret' | 'previous'> | undefined> => {
+export const findWebhookSettings = async (id: ProviderId) => {
   const item = await findItem(id)
   if (!item) return undefined
   const { secret, previous, since, ...settings } = item

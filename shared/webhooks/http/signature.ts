@@ -14,10 +14,7 @@ export type WebhookRotation = {
  * Replaces the secret and drops an earlier previous one, so that two rotations end a leaked secret.
  * Returns the unchanged object for a repeated rotation.
  */
-export const rotated = (
-  webhook: Webhook,
-  { secret, at, graceSeconds }: WebhookRotation,
-): Webhook => {
+export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: WebhookRotation) => {
   if (webhook.secret === secret || webhook.previous?.secret === secret) return webhook
   const { previous, ...rest } = webhook
   if (graceSeconds === 0) return { ...rest, secret }
