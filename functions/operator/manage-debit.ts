@@ -13,7 +13,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transitionWith } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
@@ -76,7 +76,7 @@ const transitionBy = async (
   const by = `operator:${author.by}`
   const cause = { at, by, requestId: runtime.newId(), generation }
   const recording = { ...author, target: reference, provider: debit.facts.provider }
-  const result = await transitionWith(
+  const result = await transition(
     debit,
     (current) => {
       const next = isAllowedFrom(current.status)
@@ -84,11 +84,11 @@ const transitionBy = async (
         : undefined
       return !next || next instanceof Refusal ? notPossible(current, to) : next
     },
+    runtime,
     (previous, next) => [
       ...alongside(next),
       ...changeWrites(recording, { status: previous.status }, { status: next.status, ...record }),
     ],
-    runtime,
   )
   return result instanceof Refusal ? result : view(result, await findRefundOf(result))
 }

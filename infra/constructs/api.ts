@@ -16,8 +16,8 @@ import { operationNames, operations } from '../../shared/api/operations.ts'
 import { methodsOf } from '../../shared/api/resources.ts'
 import { UNMATCHED } from '../definitions/functions.ts'
 import {
+  errorBody,
   type GatewayResponse,
-  gatewayBody,
   gatewayHeaders,
   gatewayResponseOf,
   gatewayResponses,
@@ -134,7 +134,7 @@ const defineResponse = (api: RestApi, type: GatewayResponse, stage: Stage): void
     statusCode: String(row.status),
     responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(headers) },
     templates: {
-      'application/json': gatewayBody(row, {
+      'application/json': errorBody(row, {
         timestamp: '$context.requestTime',
         requestId: '$context.requestId',
       }),

@@ -114,7 +114,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
       [ADDRESS_LIMIT_BODY]: {
         contentType: 'APPLICATION_JSON',
         // A WAF response is static, so it has neither time nor request id.
-        content: errorBody(1453, details, { timestamp: null, requestId: null }),
+        content: errorBody({ code: 1453, details }, { timestamp: null, requestId: null }),
       },
     },
     rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],

@@ -15,17 +15,21 @@ export type Account =
   /** Undecided late completions. */
   | 'exceptions'
 
-export type EntryType =
-  | 'completion'
-  | 'fees'
-  | 'reversal'
-  | 'late_completion'
-  | 'resolution'
-  | 'refund_opened'
-  | 'refund'
-  | 'repayment'
-  | 'payout'
-  | 'funding'
+/** The types of entries, with their descriptions in the journal. */
+export const entryTypes = {
+  completion: 'The bank debited the customer',
+  fees: 'Fees of a sealed batch',
+  reversal: 'An operator reversed the debit',
+  late_completion: 'The bank debited the customer after the debit had failed',
+  resolution: 'An operator resolved the late completion by a note',
+  refund_opened: 'The customer of a late completion is refunded',
+  refund: 'The bank refunded the customer',
+  repayment: 'The customer was repaid by hand after a failed refund',
+  payout: 'The provider was paid',
+  funding: 'The bank remitted cash',
+} as const
+
+export type EntryType = keyof typeof entryTypes
 
 /** A double entry. */
 export type LedgerEntry = {

@@ -130,16 +130,6 @@ export const decide = (
     runtime,
   )
 
-/** A granted call that this worker alone may run. */
-export type Granted = {
-  verb: string
-  options: Record<string, string>
-  requestedBy: string
-  finish: (doneAt: Date, refusal?: string) => Promise<unknown>
-  /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
-  release: () => Promise<unknown>
-}
-
 /** @param until the end of this worker's Lambda timeout; another worker may claim the call then */
 export const claimGranted = async (
   noun: string,
@@ -147,7 +137,7 @@ export const claimGranted = async (
   { id: worker, at, by }: ApprovalStep,
   until: Date,
   runtime: Runtime,
-): Promise<Granted | Refusal> => {
+) => {
   const id = v.safeParse(ApprovalId, approvalText)
   const approval = id.success ? await findApproval(id.output) : undefined
   if (approval?.noun !== noun) return noSuchApproval()
@@ -165,7 +155,8 @@ export const claimGranted = async (
     verb,
     options: await openOptions(approval),
     requestedBy,
-    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }, runtime),
+    finish: (doneAt: Date, refusal?: string) => finishApproval(claim, { doneAt, refusal }, runtime),
+    /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
     release: () => releaseApproval(claim, runtime),
   }
 }

@@ -21,27 +21,7 @@ export type Attempt = {
   cause: FailureCause | null
 }
 
-/** Causes without a response, and two kinds of unsuccessful responses. */
-export type FailureCause =
-  | 'connect_timeout'
-  | 'read_timeout'
-  | 'refused'
-  | 'broken'
-  | 'dns'
-  | 'tls'
-  | 'address'
-  | 'redirect'
-  | 'status'
-
-/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
-export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
-
-/** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
-export type Outcome =
-  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
-  | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
-
-/** The groups of causes in the log. */
+/** Causes without a response, and two kinds of unsuccessful responses, each with its group in the log. */
 export const errorClasses = {
   connect_timeout: 'timeout',
   read_timeout: 'timeout',
@@ -52,7 +32,16 @@ export const errorClasses = {
   address: 'address',
   redirect: 'redirect',
   status: 'status',
-} as const satisfies Record<FailureCause, string>
+} as const
+export type FailureCause = keyof typeof errorClasses
+
+/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
+export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
+
+/** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
+export type Outcome =
+  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
+  | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
 
 const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
 const DELAY_CAP_SECONDS = 300

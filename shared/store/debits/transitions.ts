@@ -23,14 +23,11 @@ type OtherWrites = (previous: Debit, next: Debit) => readonly Write[]
  * Applies `decide` and writes the result if the debit is unchanged since it was read; otherwise reads
  * it again and retries. The first write wins.
  */
-export const transition = (debit: Debit, decide: Decide, runtime: Jitter) =>
-  transitionWith(debit, decide, () => [], runtime)
-
-export const transitionWith = (
+export const transition = (
   debit: Debit,
   decide: Decide,
-  alongside: OtherWrites,
   runtime: Jitter,
+  alongside: OtherWrites = () => [],
 ): Promise<Debit | Refusal> =>
   optimistically(`Debit ${debit.facts.reference}`, async (race) => {
     const current = race === 1 ? debit : await reload(debit)
