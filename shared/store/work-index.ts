@@ -4,7 +4,7 @@ import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
 import { fromStored, toStored } from './stored.ts'
-import { find, keyOf, put, queryAll, queryPages, updateIf, withoutKeys } from './table.ts'
+import * as db from './table.ts'
 
 /**
  * The index `work`: items that the sweep checks when they are due, because their message or timer may
@@ -59,7 +59,7 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
 
 /** Lists the due items of one shard, the most overdue first. */
 export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
-  const items = await queryAll({
+  const items = await db.queryAll({
     IndexName: 'work',
     KeyConditionExpression: '#work = :shard AND due <= :now',
     ExpressionAttributeNames: { '#work': 'work' },
@@ -67,14 +67,14 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
     Limit: limit,
   })
   return items.map((item) => {
-    const key = keyOf(item)
+    const key = db.keyOf(item)
     return { key, due: String(item.due), about: parseKey(key) }
   })
 }
 
 /** Changes or removes the due time. @returns false when another worker has changed it */
 export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
-  updateIf(item.key, {
+  db.updateIf(item.key, {
     UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
     ConditionExpression: 'due = :due',
     ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
@@ -87,7 +87,7 @@ export async function* unsettledPages(
   { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
 ): AsyncGenerator<Reference[]> {
   if (before <= from) return
-  const pages = queryPages({
+  const pages = db.queryPages({
     IndexName: 'work',
     KeyConditionExpression: '#work = :provider AND due BETWEEN :from AND :last',
     ExpressionAttributeNames: { '#work': 'work' },
@@ -100,7 +100,7 @@ export async function* unsettledPages(
   })
   for await (const page of pages) {
     yield page.flatMap((item) => {
-      const about = parseKey(keyOf(item))
+      const about = parseKey(db.keyOf(item))
       return about.kind === 'debit' ? [about.reference] : []
     })
   }
@@ -122,7 +122,7 @@ const OVERLAP_MS = 60_000
 export const sweptBefore = ({ until }: SweepProgress) => new Date(until.getTime() - OVERLAP_MS)
 
 export const findSweepProgress = (): Promise<SweepProgress | undefined> =>
-  find(keys.sweep, (item) => fromStored<SweepProgress>(withoutKeys(item), ['until', 'end']))
+  db.find(keys.sweep, (item) => fromStored<SweepProgress>(db.withoutKeys(item), ['until', 'end']))
 
 export const putSweepProgress = (progress: SweepProgress): Promise<void> =>
-  put(keys.sweep, 'sweep', toStored(progress))
+  db.put(keys.sweep, 'sweep', toStored(progress))

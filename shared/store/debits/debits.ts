@@ -3,10 +3,10 @@ import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/
 import { type Reference, readReference, type Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
-import { find, read, readMany, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
-export const findDebit = (reference: Reference) => find(keys.debit(reference), fromDebitItem)
+export const findDebit = (reference: Reference) => db.find(keys.debit(reference), fromDebitItem)
 
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void
@@ -20,7 +20,7 @@ export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,
 ): Promise<Map<Reference, Debit>> => {
-  const items = await readMany([...new Set(references)].map(keys.debit))
+  const items = await db.readMany([...new Set(references)].map(keys.debit))
   const debits = new Map<Reference, Debit>()
   for (const item of items) {
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference
@@ -44,7 +44,7 @@ export const findProviderDebit = async (provider: ProviderId, reference: string 
 }
 
 export const findByOwnReference = async (provider: ProviderId, partnerReference: string) => {
-  const claim = await read<{ reference: Reference }>(
+  const claim = await db.read<{ reference: Reference }>(
     keys.partnerReference(provider, partnerReference),
   )
   return claim && findProviderDebit(provider, claim.reference)
@@ -55,7 +55,7 @@ export const findByOwnReference = async (provider: ProviderId, partnerReference:
  * state is assumed: every write must be conditional on it.
  */
 export const findBankDebitByUuid = async (bank: BankIdentifier, uuid: Uuid) => {
-  const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
-  const assumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
+  const pointer = await db.read<Record<string, unknown>>(keys.uuid(uuid))
+  const assumed = pointer && assumeProcessing(db.withoutKeys<Omit<Facts, 'metadata'>>(pointer))
   return assumed?.facts.bank.identifier === bank ? assumed : undefined
 }

@@ -5,20 +5,7 @@ import { environment, type Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
-import {
-  find,
-  type Item,
-  isNew,
-  keyOf,
-  putWrite,
-  queryAll,
-  read,
-  readMany,
-  statusQuery,
-  updateWrite,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 import { findProvider } from './providers.ts'
 
@@ -57,7 +44,7 @@ export const findCaller = async (token: string, now: Date): Promise<Caller | und
   const hash = sha256(token)
   const when = { now, seconds: environment.cacheSeconds }
   const cached = await callers.get(hash, when, async () => {
-    const credential = await read<Credential>(keys.credential(hash))
+    const credential = await db.read<Credential>(keys.credential(hash))
     const caller =
       credential && !credential.revokedAt ? await callerOf(credential, hash) : undefined
     return caller && { caller, expiresAt: Date.parse(credential?.expiresOn ?? '') }
@@ -92,11 +79,11 @@ export const lastCharacters = (token: string): string => token.slice(-LAST_CHARA
 export const putCredential = (
   token: string,
   credential: Credential,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
   const hash = sha256(token)
-  const record = putWrite(
+  const record = db.putWrite(
     {
       ...keys.credential(hash),
       entity: 'credential',
@@ -105,24 +92,24 @@ export const putCredential = (
       byStatus: keys.credentials(credential),
       byTime: `${credential.createdAt}#${hash}`,
     },
-    isNew,
+    db.isNew,
   )
   return transact([record, ...alongside], runtime)
 }
 
 export const credentialId = (token: string): string => sha256(token)
 
-export const findCredential = (id: string) => find(keys.credential(id), listed)
+export const findCredential = (id: string) => db.find(keys.credential(id), listed)
 
 /** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
 export const listCredentials = async (owner: Pick<ListedCredential, 'kind' | 'owner'>) => {
-  const entries = await queryAll(statusQuery(keys.credentials(owner)))
-  const items = await readMany(entries.map(keyOf))
+  const entries = await db.queryAll(db.statusQuery(keys.credentials(owner)))
+  const items = await db.readMany(entries.map(db.keyOf))
   return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
 }
 
-const listed = (item: Item): ListedCredential => ({
-  ...withoutKeys<Omit<ListedCredential, 'id'>>(item),
+const listed = (item: db.Item): ListedCredential => ({
+  ...db.withoutKeys<Omit<ListedCredential, 'id'>>(item),
   id: keys.credentialHash(String(item.pk)),
 })
 
@@ -130,10 +117,10 @@ const listed = (item: Item): ListedCredential => ({
 export const revokeCredential = (
   id: string,
   at: Date,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
-  const update = updateWrite(keys.credential(id), {
+  const update = db.updateWrite(keys.credential(id), {
     UpdateExpression: 'SET revokedAt = :at',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
     ExpressionAttributeValues: { ':at': at.toISOString() },

@@ -4,18 +4,18 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
-import { find, queryAll, readMany, statusQuery, type Write } from '../table.ts'
+import * as db from '../table.ts'
 
-export const findProvider = (id: ProviderId) => find(keys.provider(id), settingsIn<Provider>)
+export const findProvider = (id: ProviderId) => db.find(keys.provider(id), settingsIn<Provider>)
 
 /** Lists the ids of all providers, sorted. The index may lag. */
 export const listProviders = async (): Promise<ProviderId[]> => {
-  const entries = await queryAll(statusQuery(keys.providers))
+  const entries = await db.queryAll(db.statusQuery(keys.providers))
   return entries.map(({ byTime }) => byTime as ProviderId)
 }
 
 export const loadProviders = async (): Promise<Provider[]> => {
-  const items = await readMany((await listProviders()).map(keys.provider))
+  const items = await db.readMany((await listProviders()).map(keys.provider))
   return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
@@ -42,7 +42,7 @@ const toItem = (provider: Provider) => ({
 export const changeProvider = (
   id: ProviderId,
   change: (previous: Provider | undefined) => Provider | Refusal | Promise<Provider | Refusal>,
-  alongside: (previous: Provider | undefined, next: Provider) => readonly Write[],
+  alongside: (previous: Provider | undefined, next: Provider) => readonly db.Write[],
   runtime: Runtime,
 ): Promise<Provider | Refusal> => {
   const form = { entity: 'provider', from: settingsIn<Provider>, to: toItem }

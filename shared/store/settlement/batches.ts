@@ -15,23 +15,12 @@ import { type Day, fromIso } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
-import {
-  conditionMet,
-  find,
-  hasVersion,
-  putWrite,
-  type QueryInput,
-  queryAll,
-  readMany,
-  statusQuery,
-  table,
-  type Write,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transactWrites, withConflictRetries } from '../transactions.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
-export const findBatch = (id: BatchId) => find(keys.batch(id), fromBatchItem)
+export const findBatch = (id: BatchId) => db.find(keys.batch(id), fromBatchItem)
 
 /** Reads a batch of a provider. Batches of other providers do not exist (docs/api.md#not-found). */
 export const findProviderBatch = async (provider: ProviderId, id: string | undefined) => {
@@ -104,12 +93,12 @@ export const findOpenBatch = async (
 /** Replaces the header of a batch. @returns undefined when another worker was first */
 export const replaceBatch = async (previous: Batch, batch: Batch, runtime: Jitter) => {
   const next = { ...batch, version: previous.version + 1 }
-  const write = () => table.send(new PutCommand(replacement(previous, next).Put))
-  return (await conditionMet(withConflictRetries(write, runtime))) ? next : undefined
+  const write = () => db.table.send(new PutCommand(replacement(previous, next).Put))
+  return (await db.conditionMet(withConflictRetries(write, runtime))) ? next : undefined
 }
 
 const replacement = (previous: Batch, next: Batch) =>
-  putWrite(toBatchItem(next), hasVersion(previous.version))
+  db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
 export type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
@@ -118,7 +107,7 @@ type WriteOptions = {
   /** Rejects the writes unless the remitted cash covers the payouts that begin. */
   isCovered?: boolean
   /** Writes in the same transaction, such as the record of an operator's change. */
-  alongside?: readonly Write[]
+  alongside?: readonly db.Write[]
 }
 
 /**
@@ -145,8 +134,8 @@ export const replaceBatches = async (
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 
-const readListed = async (query: QueryInput): Promise<Batch[]> =>
-  findBatches((await queryAll(query)).map(({ pk }) => idFrom(pk)))
+const readListed = async (query: db.QueryInput): Promise<Batch[]> =>
+  findBatches((await db.queryAll(query)).map(({ pk }) => idFrom(pk)))
 
 /** Lists the batches of a provider, the newest first. The index may lag. */
 export const listBatches = (
@@ -155,17 +144,17 @@ export const listBatches = (
 ): Promise<Batch[]> => {
   const list = keys.batches(provider)
   const query = before
-    ? statusQuery(list, 'byTime < :before', { ':before': before })
-    : statusQuery(list)
+    ? db.statusQuery(list, 'byTime < :before', { ':before': before })
+    : db.statusQuery(list)
   return readListed({ ...query, ScanIndexForward: false, Limit: limit })
 }
 
 export const listBatchesFrom = (provider: ProviderId, from: Day): Promise<Batch[]> =>
-  readListed(statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
+  readListed(db.statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
 
 export const listBatchesOfDay = (provider: ProviderId, date: Day): Promise<Batch[]> => {
   const list = keys.batches(provider)
-  return readListed(statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))
+  return readListed(db.statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))
 }
 
 /** The times of a batch, from the index, which may lag. */
@@ -173,7 +162,7 @@ export type BatchTimes = Pick<Batch, 'id' | 'date' | 'completedFrom' | 'sealedAt
 
 /** Lists the times of all batches of a provider, the oldest first, without reading their headers. */
 export const listBatchTimes = async (provider: ProviderId): Promise<BatchTimes[]> => {
-  const entries = await queryAll(statusQuery(keys.batches(provider)))
+  const entries = await db.queryAll(db.statusQuery(keys.batches(provider)))
   return entries.map(({ pk, byTime, completedFrom, sealedAt, completedAt }) => ({
     id: idFrom(pk),
     date: String(byTime).slice(0, DAY_LENGTH) as Day,
@@ -187,13 +176,13 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 /** Reads batches in the order of their ids. */
 export const findBatches = async (ids: readonly BatchId[]): Promise<Batch[]> => {
-  const items = await readMany(ids.map(keys.batch))
+  const items = await db.readMany(ids.map(keys.batch))
   const batches = new Map(items.map(fromBatchItem).map((batch) => [batch.id, batch]))
   return ids.flatMap((id) => batches.get(id) ?? [])
 }
 
 const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
-  const entries = await queryAll({
+  const entries = await db.queryAll({
     IndexName: 'work',
     KeyConditionExpression: '#work = :work AND due <= :until',
     ExpressionAttributeNames: { '#work': 'work' },

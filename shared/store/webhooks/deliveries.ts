@@ -5,29 +5,15 @@ import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  collectionQuery,
-  expiresAt,
-  find,
-  type Item,
-  isNew,
-  put,
-  putIf,
-  queryAll,
-  read,
-  readCollection,
-  readMany,
-  statusQuery,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
 
 const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, ['at'])
 
-export const fromDeliveryItem = (item: Item): Delivery => {
-  const delivery = fromStored<Delivery>(withoutKeys(item), TIMES)
+export const fromDeliveryItem = (item: db.Item): Delivery => {
+  const delivery = fromStored<Delivery>(db.withoutKeys(item), TIMES)
   return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
@@ -48,16 +34,16 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
 })
 
 export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
-  find(keys.delivery(reference, n), fromDeliveryItem)
+  db.find(keys.delivery(reference, n), fromDeliveryItem)
 
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
-  return (await readCollection(pk, prefix)).map(fromDeliveryItem)
+  return (await db.readCollection(pk, prefix)).map(fromDeliveryItem)
 }
 
 /** Reads the existing deliveries of many events, in no order. */
 export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) =>
-  (await readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
+  (await db.readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
     fromDeliveryItem,
   )
 
@@ -70,13 +56,13 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
   if (!last) return []
   if (last.number === 1) return [last]
   const { pk, prefix } = keys.attempts(reference, n)
-  const newest = await queryAll({
-    ...collectionQuery(pk, prefix),
+  const newest = await db.queryAll({
+    ...db.collectionQuery(pk, prefix),
     ScanIndexForward: false,
     Limit: limit,
   })
   const earlier = newest
-    .map((item) => fromAttempt(withoutKeys<{ attempt: object }>(item).attempt))
+    .map((item) => fromAttempt(db.withoutKeys<{ attempt: object }>(item).attempt))
     .filter(({ number }) => number !== last.number)
     .reverse()
   return [...earlier, last].slice(-limit)
@@ -89,7 +75,7 @@ export const findAttempt = async (
 ): Promise<Attempt | undefined> => {
   if (number > attemptCount) return undefined
   if (last?.number === number) return last
-  const item = await read<{ attempt: object }>(keys.attempt(reference, n, number))
+  const item = await db.read<{ attempt: object }>(keys.attempt(reference, n, number))
   return item && fromAttempt(item.attempt)
 }
 
@@ -104,7 +90,7 @@ export const replaceDelivery = async (previous: Delivery | undefined, next: Deli
   if (previous?.last && previous.last.number !== next.last?.number) {
     await putAttempt(previous, previous.last)
   }
-  return putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)
+  return db.putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : db.isNew)
 }
 
 const unchanged = (previous: Delivery, next: Delivery) => {
@@ -126,16 +112,16 @@ const unchanged = (previous: Delivery, next: Delivery) => {
 }
 
 const putAttempt = (delivery: Delivery, attempt: Attempt): Promise<void> =>
-  put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
+  db.put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
     n: delivery.n,
     attempt: toStored(attempt),
-    expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
+    expiresAt: db.expiresAt(attempt.at, ATTEMPT_SECONDS),
   })
 
 /** The position of an undelivered event in its provider's list. */
 export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
 
-const positionOf = (item: Item): UndeliveredPosition => {
+const positionOf = (item: db.Item): UndeliveredPosition => {
   const byTime = String(item.byTime)
   const [, reference = '', n = ''] = byTime.split('#')
   return { byTime, reference: reference as Reference, n: Number(n) }
@@ -144,7 +130,7 @@ const positionOf = (item: Item): UndeliveredPosition => {
 type RecoverySpan = { since: Date; until: Date }
 
 const undeliveredQuery = (provider: ProviderId, from: string, until: Date) =>
-  statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
+  db.statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
     ':from': from,
     // Includes the positions of this millisecond, which are longer.
     ':until': `${until.toISOString()}~`,
@@ -159,8 +145,8 @@ export const listUndelivered = async (
   // The next position is greater by at least one character.
   const from = after === null ? since.toISOString() : `${after} `
   const query = undeliveredQuery(provider, from, until)
-  return (await queryAll({ ...query, Limit: limit })).map(positionOf)
+  return (await db.queryAll({ ...query, Limit: limit })).map(positionOf)
 }
 
 export const countUndelivered = async (provider: ProviderId, { since, until }: RecoverySpan) =>
-  (await queryAll(undeliveredQuery(provider, since.toISOString(), until))).length
+  (await db.queryAll(undeliveredQuery(provider, since.toISOString(), until))).length

@@ -5,7 +5,7 @@ import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import { optimistically } from '../optimistic.ts'
-import { expiresAt, isNew, putIf, queryAll, queryPages, updateIf } from '../table.ts'
+import * as db from '../table.ts'
 
 // The feed of a provider's events (docs/api.md#event-feed). Each page is an append-only list of bounded
 // length, so all readers see the same order and miss no event. An event that is relayed twice may
@@ -29,7 +29,7 @@ const entryOf = (text: string): FeedEntry => {
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
 const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
-  (await queryAll({
+  (await db.queryAll({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
@@ -125,7 +125,7 @@ const appendPage = async (
 }
 
 const extendPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) =>
-  updateIf(keys.feedPage(provider, page), {
+  db.updateIf(keys.feedPage(provider, page), {
     UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
     ConditionExpression: 'size(entries) <= :room',
     ExpressionAttributeValues: {
@@ -137,13 +137,16 @@ const extendPage = (provider: ProviderId, page: number, entries: readonly string
 
 const createPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) => {
   const key = keys.feedPage(provider, page)
-  return putIf({ ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() }, isNew)
+  return db.putIf(
+    { ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() },
+    db.isNew,
+  )
 }
 
 const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
-  await updateIf(keys.feedPage(provider, page), {
+  await db.updateIf(keys.feedPage(provider, page), {
     UpdateExpression: 'SET expiresAt = :expires',
-    ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
+    ExpressionAttributeValues: { ':expires': db.expiresAt(at, RETENTION_SECONDS) },
   })
 }
 
@@ -153,7 +156,7 @@ export const listFeed = async (
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
   const events: { entry: FeedEntry; position: FeedPosition }[] = []
-  const pages = queryPages({
+  const pages = db.queryPages({
     KeyConditionExpression: 'pk = :pk AND sk >= :from',
     // Expired pages may still exist, and `Limit` counts them.
     FilterExpression: 'lastAt >= :oldest',
@@ -191,7 +194,7 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
 
 /** Lists the feed since a time, the newest page first. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  const query = queryPages({
+  const query = db.queryPages({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
