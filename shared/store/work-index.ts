@@ -57,13 +57,18 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
   }
 }
 
+/** Returns the query of a list of the index. */
+export const workQuery = (list: string, condition: string, values: db.Item) => ({
+  IndexName: 'work',
+  KeyConditionExpression: `#work = :list AND ${condition}`,
+  ExpressionAttributeNames: { '#work': 'work' },
+  ExpressionAttributeValues: { ':list': list, ...values },
+})
+
 /** Lists the due items of one shard, the most overdue first. */
 export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
   const items = await db.queryAll({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :shard AND due <= :now',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: { ':shard': keys.workShard(shard), ':now': now.toISOString() },
+    ...workQuery(keys.workShard(shard), 'due <= :now', { ':now': now.toISOString() }),
     Limit: limit,
   })
   return items.map((item) => {
@@ -88,14 +93,10 @@ export async function* unsettledPages(
 ): AsyncGenerator<Reference[]> {
   if (before <= from) return
   const pages = db.queryPages({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :provider AND due BETWEEN :from AND :last',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: {
-      ':provider': keys.unsettled(provider),
+    ...workQuery(keys.unsettled(provider), 'due BETWEEN :from AND :last', {
       ':from': from.toISOString(),
       ':last': new Date(before.getTime() - 1).toISOString(),
-    },
+    }),
     Limit: pageSize,
   })
   for await (const page of pages) {

@@ -46,9 +46,7 @@ const PAGE_SIZE = 100
 /** Lists all requests, newest first, strongly consistent. */
 export async function* approvalPages(): AsyncGenerator<Approval[]> {
   const pages = db.queryPages({
-    KeyConditionExpression: 'pk = :approvals',
-    ExpressionAttributeValues: { ':approvals': keys.approvals },
-    ConsistentRead: true,
+    ...db.collectionQuery(keys.approvals),
     ScanIndexForward: false,
     Limit: PAGE_SIZE,
   })

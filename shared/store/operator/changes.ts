@@ -66,11 +66,6 @@ export const listChanges = async (owner: Pick<Change, 'provider' | 'bank'>, limi
   const newest = { ScanIndexForward: false, Limit: limit }
   const items = list
     ? await db.readMany((await db.queryAll({ ...db.statusQuery(list), ...newest })).map(db.keyOf))
-    : await db.queryAll({
-        KeyConditionExpression: 'pk = :changes',
-        ExpressionAttributeValues: { ':changes': keys.changes },
-        ConsistentRead: true,
-        ...newest,
-      })
+    : await db.queryAll({ ...db.collectionQuery(keys.changes), ...newest })
   return items.map(fromItem).sort(newestFirst)
 }

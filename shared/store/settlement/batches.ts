@@ -17,6 +17,7 @@ import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import * as db from '../table.ts'
 import { transactWrites, withConflictRetries } from '../transactions.ts'
+import { workQuery } from '../work-index.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
@@ -182,12 +183,8 @@ export const findBatches = async (ids: readonly BatchId[]): Promise<Batch[]> => 
 }
 
 const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
-  const entries = await db.queryAll({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :work AND due <= :until',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: { ':work': work, ':until': until.toISOString() },
-  })
+  const query = workQuery(work, 'due <= :until', { ':until': until.toISOString() })
+  const entries = await db.queryAll(query)
   return entries.map(({ pk }) => idFrom(pk))
 }
 

@@ -28,14 +28,13 @@ const entryOf = (text: string): FeedEntry => {
 
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
+const newestFirst = (provider: ProviderId) => ({
+  ...db.collectionQuery(pk(provider)),
+  ScanIndexForward: false,
+})
+
 const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
-  (await db.queryAll({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(provider) },
-    ScanIndexForward: false,
-    ConsistentRead: true,
-    Limit: count,
-  })) as FeedPage[]
+  (await db.queryAll({ ...newestFirst(provider), Limit: count })) as FeedPage[]
 
 /**
  * The page numbers of a generation are above those of every earlier one. A cursor from before a restore
@@ -194,13 +193,7 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
 
 /** Lists the feed since a time, the newest page first. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  const query = db.queryPages({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(provider) },
-    ScanIndexForward: false,
-    ConsistentRead: true,
-  })
-  for await (const pages of query) {
+  for await (const pages of db.queryPages(newestFirst(provider))) {
     const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
     if (recent.length < pages.length) return
