@@ -9,9 +9,9 @@ import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
-import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
 import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
@@ -46,15 +46,10 @@ export const refundCustomer = (runtime: Runtime) =>
   })
 
 /** Returns undefined if the bank takes no refunds. */
-const findOperation = async ({ bank }: Refund, { now }: Runtime) => {
+const findOperation = async ({ bank }: Refund, runtime: Runtime) => {
   const current = await findBank(bank)
   if (!current || current.connector === 'none') return undefined
-  return refundOperations({
-    settingsOf: findConnectorSettings,
-    now,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    localPeers: environment.localPeers,
-  })[current.connector]
+  return refundOperations(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector]
 }
 
 /** Fails a refund that was never sent. One that may have been sent waits for a connector. */

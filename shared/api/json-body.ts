@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
+import { parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 
 /**
@@ -72,7 +73,8 @@ export const scan = (text: string): Scanned | Refusal => {
         break
       case 'String': {
         if (!level?.isObject || tokens[index + 1]?.type !== 'Colon') break
-        const key = decodedKey(textOf(text, token))
+        // The tokenizer accepts raw control characters, which JSON forbids.
+        const key = parseJson(textOf(text, token)) as string | undefined
         if (key === undefined) return malformed(NOT_JSON)
         if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
         level.keys.add(key)
@@ -91,15 +93,6 @@ export const scan = (text: string): Scanned | Refusal => {
   return { numbers, reserved }
 }
 
-/** Decodes a key; the tokenizer accepts raw control characters, which JSON forbids. */
-const decodedKey = (text: string): string | undefined => {
-  try {
-    return JSON.parse(text) as string
-  } catch {
-    return undefined
-  }
-}
-
 /** Rejects a reserved key: 422/1007 under its top-level field, or 400/1400 if the text is not an object. */
 export const checkReserved = (
   text: string,
@@ -108,11 +101,8 @@ export const checkReserved = (
 ): Refusal | undefined => {
   if (!reserved) return undefined
   const [field] = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
-  try {
-    if (!isObject(JSON.parse(text))) return malformed(NOT_AN_OBJECT)
-  } catch {
-    return malformed(NOT_JSON)
-  }
+  const parsed = parseJson(text)
+  if (!isObject(parsed)) return malformed(parsed === undefined ? NOT_JSON : NOT_AN_OBJECT)
   return invalid({ [field ?? '']: ['must not contain reserved keys'] })
 }
 

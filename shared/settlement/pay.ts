@@ -17,7 +17,7 @@ import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
-import { findConnectorSettings } from '../store/banks/connector-settings.ts'
+import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import {
@@ -39,12 +39,7 @@ const TIMEOUT_SECONDS = 10
 
 export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
   runtime,
-  connectors: payoutConnectors({
-    settingsOf: findConnectorSettings,
-    now: runtime.now,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    localPeers: environment.localPeers,
-  }),
+  connectors: payoutConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
 })
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })

@@ -1,5 +1,5 @@
 import type { BankIdentifier, ConnectorSettings } from '../../domain/banks/bank.ts'
-import type { Runtime } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import * as db from '../table.ts'
@@ -10,6 +10,14 @@ export const findConnectorSettings = (bank: BankIdentifier) =>
     const settings = db.withoutKeys<ConnectorSettings>(item)
     return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
   })
+
+/** Returns what a connector needs to connect to its bank. */
+export const connectionConfig = ({ now }: Pick<Runtime, 'now'>, timeoutSeconds: number) => ({
+  settingsOf: findConnectorSettings,
+  now,
+  timeoutSeconds,
+  localPeers: environment.localPeers,
+})
 
 export const connectorWrite = async (
   bank: BankIdentifier,
