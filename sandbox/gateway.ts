@@ -31,12 +31,7 @@ export type GatewayReply = {
 
 type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-export type Gateway = {
-  address: string
-  /** Starts routing requests to the functions; earlier requests receive 503. */
-  serve: (routes: Routes) => void
-  stop: () => Promise<void>
-}
+export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 type Routes = {
   functions: FunctionHost
@@ -57,7 +52,7 @@ type GatewayOptions = {
 export const openGateway = async (
   port: number,
   { requestTimeoutMs = REQUEST_TIMEOUT_MS, host = '127.0.0.1', names = [] }: GatewayOptions = {},
-): Promise<Gateway> => {
+) => {
   let handle: HttpHandler = async (_request, response) => {
     sendReply(response, ownReply('INTEGRATION_FAILURE'))
   }
@@ -89,7 +84,8 @@ export const openGateway = async (
   }
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (routes) => {
+    /** Starts routing requests to the functions; earlier requests receive 503. */
+    serve: (routes: Routes): void => {
       handle = handlerFor(routes, { requestTimeoutMs, names })
     },
     stop: async () => {

@@ -2,7 +2,7 @@ import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
-import { type ReconciliationResult, reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 
@@ -24,7 +24,8 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
 const EXAMPLES_MAX = 10
 
 /** Logs one record per broken invariant and a summary, and counts the differences. */
-const logReconciliation = ({ date, invariants, differences, held }: ReconciliationResult): void => {
+const logReconciliation = (result: Awaited<ReturnType<typeof reconcile>>): void => {
+  const { date, invariants, differences, held } = result
   for (const { number, title, checked, differences, examples } of invariants) {
     if (differences === 0) continue
     log.error('reconciliation difference', {

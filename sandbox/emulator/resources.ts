@@ -66,14 +66,6 @@ export const removeTable = async (endpoint: string, TableName: string): Promise<
   client.destroy()
 }
 
-export type EmulatedQueues = {
-  sqs: SQSClient
-  url: (name: string) => string
-  arn: (name: string) => string
-  remove: () => Promise<void>
-  close: () => Promise<void>
-}
-
 /** @param prefix of the queue names in a shared emulator */
 export const createQueues = async (endpoint: string, region: string, prefix = '') => {
   const sqs = new SQSClient({ endpoint, region })

@@ -68,21 +68,17 @@ export type Finding = {
 /** Bounds the size of the result. */
 const EXAMPLES_MAX = 100
 
-export type Findings = {
-  add: (number: Invariant, of: Subject, result: CheckResult) => void
-  check: (number: Invariant, of: Subject, check: () => CheckResult) => void
-  list: () => Finding[]
-}
+export type Findings = ReturnType<typeof newFindings>
 
 /** Collects check results by invariant, with a limited number of examples. */
-export const newFindings = (): Findings => {
+export const newFindings = () => {
   const findings = new Map<Invariant, Finding>(
     Object.entries(invariants).map(([key, title]) => {
       const number = Number(key) as Invariant
       return [number, { number, title, checked: 0, differences: 0, examples: [] }]
     }),
   )
-  const add: Findings['add'] = (number, of, { checked, wrong }) => {
+  const add = (number: Invariant, of: Subject, { checked, wrong }: CheckResult): void => {
     const finding = findings.get(number)
     if (!finding) throw new Error(`There is no invariant ${number}`)
     finding.checked += checked
@@ -92,7 +88,8 @@ export const newFindings = (): Findings => {
   }
   return {
     add,
-    check: (number, of, check) => add(number, of, guarded(check)),
+    check: (number: Invariant, of: Subject, check: () => CheckResult): void =>
+      add(number, of, guarded(check)),
     list: () => [...findings.values()],
   }
 }

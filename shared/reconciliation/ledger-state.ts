@@ -61,10 +61,8 @@ export const reversedSince = async (cases: readonly Case[], end: Date) => {
   return owed
 }
 
-/** The debt to a provider at a time, and the cash of its payouts since. */
-export type ProviderState = { owed: bigint; paidSince: bigint }
-
-export const stateOf = async (provider: ProviderId, end: Date): Promise<ProviderState> => {
+/** Returns the debt to a provider at a time, and the cash of its payouts since. */
+export const stateOf = async (provider: ProviderId, end: Date) => {
   const unsettled = new Set<Reference>()
   const owedUnsettled = await unsettledAt(provider, end, unsettled)
   const times = await listBatchTimes(provider)

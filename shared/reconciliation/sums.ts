@@ -43,9 +43,5 @@ export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money =
   }
 }
 
-export const moneyView = (money: Money): Record<keyof Money, string> => ({
-  completed: formatAmount(money.completed),
-  settled: formatAmount(money.settled),
-  unsettled: formatAmount(money.unsettled),
-  reversed: formatAmount(money.reversed),
-})
+export const moneyView = (money: Money): Record<string, string> =>
+  Object.fromEntries(Object.entries(money).map(([account, sum]) => [account, formatAmount(sum)]))
