@@ -95,10 +95,7 @@ const suppressFindings = (api: gateway.RestApi, stage: Stage): void => {
 }
 
 /** Routes each operation to its function, and all other requests to `answer-unmatched`. */
-export const defineRoutes = (
-  api: gateway.RestApi,
-  functions: ReadonlyMap<string, IFunction>,
-): void => {
+export const defineRoutes = (api: gateway.RestApi, functions: ReadonlyMap<string, IFunction>) => {
   const integration = (name: string): gateway.LambdaIntegration => {
     const lambda = functions.get(name)
     if (!lambda) throw new Error(`Unknown function ${name}`)
