@@ -3,16 +3,7 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
-import {
-  addsUp,
-  adjustsOnce,
-  hasItsFee,
-  isOfCompleted,
-  isOfItsBatch,
-  isSummed,
-  keepsItsLines,
-  reachesFinalStatus,
-} from './batch-checks.ts'
+import * as checks from './batch-checks.ts'
 import { type CheckResult, checkResult, type Findings, guarded, notApplicable } from './findings.ts'
 import { linePages, loadLineRecords } from './read.ts'
 import type { Window } from './records.ts'
@@ -41,7 +32,7 @@ export const checkBatches = async (
     if (batch.provider !== provider || batch.date > date) continue
     const of = { provider, subject: batch.id }
     if (hasLinesChecked(batch, date)) await checkLines(batch, findings)
-    findings.check(26, of, () => reachesFinalStatus(batch, window))
+    findings.check(26, of, () => checks.reachesFinalStatus(batch, window))
     findings.check(26, of, () => isOffsetRightly(batch, batches))
   }
 }
@@ -76,11 +67,11 @@ const readBatches = async (
 }
 
 const lineChecks = [
-  [22, isOfItsBatch],
-  [23, isOfCompleted],
-  [24, addsUp],
-  [27, adjustsOnce],
-  [29, hasItsFee],
+  [22, checks.isOfItsBatch],
+  [23, checks.isOfCompleted],
+  [24, checks.addsUp],
+  [27, checks.adjustsOnce],
+  [29, checks.hasItsFee],
 ] as const
 
 const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
@@ -98,8 +89,8 @@ const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
       findings.add(1, { provider, subject }, missing)
     }
   }
-  findings.check(24, { provider, subject: id }, () => isSummed(batch, sums))
-  findings.check(26, { provider, subject: id }, () => keepsItsLines(batch, sums))
+  findings.check(24, { provider, subject: id }, () => checks.isSummed(batch, sums))
+  findings.check(26, { provider, subject: id }, () => checks.keepsItsLines(batch, sums))
 }
 
 export type Batches = {

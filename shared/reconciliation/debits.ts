@@ -8,16 +8,7 @@ import { findProvider } from '../store/providers/providers.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
 import { hasRefund } from './cases.ts'
-import {
-  endsInTime,
-  existsAsAccepted,
-  followsTheLifecycle,
-  hasActor,
-  hasOneOutcome,
-  isClaimed,
-  isNamed,
-  versionMatches,
-} from './debit-checks.ts'
+import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
 import {
   type CheckResult,
@@ -41,20 +32,20 @@ import { type Money, whole, withMoneyOf } from './sums.ts'
 type Check = (record: DebitRecord, window: Window, subscription: Subscription) => CheckResult
 
 const debitChecks: readonly [Invariant, Check][] = [
-  [1, existsAsAccepted],
-  [4, endsInTime],
-  [5, followsTheLifecycle],
-  [6, hasOneOutcome],
-  [9, isNamed],
-  [10, isClaimed],
-  [12, versionMatches],
+  [1, checks.existsAsAccepted],
+  [4, checks.endsInTime],
+  [5, checks.followsTheLifecycle],
+  [6, checks.hasOneOutcome],
+  [9, checks.isNamed],
+  [10, checks.isClaimed],
+  [12, checks.versionMatches],
   [13, isOfItsEvent],
   [15, isPublished],
   [22, isSettledOnce],
   [23, isSettledRightly],
   [25, keepsItsAmount],
   [27, isAdjustedOnce],
-  [33, hasActor],
+  [33, checks.hasActor],
   [39, hasRefund],
 ]
 
