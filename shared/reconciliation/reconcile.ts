@@ -21,7 +21,7 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>) => {
   const restore = await findRestore()
   const window = { ...windowOf(date, now()), restore }
   const findings = newFindings()
-  // Of the debits created on the day.
+  // Covers the debits created on the day.
   let money = noMoney
   await checkExceptions(window, findings)
   await checkRefunds(window, findings)
