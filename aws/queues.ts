@@ -1,6 +1,6 @@
 import { SQSServiceException } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
-import { type QueueRow, queueRows } from '../infra/definitions/queues.ts'
+import { type QueueRow, queueRows } from '../infra/definitions/jobs.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from './clock.ts'
 import type { Journal, SentMessage } from './journal.ts'

@@ -1,4 +1,4 @@
-import { createTable } from '../sandbox/emulator/table.ts'
+import { createTable } from '../sandbox/emulator/resources.ts'
 import { seeds } from '../sandbox/seeds.ts'
 import { startDynamoDbLocal } from '../test/emulators/dynamodb-local.ts'
 import type { Measure } from './figures.ts'

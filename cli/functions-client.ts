@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../infra/definitions/function-name.ts'
+import { parseJson } from '../shared/domain/json.ts'
 
 /** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
 export type FunctionTarget = { port: number } | { stage: string }
@@ -14,7 +15,6 @@ export class InvocationFailure extends Error {}
 
 type SdkError = Error & { code?: string }
 
-/** Explains errors of the SDK by their names and codes. */
 const explanations: Record<string, (name: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
@@ -43,15 +43,6 @@ const notLambda = (target: FunctionTarget): string =>
     ? `Another program than the sandbox answers at port ${target.port}`
     : 'Another program answers at the endpoint of AWS Lambda'
 
-/** Returns undefined if the payload is not JSON. */
-const parseJson = (payload: Uint8Array | undefined): unknown => {
-  try {
-    return JSON.parse(Buffer.from(payload ?? []).toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Returns the function's reply, any JSON value.
  * @throws InvocationFailure with one line if the target does not answer, or the function does not
@@ -72,7 +63,7 @@ export const invokeFunction = async (
     .catch((error: SdkError) => {
       throw new InvocationFailure(explain(error, target, FunctionName))
     })
-  const reply = parseJson(Payload)
+  const reply = parseJson(Buffer.from(Payload ?? []).toString('utf8'))
   // The sandbox and Lambda always return the executed version.
   if (reply === undefined || (local && ExecutedVersion === undefined)) {
     throw new InvocationFailure(notLambda(target))

@@ -7,10 +7,7 @@ import { formatLine } from './listener/line.ts'
 import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 
-/**
- * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: runs a local receiver
- * that prints each webhook.
- */
+/** `npm run -s listen -- [options]`: runs a local receiver that prints each webhook. */
 
 const USAGE =
   'usage: npm run -s listen -- [--port 4242] [--secret whsec_...] [--fail STATUS [--times 1]]'
@@ -23,7 +20,6 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
-/** Parses a whole number or prints the usage. */
 const parseNumber = (text: string, { min, max }: { min: number; max: number }): number =>
   /^[0-9]{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
     ? Number(text)
@@ -70,7 +66,6 @@ const { port, secret, failureStatus, failureCount } = readArguments()
 const track = newSequenceTracker()
 let remainingFailures = failureCount
 
-/** Prints a request and returns the status of the response. */
 const receive = async (request: IncomingMessage): Promise<number> => {
   const body = await readBody(request)
   if (request.method !== 'POST') return 405

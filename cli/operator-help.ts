@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 
-/** Prints the help of the operator command from the definitions of its nouns. */
-
 export const COMMAND = 'npm run -s operator --'
 
 const TARGET = '[--port N | --stage NAME]'
@@ -31,11 +29,7 @@ export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
-export const helpOfVerb = (
-  noun: string,
-  name: string,
-  { summary, options, approval }: Verb,
-): string => {
+export const helpOfVerb = (noun: string, name: string, { summary, options, approval }: Verb) => {
   const described = Object.entries(options.entries).map(([option, schema]) =>
     describeOption(option, schema as v.GenericSchema),
   )

@@ -58,10 +58,7 @@ const readTarget = (port: string | undefined, stage: string | undefined): Functi
 }
 
 /** Reads secrets from standard input: other users and the shell's history see arguments. */
-const readSecrets = async (
-  options: Record<string, string>,
-  secrets: readonly string[],
-): Promise<Record<string, string>> => {
+const readSecrets = async (options: Record<string, string>, secrets: readonly string[]) => {
   const names = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
   for (const name of names) {
     if (options[name] !== '-') fail(`--${name}: must be -, with the secret on standard input`)
@@ -121,7 +118,6 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
   return error === undefined ? result : fail(error)
 }
 
-/** Compares a local file with the debits that the function returns. */
 const compareWithStatement = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
   const { statement: file = '', date } = options

@@ -45,7 +45,6 @@ const samples: Record<OperationName, SampleRequest> = {
   },
 }
 
-/** Sandbox callers. */
 const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
 
 const multiValued = (values: Record<string, string>) =>
@@ -113,7 +112,6 @@ const unmatched = eventOf({
   path: { proxy: 'api/v1/nothing-here' },
 })
 
-/** Returns the text of each sample file by function name. */
 export const sampleFiles = (): Record<string, string> => {
   const events = [...operationNames.map((name) => [name, eventFor(name)]), [UNMATCHED, unmatched]]
   const textOf = (event: unknown) =>

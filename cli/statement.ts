@@ -54,7 +54,6 @@ const decode = (bytes: Uint8Array): string => {
   }
 }
 
-/** Returns the positions of the compared columns. */
 const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
   const names = record.map((name) => name.toLowerCase())
   const repeated = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
@@ -70,10 +69,7 @@ const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
   return new Map(names.map((name, index) => [name, index]))
 }
 
-/**
- * Reads the rows of a statement.
- * @throws MalformedStatement with the line and the reason of each row that cannot be read
- */
+/** @throws MalformedStatement with the line and the reason of each row that cannot be read */
 export const readStatement = (bytes: Uint8Array): StatementRow[] => {
   const [header, ...records] = readRecords(decode(bytes))
   if (!header) throw new MalformedStatement('the file is empty')
@@ -102,10 +98,8 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
   return [...new Set(reasons)].join('; ')
 }
 
-const readFileOrInput = (file: string): Promise<Uint8Array> =>
-  file === '-' ? buffer(process.stdin) : readFile(file)
+const readFileOrInput = (file: string) => (file === '-' ? buffer(process.stdin) : readFile(file))
 
-/** Requests a page of debits from the function. */
 export type LoadDebits = (request: StatementRequest) => Promise<{
   debits: StatementDebit[]
   next: Extract<StatementRequest, { cursor: unknown }>['cursor']
@@ -114,10 +108,7 @@ export type LoadDebits = (request: StatementRequest) => Promise<{
 /** Uuids per request: 200 kB of the 6 MB of a payload. */
 const UUIDS_PER_REQUEST = 5_000
 
-/**
- * Compares the rows of a day in a file with the bank's debits.
- * @throws MalformedStatement if the file is unreadable or has no row of the day
- */
+/** @throws MalformedStatement if the file is unreadable or has no row of the day */
 export const compareFile = async (
   { file, date }: { file: string; date: Day },
   loadDebits: LoadDebits,

@@ -4,8 +4,6 @@ import { pesewas } from '../shared/domain/money.ts'
 import { invalid, Refusal } from '../shared/domain/refusal.ts'
 import { type Description, invalidPage, listDescriptions, phone } from './list-descriptions.ts'
 
-/** Describes each operation: texts, examples and its own refusals. */
-
 const reference = { example: 'DCS-20261121-ABC123' }
 const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
 

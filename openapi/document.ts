@@ -9,8 +9,6 @@ import { exampleComponents, headerComponents } from './responses.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
 import { webhooks } from './webhooks.ts'
 
-/** Builds the OpenAPI 3.1 document from the operations and schemas of the service. */
-
 const DESCRIPTION = `
 Collects debits from bank accounts in Ghana for payment providers.
 
@@ -88,5 +86,4 @@ export const openApi = (): Json => ({
   },
 })
 
-/** Returns the text of docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApi(), null, 2)}\n`

@@ -161,7 +161,6 @@ const cursorOf = (operation: OperationName, reader: string, position: string): s
 
 const POSITION = `${NOON.toISOString()}#${reference}`
 
-/** A cursor of each list. */
 export const exampleCursors = {
   'list-debit-requests': cursorOf('list-debit-requests', 'demo', POSITION),
   'list-debit-transactions': cursorOf('list-debit-transactions', 'GCB', POSITION),
@@ -172,7 +171,6 @@ export const exampleCursors = {
 const lastPage = { next_cursor: null, has_more: false }
 const oneOfOne = { current_page: 1, total_pages: 1 }
 
-/** The reply of each operation. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
   'get-debit-request': { data: statusView(completed, undefined) },

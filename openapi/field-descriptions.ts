@@ -1,4 +1,3 @@
-/** Describes each field by its name. */
 export const fieldDescriptions: Record<string, string> = {
   account_number: "The customer's account at the bank",
   address: 'IP address of the attempt; null if no connection was made',

@@ -2,19 +2,14 @@ import { statuses } from '../shared/domain/debits/lifecycle.ts'
 import { invalid, type Refusal } from '../shared/domain/refusal.ts'
 import { exampleCursors } from './example-debit.ts'
 
-/** Describes the operations that list debits, events and batches. */
-
 type Parameter = { description?: string; example: unknown; deprecated?: true }
 
 export type Description = {
   tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events' | 'Settlements'
   summary: string
   description: string
-  /** Parameters of path and query, by name. */
   parameters?: Record<string, Parameter>
-  /** Example bodies. */
   bodies?: Record<string, Record<string, unknown>>
-  /** Refusals that belong to this operation. */
   refusals?: readonly Refusal[]
 }
 

@@ -8,15 +8,12 @@ import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
-/** Converts a row of operations.ts to an OpenAPI operation. */
-
 /** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const bodyName = (name: OperationName): string => `${pascal(name)}Request`
 
-/** Returns the schema of a request body with its name. */
 export const bodyComponent = (name: OperationName): [string, Json][] => {
   const { body, decimals }: Operation = operations[name]
   return body ? [[bodyName(name), withNumbers(schemaOf(body), decimals)]] : []

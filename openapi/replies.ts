@@ -23,7 +23,6 @@ export type Reply = {
   redirect?: v.GenericSchema
 }
 
-/** Lists the reply of each operation. */
 export const replies: Record<OperationName, Reply> = {
   charge: {
     data: chargeSchema(),

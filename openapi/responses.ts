@@ -12,8 +12,6 @@ import { descriptionOf } from './descriptions.ts'
 import { NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
-/** Lists the refusals of each operation by HTTP status, with their bodies. */
-
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
 
 const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIMIT })
@@ -108,7 +106,6 @@ const RATE_HEADERS = Object.fromEntries(
   ]),
 )
 
-/** Returns the headers of every reply and those of a status. */
 export const headersOf = (status: number): Json => ({
   'X-Request-ID': header('X-Request-ID'),
   // The gateway refuses large bodies before any count.
@@ -133,7 +130,6 @@ export const headerComponents: Json = {
   ),
 }
 
-/** Returns the error responses of an operation. */
 export const refusalResponses = (name: OperationName): Json => {
   const byStatus = Object.groupBy(refusalsOf(name), ({ http }) => http)
   return Object.fromEntries(

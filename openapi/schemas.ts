@@ -11,7 +11,6 @@ export type Json = Record<string, unknown>
 /** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
 const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
 
-/** Schemas that become named components. */
 const definitions = { Bank: BankSchema }
 
 const config: ConversionConfig = {

@@ -5,18 +5,9 @@ import {
   eventTypes,
   sentType,
 } from '../shared/domain/webhooks/event-type.ts'
-import {
-  overlapHeaders,
-  payloadHeaders,
-  pingBody,
-  sentTypes,
-  settlementEvent,
-  webhookBody,
-} from '../shared/views/webhook-payload.ts'
+import * as payload from '../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
-
-/** Describes the webhook of each event. */
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
@@ -29,10 +20,7 @@ const summaries: Record<DebitEventName, string> = {
   reversed: 'A completed debit was reversed',
 }
 
-const headers = (
-  descriptions: Record<string, string>,
-  { required }: { required: boolean },
-): Json[] =>
+const headers = (descriptions: Record<string, string>, { required }: { required: boolean }) =>
   Object.entries(descriptions).map(([name, description]) => ({
     name,
     in: 'header',
@@ -42,8 +30,8 @@ const headers = (
   }))
 
 const parameters = [
-  ...headers(payloadHeaders, { required: true }),
-  ...headers(overlapHeaders, { required: false }),
+  ...headers(payload.payloadHeaders, { required: true }),
+  ...headers(payload.overlapHeaders, { required: false }),
 ]
 
 const responses = {
@@ -83,13 +71,13 @@ const debitWebhook = (name: DebitEventName): Json => {
     {
       schema: {
         $ref: componentRef('schemas', 'Webhook'),
-        properties: { event: { enum: sentTypes(name) } },
+        properties: { event: { enum: payload.sentTypes(name) } },
       },
       examples: {
-        full: { summary: 'Default', value: JSON.parse(webhookBody(debit, eventNumber)) },
+        full: { summary: 'Default', value: JSON.parse(payload.webhookBody(debit, eventNumber)) },
         reduced: {
           summary: 'With both variant settings',
-          value: JSON.parse(webhookBody(debit, eventNumber, VARIANTS)),
+          value: JSON.parse(payload.webhookBody(debit, eventNumber, VARIANTS)),
         },
       },
     },
@@ -107,7 +95,7 @@ const settlement = webhookOf(
   },
   {
     schema: { $ref: componentRef('schemas', 'SettlementWebhook') },
-    example: JSON.parse(JSON.stringify(settlementEvent(exampleBatch)?.payload({}))),
+    example: JSON.parse(JSON.stringify(payload.settlementEvent(exampleBatch)?.payload({}))),
   },
 )
 
@@ -120,7 +108,7 @@ const ping = webhookOf(
   {
     schema: { $ref: componentRef('schemas', 'Ping') },
     example: JSON.parse(
-      pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
+      payload.pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
     ),
   },
 )

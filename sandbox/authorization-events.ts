@@ -4,7 +4,6 @@ import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 /** Diagnostics event for one permission check of a function's AWS call. */
 export type AuthorizationEvent = {
   name: FunctionName
-  /** Permission that the call requires. */
   required: string
   /** Permission of the role that allows the call; undefined when the call is denied. */
   allowedBy: string | undefined

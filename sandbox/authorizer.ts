@@ -17,7 +17,6 @@ import { requiredPermissions, type SdkCommand } from './required-permissions.ts'
 
 const callingFunction = new AsyncLocalStorage<FunctionName>()
 
-/** Runs `work` with the permissions of a function. */
 export const actingAs = <T>(name: FunctionName, work: () => T): T => callingFunction.run(name, work)
 
 /** Returns the function that runs; undefined outside functions. */

@@ -2,8 +2,6 @@ import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { GatewayReply } from './gateway.ts'
 
-/** Formats one line per request, event and delivery attempt. */
-
 export type Print = (line: string) => void
 
 const clock = (): string => styleText('dim', new Date().toISOString().slice(11, 23))
@@ -64,7 +62,6 @@ const deliveryLine = (item: ItemImage): string => {
   ].join(' ')
 }
 
-/** Returns the lines for a table change. */
 export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
   const item = dynamodb?.NewImage
   switch (item?.entity?.S) {

@@ -16,7 +16,6 @@ export const useLocalCredentials = (): void => {
   process.env.AWS_SECRET_ACCESS_KEY ??= 'sandbox'
 }
 
-/** Sets the variables of all functions; their names do not collide. */
 export const setEnvironment = (
   { timeScale, webhookHosts = [] }: Settings,
   host: string,

@@ -27,15 +27,10 @@ class ResponseTooLarge extends Error {
     `Response payload size exceeded maximum allowed payload size (${RESPONSE_MAX_BYTES} bytes).`
 }
 
-const payloadBytes = (payload: unknown): number =>
-  Buffer.byteLength(JSON.stringify(payload ?? null))
+const payloadBytes = (payload: unknown) => Buffer.byteLength(JSON.stringify(payload ?? null))
 
-export type FunctionHost = {
-  has: (name: string) => boolean
-  invoke: (name: string, event: unknown) => Promise<unknown>
-}
+export type FunctionHost = Awaited<ReturnType<typeof loadFunctions>>
 
-/** Diagnostics event for one invocation. */
 export type InvocationEvent = { name: FunctionName; milliseconds: number }
 
 export const invocations = channel('debit-collection.invocations')
@@ -76,7 +71,7 @@ const loadDeployed: Load = ({ entry }) =>
 export const loadFunctions = async (
   rows: readonly FunctionRow[] = functionRows,
   load = loadDeployed,
-): Promise<FunctionHost> => {
+) => {
   const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>(
     await Promise.all(
       rows.map(async (row) => {
@@ -86,8 +81,8 @@ export const loadFunctions = async (
     ),
   )
   return {
-    has: (name) => functions.has(name),
-    invoke: async (name, event) => {
+    has: (name: string) => functions.has(name),
+    invoke: async (name: string, event: unknown): Promise<unknown> => {
       const loaded = functions.get(name)
       if (!loaded) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()

@@ -31,16 +31,10 @@ export type GatewayReply = {
 
 type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-export type Gateway = {
-  address: string
-  /** Starts routing requests to the functions; earlier requests receive 503. */
-  serve: (routes: Routes) => void
-  stop: () => Promise<void>
-}
+export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 type Routes = {
   functions: FunctionHost
-  /** Reads the object of a presigned URL. */
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
   onReply: (reply: GatewayReply) => void
 }
@@ -49,7 +43,6 @@ const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 
 type GatewayOptions = {
   requestTimeoutMs?: number
-  /** The address to listen on. */
   host?: string
   /** The names in Host and Origin that requests may have, besides those of this machine. */
   names?: readonly string[]
@@ -59,7 +52,7 @@ type GatewayOptions = {
 export const openGateway = async (
   port: number,
   { requestTimeoutMs = REQUEST_TIMEOUT_MS, host = '127.0.0.1', names = [] }: GatewayOptions = {},
-): Promise<Gateway> => {
+) => {
   let handle: HttpHandler = async (_request, response) => {
     sendReply(response, ownReply('INTEGRATION_FAILURE'))
   }
@@ -91,7 +84,8 @@ export const openGateway = async (
   }
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (routes) => {
+    /** Starts routing requests to the functions; earlier requests receive 503. */
+    serve: (routes: Routes): void => {
       handle = handlerFor(routes, { requestTimeoutMs, names })
     },
     stop: async () => {
@@ -184,10 +178,7 @@ const sendObject = (response: ServerResponse, object: StoredObject | undefined):
     .end(Buffer.from(object.body, 'latin1'))
 }
 
-const readBody = async (
-  request: IncomingMessage,
-  timeoutMs: number,
-): Promise<RequestBody | { kind: 'timeout' }> => {
+const readBody = async (request: IncomingMessage, timeoutMs: number) => {
   const timeout = Promise.withResolvers<{ kind: 'timeout' }>()
   const timer = setTimeout(() => timeout.resolve({ kind: 'timeout' }), timeoutMs)
   try {

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 
-/** Implements the Lambda Invoke API. */
-
 export type RequestBody = { kind: 'complete'; bytes: Buffer } | { kind: 'tooLarge' }
 
 const EXECUTED = { 'x-amz-executed-version': '$LATEST' }

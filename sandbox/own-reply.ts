@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import {
+  errorBody,
   type GatewayResponse,
-  gatewayBody,
   gatewayHeaders,
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
-
-/** Builds and sends the gateway's own replies. */
 
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
@@ -31,7 +29,7 @@ export const ownReply = (
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
-  const body = gatewayBody(gatewayResponses[type], { timestamp: now.toISOString(), requestId })
+  const body = errorBody(gatewayResponses[type], { timestamp: now.toISOString(), requestId })
   return { statusCode, headers, body }
 }
 

@@ -53,9 +53,7 @@ const pages: Record<string, readonly [type: string, body: () => string | Buffer]
   '/docs/swagger-ui-bundle.js': ['text/javascript', asset('swagger-ui-bundle.js')],
 }
 
-export const referencePage = (
-  path: string,
-): { headers: Record<string, string>; body: string | Buffer } | undefined => {
+export const referencePage = (path: string) => {
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
   if (!page) return undefined
   const [type, body] = page

@@ -14,11 +14,7 @@ const item = (action: string, key: { pk: string }): Permission => ({
 })
 
 /** Reads the partition key of the table or index from the key condition. */
-const query = ({
-  IndexName,
-  KeyConditionExpression,
-  ExpressionAttributeValues,
-}: CommandInput): Permission => {
+const query = ({ IndexName, KeyConditionExpression, ExpressionAttributeValues }: CommandInput) => {
   const [, value = ''] = /^\S+ = (:\w+)/.exec(KeyConditionExpression) ?? []
   return {
     action: 'dynamodb:Query',
@@ -42,9 +38,7 @@ const queueNamed = (url: string): string | undefined =>
 
 const queue =
   (action: string) =>
-  ({ QueueUrl }: CommandInput): Permission[] => [
-    { action, resource: `queue/${queueNamed(QueueUrl)}` },
-  ]
+  ({ QueueUrl }: CommandInput) => [{ action, resource: `queue/${queueNamed(QueueUrl)}` }]
 
 const report =
   (action: string) =>

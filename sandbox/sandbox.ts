@@ -28,7 +28,6 @@ import { signedObject } from './signed-object.ts'
 export type SandboxOptions = {
   gateway: Gateway
   timeScale: number
-  /** Whether a second operator must approve some calls. */
   approvals?: boolean
   /** The folder that keeps the state; without it, the state ends with the sandbox. */
   data?: string | undefined
@@ -39,19 +38,14 @@ export type SandboxOptions = {
   endpoints?: Endpoints
 }
 
-export type Sandbox = {
-  address: string
-  functions: FunctionHost
-  schedules: () => string[]
-  stop: () => Promise<void>
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 const NAME = 'debit-collection'
 const ACCOUNT = '000000000000'
 const STOP_MS = 1_000
 const HOUR_MS = 3_600_000
 
-export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+export const startSandbox = async (options: SandboxOptions) => {
   // Stops in reverse order, so that event sources stop before their services.
   const cleanup = new AsyncDisposableStack()
   try {
@@ -65,7 +59,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
 const start = async (
   { gateway, endpoints = {}, print, ...options }: SandboxOptions,
   cleanup: AsyncDisposableStack,
-): Promise<Sandbox> => {
+) => {
   cleanup.defer(gateway.stop)
   const isEmulated = Object.keys(endpoints).length > 0
   const name = isEmulated ? `${NAME}-${randomBytes(3).toString('hex')}` : NAME

@@ -54,13 +54,7 @@ const bankToken = (identifier: string): Seed => ({
   options: { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` },
 })
 
-const account = (
-  phone: string,
-  bank: string,
-  name: string,
-  number: string,
-  status = 'active',
-): Seed => ({
+const account = (phone: string, bank: string, name: string, number: string, status = 'active') => ({
   noun: 'customer',
   verb: 'link',
   options: { phone, bank, name, 'account-number': number, status },

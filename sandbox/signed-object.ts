@@ -3,10 +3,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { StoredObject } from '../aws/journal.ts'
 
 /** Returns the object of a presigned URL; undefined if the URL is not valid now. */
-export const signedObject = async (
-  url: URL,
-  objects: ReadonlyMap<string, StoredObject>,
-): Promise<StoredObject | undefined> => {
+export const signedObject = async (url: URL, objects: ReadonlyMap<string, StoredObject>) => {
   const [, Bucket, ...path] = url.pathname.split('/')
   const Key = path.map(decodeURIComponent).join('/')
   const expiresIn = Number(url.searchParams.get('X-Amz-Expires'))

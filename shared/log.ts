@@ -6,7 +6,6 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
  * are filtered: some quote the input that they could not parse.
  */
 
-/** Errors whose messages quote input. */
 const QUOTING = new Set(['SyntaxError', 'ValiError'])
 
 /** A phone or account number; not a part of a reference, a uuid or a time. */
@@ -58,7 +57,5 @@ class Formatter extends LogFormatter {
 export const log = new Logger({ serviceName: 'debit-collection', logFormatter: new Formatter() })
 
 /** Logs an unreadable item as a fault, so that work on the others continues. */
-export const logUnreadable =
-  (by: string) =>
-  (subject: string, error: Error): void =>
-    log.error('fault', { job: by, subject: [subject], error })
+export const logUnreadable = (by: string) => (subject: string, error: Error) =>
+  log.error('fault', { job: by, subject: [subject], error })

@@ -1,8 +1,6 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import { environment } from './runtime.ts'
 
-/** Metrics for dashboards and alarms, in CloudWatch's embedded metric format (EMF). */
-
 export const METRICS_NAMESPACE = 'DebitCollection'
 /** The dimension of every metric: stages may share an account, not their alarms. */
 export const metricsService = (stage: string): string => `debit-collection-${stage}`
@@ -21,7 +19,6 @@ const units = {
   /** Days for which every attempt at a webhook has failed. */
   WebhookFailingDays: MetricUnit.Count,
   WebhookAttemptMilliseconds: MetricUnit.Milliseconds,
-  /** Sums of a sealed batch. */
   SettledDebits: MetricUnit.Count,
   SettledGrossPesewas: MetricUnit.NoUnit,
   SettledFeePesewas: MetricUnit.NoUnit,
@@ -44,11 +41,9 @@ const units = {
   BankCredentialsRefused: MetricUnit.Count,
   BankRequestsLimited: MetricUnit.Count,
   BankRequestsRefused: MetricUnit.Count,
-  /** Differences that reconciliation found. */
   ReconciliationDifferences: MetricUnit.Count,
   /** Messages that the sweep sent again. */
   SweepRepaired: MetricUnit.Count,
-  /** Completed runs of the sweep. */
   SweepRuns: MetricUnit.Count,
 } as const
 
@@ -61,7 +56,6 @@ const metrics = new Metrics({
 
 export type Figures = Partial<Record<MetricName, number>>
 
-/** Publishes the metrics of one outcome in one line. */
 export const measure = (figures: Figures): void => {
   for (const [name, value] of Object.entries(figures)) {
     metrics.addMetric(name, units[name as MetricName], value)

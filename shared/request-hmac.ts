@@ -11,8 +11,5 @@ export type SignedParts = {
 }
 
 /** Returns the lowercase hex HMAC-SHA256 of a request from a provider, or of ours to a bank. */
-export const requestHmac = (
-  secret: string,
-  { method, path, timestamp, body }: SignedParts,
-): string =>
+export const requestHmac = (secret: string, { method, path, timestamp, body }: SignedParts) =>
   createHmac('sha256', secret).update(`${method}${path}${timestamp}`).update(body).digest('hex')

@@ -54,15 +54,12 @@ export const environment = {
   get stage(): string {
     return process.env.STAGE ?? 'sandbox'
   },
-  /** Whether the simulated bank of the sandbox may serve banks. */
   get sandboxBank(): boolean {
     return process.env.SANDBOX_BANK === 'true'
   },
-  /** Whether a second operator must approve some calls. */
   get approvals(): boolean {
     return process.env.APPROVALS === 'true'
   },
-  /** The prefix of the names of the stage's functions. */
   get functionPrefix(): string {
     return process.env.FUNCTION_PREFIX ?? ''
   },

@@ -1,3 +1,5 @@
+import { parseJson } from '../../shared/domain/json.ts'
+
 /** Printed fields of a webhook. The body is untrusted, so every field is checked. */
 export type PrintedEvent = {
   event: string
@@ -24,20 +26,12 @@ type JsonObject = Record<string, unknown>
 const objectOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
-const parseJson = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
 const amountIn = ({ amount, currency }: JsonObject): string =>
   typeof amount === 'number' ? `${amount.toFixed(2)} ${printable(currency)}` : ''
 
 /** Returns undefined for a body without an event. */
 export const readEvent = (body: Buffer): PrintedEvent | undefined => {
-  const payload = objectOf(parseJson(body))
+  const payload = objectOf(parseJson(body.toString('utf8')))
   const event = printable(payload.event)
   if (!event) return undefined
   const data = objectOf(payload.data)

@@ -1,14 +1,10 @@
 import { styleText } from 'node:util'
 import type { PrintedEvent } from './event.ts'
 
-/** Formats one line per request, in colour if the terminal supports it. */
-
 type Receipt = {
-  /** Problem with the signature. */
   problem: string | undefined
   /** False without a secret. */
   isVerified: boolean
-  /** HTTP status of the response. */
   status: number
   /** Number of POSTs of this event; absent if the signature is wrong. */
   attempt?: number

@@ -5,10 +5,7 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { expire } from '../../shared/sweep/expire.ts'
 
-/**
- * Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). A timer may fire twice,
- * late, or after the bank's report.
- */
+/** Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). */
 export const expireDebit = (runtime: Runtime) =>
   consumer('expiries', async ({ reference, phase }, messageId) => {
     const debit = await findDebit(reference)

@@ -9,9 +9,9 @@ import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
-import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
 import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
@@ -46,15 +46,10 @@ export const refundCustomer = (runtime: Runtime) =>
   })
 
 /** Returns undefined if the bank takes no refunds. */
-const findOperation = async ({ bank }: Refund, { now }: Runtime) => {
+const findOperation = async ({ bank }: Refund, runtime: Runtime) => {
   const current = await findBank(bank)
   if (!current || current.connector === 'none') return undefined
-  return refundOperations({
-    settingsOf: findConnectorSettings,
-    now,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    localPeers: environment.localPeers,
-  })[current.connector]
+  return refundOperations(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector]
 }
 
 /** Fails a refund that was never sent. One that may have been sent waits for a connector. */
@@ -65,11 +60,7 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
   await recordFailure(refund, 'the bank does not support refunds', 'job:refund-customer', runtime)
 }
 
-const recordResult = async (
-  refund: Refund,
-  result: PayoutResult,
-  runtime: Runtime,
-): Promise<void> => {
+const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runtime) => {
   switch (result.kind) {
     case 'underway':
       return
@@ -84,12 +75,7 @@ const recordResult = async (
 }
 
 /** Stores the failure and an exception for operators in one transaction. */
-const recordFailure = async (
-  refund: Refund,
-  failure: string,
-  by: string,
-  runtime: Runtime,
-): Promise<void> => {
+const recordFailure = async (refund: Refund, failure: string, by: string, runtime: Runtime) => {
   const at = runtime.now()
   const { reference, provider, bank, amount, uuid, origin } = refund
   const exception = exceptionWrite({

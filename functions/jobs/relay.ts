@@ -9,17 +9,7 @@ import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
-import {
-  buildBatchMessage,
-  type EventMessage,
-  firstAttempts,
-  nextAttempt,
-  nextPage,
-  refundMessages,
-  startTimeout,
-  submission,
-  toSidelined,
-} from '../../shared/queues/outbox.ts'
+import * as outbox from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
@@ -49,7 +39,7 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
         case 'delivery':
           return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), deps)
         case 'recovery':
-          return sendAllOrThrow(nextPage(fromRecoveryItem(item), deps.now))
+          return sendAllOrThrow(outbox.nextPage(fromRecoveryItem(item), deps.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), deps)
         case 'build':
@@ -63,7 +53,6 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
     }
   })
 
-/** The time of a record, and the feed writer of its batch. */
 type Deps = { now: Date; append: Append }
 
 type Image = Parameters<typeof unmarshall>[0]
@@ -75,9 +64,12 @@ const followDebit = async (debit: Debit, old: Debit | undefined, deps: Deps): Pr
     sendAllOrThrow(
       added.flatMap(({ type }) => {
         if (type === 'pending') {
-          return [submission(debit, { resubmission: false }), startTimeout(debit, 'processing')]
+          return [
+            outbox.submission(debit, { resubmission: false }),
+            outbox.startTimeout(debit, 'processing'),
+          ]
         }
-        return type === 'processing' ? [startTimeout(debit, 'approval')] : []
+        return type === 'processing' ? [outbox.startTimeout(debit, 'approval')] : []
       }),
     ),
   ])
@@ -115,27 +107,25 @@ const publish = async (events: readonly ProviderEvent[], { now, append }: Deps):
   const { provider } = first
   await Promise.all([
     append(provider, events, now),
-    routeBySpeed(provider, [firstAttempts([first, ...others])], now).then(sendAllOrThrow),
+    routeBySpeed(provider, [outbox.firstAttempts([first, ...others])], now).then(sendAllOrThrow),
   ])
 }
 
 /** Requests the next attempt, if the record has a new one. */
-const followDelivery = async (
-  delivery: Delivery,
-  old: Delivery | undefined,
-  { now }: Deps,
-): Promise<void> => {
+const followDelivery = async (delivery: Delivery, old: Delivery | undefined, { now }: Deps) => {
   const isUnchanged =
     old?.attemptCount === delivery.attemptCount &&
     old.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isUnchanged) return
-  await sendAllOrThrow(await routeBySpeed(delivery.provider, nextAttempt(delivery, now), now))
+  await sendAllOrThrow(
+    await routeBySpeed(delivery.provider, outbox.nextAttempt(delivery, now), now),
+  )
 }
 
 /** Continues the build of a worker that ran out of time. */
 const followBuild = async (build: BuildRecord, old: BuildRecord | undefined): Promise<void> => {
   const isContinued = build.continuations > (old?.continuations ?? 0)
-  if (isContinued) await sendAllOrThrow([buildBatchMessage(build.provider, build.date)])
+  if (isContinued) await sendAllOrThrow([outbox.buildBatchMessage(build.provider, build.date)])
 }
 
 /** Publishes a completed payout, and measures the totals of a new batch. */
@@ -155,17 +145,13 @@ const followBatch = async (batch: Batch, old: Batch | undefined, deps: Deps): Pr
 
 /** Sends a new refund, or the retry of a failed one, and measures a completed one. */
 const followRefund = async (refund: Refund, old: Refund | undefined): Promise<void> => {
-  if (refund.uuid !== old?.uuid) await sendAllOrThrow(refundMessages(refund))
+  if (refund.uuid !== old?.uuid) await sendAllOrThrow(outbox.refundMessages(refund))
   if (refund.status === 'completed' && old?.status !== 'completed') {
     measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
   }
 }
 
-const routeBySpeed = async (
-  provider: ProviderId,
-  messages: EventMessage[],
-  now: Date,
-): Promise<EventMessage[]> =>
-  messages.length > 0 && (await isSlow(provider, now)) ? messages.map(toSidelined) : messages
+const routeBySpeed = async (provider: ProviderId, messages: outbox.EventMessage[], now: Date) =>
+  messages.length > 0 && (await isSlow(provider, now)) ? messages.map(outbox.toSidelined) : messages
 
 export const handler = relay(real)

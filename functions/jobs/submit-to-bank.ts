@@ -13,7 +13,7 @@ import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findAccount, findBank } from '../../shared/store/banks/banks.ts'
-import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
@@ -32,10 +32,7 @@ const connectorsOf = (runtime: Runtime) =>
         // At least 1 s, so that the submission is stored before the report.
         delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
       }),
-    settingsOf: findConnectorSettings,
-    now: runtime.now,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    localPeers: environment.localPeers,
+    ...connectionConfig(runtime, TIMEOUT_SECONDS),
   })
 
 /**

@@ -7,10 +7,7 @@ import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 /** The part of the function's timeout that a run uses. */
 const RUN_MS = 40_000
 
-/**
- * Runs each minute and repeats work whose message, timer or stream record was lost. Reads the
- * expected work from the table alone.
- */
+/** Runs each minute and repeats work whose message, timer or stream record was lost. */
 export const sweep = (runtime: Runtime) =>
   consumer('sweeps', async () => {
     const end = runtime.now().getTime() + RUN_MS

@@ -1,13 +1,4 @@
-import {
-  type Approval,
-  type ApprovalId,
-  alreadyDecided,
-  noSuchApproval,
-  refusalToGrant,
-  statusAt,
-  UNKNOWN_OPERATOR,
-  unnamed,
-} from '../../shared/domain/operator/approval.ts'
+import * as domain from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { approvalView, decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
@@ -18,13 +9,13 @@ import { approvalPages, findApproval } from '../../shared/store/operator/approva
 
 /** Grants a request. Returns a request that this operator has granted before unchanged. */
 const grant = async (
-  id: ApprovalId,
+  id: domain.ApprovalId,
   author: Author,
   runtime: Runtime,
-): Promise<Approval | Refusal> => {
+): Promise<domain.Approval | Refusal> => {
   const approval = await findApproval(id)
-  if (!approval) return noSuchApproval()
-  const refusal = refusalToGrant(approval, author.by, author.at)
+  if (!approval) return domain.noSuchApproval()
+  const refusal = domain.refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
   const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
@@ -34,15 +25,17 @@ const grant = async (
 
 export const manageApproval = operatorHandler(noun, {
   list: async ({ status, limit }, { at }) => {
-    const approvals: Approval[] = []
+    const approvals: domain.Approval[] = []
     for await (const page of approvalPages()) {
-      approvals.push(...page.filter((approval) => !status || statusAt(approval, at) === status))
+      approvals.push(
+        ...page.filter((approval) => !status || domain.statusAt(approval, at) === status),
+      )
       if (approvals.length >= limit) break
     }
     return approvals.slice(0, limit).map((approval) => approvalView(approval, at))
   },
   show: async ({ id }, { at }) =>
-    unlessRefused((await findApproval(id)) ?? noSuchApproval(), (approval) =>
+    unlessRefused((await findApproval(id)) ?? domain.noSuchApproval(), (approval) =>
       approvalView(approval, at),
     ),
   /** A repeat after a crash runs the call if it has not run yet. */
@@ -54,15 +47,15 @@ export const manageApproval = operatorHandler(noun, {
     return 'error' in reply ? new Refusal(1409, { details: reply.error }) : reply.result
   },
   deny: async ({ id, reason }, author, runtime) => {
-    if (author.by === UNKNOWN_OPERATOR) return unnamed()
+    if (author.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
     const approval = await findApproval(id)
-    if (!approval) return noSuchApproval()
+    if (!approval) return domain.noSuchApproval()
     const decision = { verb: 'deny', decision: 'denied', reason } as const
     const isDenied =
-      statusAt(approval, author.at) === 'pending' &&
+      domain.statusAt(approval, author.at) === 'pending' &&
       (await decide(approval, decision, author, runtime))
     const current = (await findApproval(id)) ?? approval
-    return isDenied ? approvalView(current, author.at) : alreadyDecided(current, author.at)
+    return isDenied ? approvalView(current, author.at) : domain.alreadyDecided(current, author.at)
   },
 })
 

@@ -9,15 +9,7 @@ import { credential } from '../../shared/operator/nouns/credential.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
-import {
-  credentialId,
-  findCredential,
-  type ListedCredential,
-  lastCharacters,
-  listCredentials,
-  putCredential,
-  revokeCredential,
-} from '../../shared/store/providers/credentials.ts'
+import * as credentials from '../../shared/store/providers/credentials.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
 
 type IssueOptions = v.InferOutput<typeof credential.verbs.issue.options>
@@ -46,15 +38,15 @@ const issue = async (options: IssueOptions, author: Author, runtime: Runtime) =>
   const expiresOn = options['expires-on']
   const createdAt = runtime.now().toISOString()
   const stored = { ...owner, createdAt, ...defined({ expiresOn }) }
-  const id = credentialId(token)
-  const fields = { last_characters: lastCharacters(token), expires_on: expiresOn }
+  const id = credentials.credentialId(token)
+  const fields = { last_characters: credentials.lastCharacters(token), expires_on: expiresOn }
   const record = changeWrites(recordingOf(id, owner, author), undefined, fields)
-  return (await putCredential(token, stored, record, runtime))
+  return (await credentials.putCredential(token, stored, record, runtime))
     ? { token, id, ...owner, expires_on: expiresOn ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
 }
 
-type Owner = Pick<ListedCredential, 'kind' | 'owner'>
+type Owner = Pick<credentials.ListedCredential, 'kind' | 'owner'>
 
 const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Recording => ({
   ...author,
@@ -64,16 +56,16 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
 
 /** Revokes a credential. A revoked one keeps its time. */
 const revoke = async (id: string, author: Author, runtime: Runtime) => {
-  const credential = await findCredential(id)
+  const credential = await credentials.findCredential(id)
   if (!credential) return noSuch('credential')
   const now = runtime.now()
   const recording = recordingOf(id, credential, author)
   const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
-  if (!credential.revokedAt) await revokeCredential(id, now, record, runtime)
+  if (!credential.revokedAt) await credentials.revokeCredential(id, now, record, runtime)
   return { revoked: true }
 }
 
-const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
+const view = ({ id, kind, owner, ...rest }: credentials.ListedCredential) => ({
   id,
   kind,
   owner,
@@ -85,7 +77,7 @@ const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
 
 const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
   if (id !== undefined && token === undefined) return id
-  if (token !== undefined && id === undefined) return credentialId(token)
+  if (token !== undefined && id === undefined) return credentials.credentialId(token)
   return new Refusal(1400, { details: 'either --id or --token is required' })
 }
 
@@ -93,12 +85,12 @@ export const manageCredential = operatorHandler(credential, {
   issue,
   list: async (options) => {
     const owner = await ownerOf(options)
-    return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
+    return owner instanceof Refusal ? owner : (await credentials.listCredentials(owner)).map(view)
   },
   show: async (target) => {
     const id = idOf(target)
     if (id instanceof Refusal) return id
-    return unlessRefused((await findCredential(id)) ?? noSuch('credential'), view)
+    return unlessRefused((await credentials.findCredential(id)) ?? noSuch('credential'), view)
   },
   revoke: async (target, author, runtime) =>
     unlessRefused(idOf(target), (id) => revoke(id, author, runtime)),

@@ -13,7 +13,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transitionWith } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
@@ -65,7 +65,6 @@ type TransitionRequest = {
   alongside?: (next: Debit) => readonly Write[]
 }
 
-/** Transitions a debit and records the operator's change in the same transaction. */
 const transitionBy = async (
   { reference, to, changes, record, isAllowedFrom, alongside = () => [] }: TransitionRequest,
   author: Author,
@@ -77,7 +76,7 @@ const transitionBy = async (
   const by = `operator:${author.by}`
   const cause = { at, by, requestId: runtime.newId(), generation }
   const recording = { ...author, target: reference, provider: debit.facts.provider }
-  const result = await transitionWith(
+  const result = await transition(
     debit,
     (current) => {
       const next = isAllowedFrom(current.status)
@@ -85,11 +84,11 @@ const transitionBy = async (
         : undefined
       return !next || next instanceof Refusal ? notPossible(current, to) : next
     },
+    runtime,
     (previous, next) => [
       ...alongside(next),
       ...changeWrites(recording, { status: previous.status }, { status: next.status, ...record }),
     ],
-    runtime,
   )
   return result instanceof Refusal ? result : view(result, await findRefundOf(result))
 }
@@ -130,7 +129,6 @@ export const manageDebit = operatorHandler(noun, {
     const request = { reference, to: 'failed', changes, record } as const
     return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
   },
-  /** Repeats missing follow-up work for the debits of a day. */
   repair: async ({ provider, date }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
     await putChange({ ...author, target: provider, provider }, { date })

@@ -3,6 +3,7 @@ import { BankReference } from '../../shared/domain/debits/bank-update.ts'
 import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
 import { newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
+import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newestFirst } from '../../shared/domain/time.ts'
@@ -54,12 +55,8 @@ const REASON = 'The bank debited the customer after the debit had failed'
 
 /** Parses the bank's reference in a late completion report; the debit may have none. */
 const referenceIn = (report: string): string | undefined => {
-  try {
-    const parsed = v.safeParse(BankReference, JSON.parse(report).bank_reference)
-    return parsed.success ? parsed.output : undefined
-  } catch {
-    return undefined
-  }
+  const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report))
+  return parsed.success ? parsed.output.bank_reference : undefined
 }
 
 /**
@@ -114,17 +111,13 @@ const resolveAll = async (
   note: string,
   author: Author,
   runtime: Runtime,
-): Promise<void> => {
+) => {
   const resolution = { note, resolvedBy: author.by, resolvedAt: runtime.now().toISOString() }
   for (const exception of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
     const { reference, provider, kind } = exception
     const recording = { ...author, id: runtime.newId(), target: reference, provider }
-    await resolveException(
-      exception,
-      resolution,
-      changeWrites(recording, {}, { resolved: kind, note }),
-      runtime,
-    )
+    const record = changeWrites(recording, {}, { resolved: kind, note })
+    await resolveException(exception, resolution, record, runtime)
   }
 }
 

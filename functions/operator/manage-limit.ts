@@ -1,11 +1,11 @@
 import type * as v from 'valibot'
-import { effectiveLimit } from '../../shared/api/effective-limit.ts'
 import {
   type Operation,
   type OperationName,
   operationNames,
   operations,
 } from '../../shared/api/operations.ts'
+import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
@@ -46,7 +46,6 @@ const perMinute = (name: OperationName, overrides: RequestLimits) => {
   return { [`per_${scope}`]: own, ...defined({ per_provider: total }) }
 }
 
-/** Returns the overrides, and the effective limit of each operation. */
 const requestLimits = (kind: OwnerKind, overrides: RequestLimits = {}) => ({
   overrides,
   requests_per_minute: Object.fromEntries(
@@ -79,7 +78,6 @@ const checkOwner = ({ provider, bank }: OwnerOptions): Refusal | undefined =>
     ? new Refusal(1400, { details: 'either --provider or --bank is required' })
     : undefined
 
-/** Rejects contradictory options. */
 const checkOptions = (options: SetOptions): Refusal | undefined => {
   const { bank, operation, 'daily-limit': dailyLimit, 'per-minute': count } = options
   const refusal = checkOwner(options)
@@ -107,7 +105,6 @@ const withOverride = <T extends Bank | Provider>(
 ) =>
   operation === undefined || count === undefined ? owner : withRequestLimit(owner, operation, count)
 
-/** The fields of a change record: the overrides by operation, and the daily limit. */
 const fields = (owner: Provider | Bank) => ({
   ...owner.requestLimits,
   ...('dailyLimit' in owner &&

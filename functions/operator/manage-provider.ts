@@ -36,11 +36,7 @@ import { feeScheduleView } from '../../shared/views/batch.ts'
 
 type ProviderSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
-const applySettings = async (
-  provider: Provider,
-  settings: ProviderSettings,
-  runtime: Runtime,
-): Promise<Provider | Refusal> => {
+const applySettings = async (provider: Provider, settings: ProviderSettings, runtime: Runtime) => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
@@ -99,7 +95,6 @@ const view = (provider: Provider, now: Date) => ({
   payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
 })
 
-/** The fields of a change record: the view with a masked account number. */
 const fields = (provider: Provider, now: Date) => {
   const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
   const masked = account && { ...account, account_number: maskAccount(account.account_number) }

@@ -1,20 +1,13 @@
 import * as v from 'valibot'
+import { parseJson } from '../../shared/domain/json.ts'
 import { invalid } from '../../shared/domain/refusal.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation, StatementRequest } from '../../shared/operator/nouns/reconciliation.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
-import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { moneyView } from '../../shared/reconciliation/sums.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 export const manageReconciliation = operatorHandler(reconciliation, {
   run: async ({ date }, _author, runtime) => {

@@ -6,7 +6,7 @@ import { iso } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore as noun } from '../../shared/operator/nouns/restore.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
+import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
@@ -54,11 +54,7 @@ const tooLow = (highest: number): Refusal =>
   })
 
 /** Reserves the generation in the bucket first, so that no generation is used twice. */
-const begin = async (
-  generation: number,
-  author: Author,
-  runtime: Runtime,
-): Promise<Restore | Refusal> => {
+const begin = async (generation: number, author: Author, runtime: Runtime) => {
   const highest = await readGeneration()
   const isInterrupted = generation === highest.generation && !highest.isInTable
   if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)

@@ -24,8 +24,7 @@ import {
   removeWebhook,
 } from '../../shared/store/webhooks/webhooks.ts'
 import { network } from '../../shared/webhooks/http/network.ts'
-import { previousAt, rotated } from '../../shared/webhooks/http/rotation.ts'
-import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
+import { previousAt, rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
 
 /** The DNS timeout for a new URL. */
@@ -75,12 +74,6 @@ const view = (webhook: Webhook, now: Date) => ({
   ...settingsView(webhook, now),
 })
 
-const viewWithoutSecret = (webhook: Webhook, now: Date) => ({
-  url: webhook.url,
-  has_secret: true,
-  ...settingsView(webhook, now),
-})
-
 const healthView = (health: WebhookHealth) => ({
   health: healthState(health),
   failing_since: iso(health.failingSince ?? null),
@@ -98,19 +91,13 @@ const listView = async (provider: ProviderId) => {
   return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
 }
 
-const recording = (provider: ProviderId, author: Author) => ({
-  ...author,
-  target: provider,
-  provider,
-})
-
 const changeRecord =
   (provider: ProviderId, author: Author, { now }: Runtime) =>
   (previous: Webhook | undefined, next?: Webhook) => {
     const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook, now()) })
     const secret = secretField(previous?.secret, next?.secret)
     return changeWrites(
-      recording(provider, author),
+      { ...author, target: provider, provider },
       previous && { ...fields(previous), secret: secret.previous },
       next && { ...fields(next), secret: secret.next },
     )
@@ -140,7 +127,7 @@ export const manageWebhook = operatorHandler(noun, {
   },
   enable: async ({ provider }, author) => {
     if (!(await findWebhookSettings(provider))) return noWebhook()
-    const record = changeRecorder(recording(provider, author), healthView)
+    const record = changeRecorder({ ...author, target: provider, provider }, healthView)
     return healthView(await changeHealth(provider, renewed, record))
   },
   'rotate-secret': async (options, author, runtime) => {
@@ -156,7 +143,9 @@ export const manageWebhook = operatorHandler(noun, {
   },
   show: async ({ provider }, { at }) => {
     const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-    return webhook ? { ...viewWithoutSecret(webhook, at), ...healthView(health) } : noWebhook()
+    if (!webhook) return noWebhook()
+    const { url } = webhook
+    return { url, has_secret: true, ...settingsView(webhook, at), ...healthView(health) }
   },
   list: async () => {
     const views: Awaited<ReturnType<typeof listView>> = []

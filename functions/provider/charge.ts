@@ -23,10 +23,7 @@ export const charge = endpoint('charge', async (call, runtime) => {
 })
 
 /** Returns undefined if the random reference exists already. */
-const create = async (
-  call: Call<'charge'>,
-  runtime: Runtime,
-): Promise<Success | Refusal | undefined> => {
+const create = async (call: Call<'charge'>, runtime: Runtime) => {
   const { input, caller, at, requestId } = call
   const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
   const debit = accept(input, {
@@ -74,10 +71,7 @@ type Existing = Pick<
  * Replies to a repeated partner_reference (docs/api.md#idempotency): the existing debit for the same
  * body, also after it failed; 409/3003 for another body.
  */
-const replay = async (
-  { reference, sameRequest }: Existing,
-  { caller }: Call<'charge'>,
-): Promise<Success | Refusal> => {
+const replay = async ({ reference, sameRequest }: Existing, { caller }: Call<'charge'>) => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
   if (!sameRequest || caller.provider.duplicates === 'reject') {

@@ -37,11 +37,7 @@ export const listDebitRequests = endpoint('list-debit-requests', async ({ caller
 
 type CountedPage = DebitPage & { total: Count | undefined }
 
-const readPage = async (
-  provider: ProviderId,
-  filter: DebitFilter,
-  place: PagePlace,
-): Promise<CountedPage> => {
+const readPage = async (provider: ProviderId, filter: DebitFilter, place: PagePlace) => {
   const [page, total] = await Promise.all([
     listDebits(provider, filter, place, logUnreadable('list-debit-requests')),
     place.before === undefined ? countDebits(provider, filter) : undefined,

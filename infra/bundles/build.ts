@@ -10,7 +10,6 @@ import { pruned } from './pruned.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'dist/functions')
 
-/** Returns the folder of a function's bundle, which is the function's asset. */
 export const bundleFolder = (name: string, folder = FOLDER): string => join(folder, name)
 export const bundleFile = (name: string, folder = FOLDER): string =>
   join(bundleFolder(name, folder), 'index.mjs')

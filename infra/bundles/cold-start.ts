@@ -4,14 +4,8 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/**
- * Imports a file in a fresh Node and evaluates an expression on the module `it`. Returns milliseconds.
- */
-export const coldStart = async (
-  file: string,
-  expression: string,
-  env: NodeJS.ProcessEnv,
-): Promise<number> => {
+/** Returns the milliseconds to import a file in a fresh Node and evaluate an expression on `it`. */
+export const coldStart = async (file: string, expression: string, env: NodeJS.ProcessEnv) => {
   const script = `const start = performance.now()
     const it = await import(${JSON.stringify(pathToFileURL(file).href)})
     await (${expression})
@@ -27,14 +21,8 @@ const env = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS
 const median = (values: number[]): number =>
   values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/**
- * Returns the median import time of each file in milliseconds, each import in a fresh process. A round
- * imports every file once, so that a slow minute affects all files.
- */
-export const importTimes = async (
-  files: readonly string[],
-  rounds: number,
-): Promise<Map<string, number>> => {
+/** Returns the median milliseconds of imports; each round imports every file in a fresh process. */
+export const importTimes = async (files: readonly string[], rounds: number) => {
   const samples = new Map(files.map((file) => [file, [] as number[]]))
   for (let round = 0; round < rounds; round += 1) {
     for (const [file, values] of samples) values.push(await coldStart(file, 'it', env))

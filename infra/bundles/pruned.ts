@@ -12,13 +12,11 @@ type Replacement = {
 }
 
 /** @throws Error when the source no longer contains the passage */
-const cut =
-  (passage: RegExp, by: string) =>
-  (source: string): string => {
-    const rest = source.replaceAll(passage, by)
-    if (rest === source) throw new Error(`Passage not found: ${passage}`)
-    return rest
-  }
+const cut = (passage: RegExp, by: string) => (source: string) => {
+  const rest = source.replaceAll(passage, by)
+  if (rest === source) throw new Error(`Passage not found: ${passage}`)
+  return rest
+}
 
 const replacements: Replacement[] = [
   {

@@ -8,7 +8,6 @@ import type { AlarmRow } from '../definitions/alarms.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** Defines the alarms and their topic, which mails to `stage.alarmsTo`. */
 export const defineAlarms = (
   stack: Stack,
   stage: Stage,

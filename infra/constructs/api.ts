@@ -1,23 +1,13 @@
 import type { Stack } from 'aws-cdk-lib'
-import {
-  AccessLogFormat,
-  EndpointType,
-  AccessLogField as Field,
-  LambdaIntegration,
-  LogGroupLogDestination,
-  MethodLoggingLevel,
-  ResponseType,
-  RestApi,
-  type StageOptions,
-} from 'aws-cdk-lib/aws-apigateway'
+import * as gateway from 'aws-cdk-lib/aws-apigateway'
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { methodsOf } from '../../shared/api/resources.ts'
 import { UNMATCHED } from '../definitions/functions.ts'
 import {
+  errorBody,
   type GatewayResponse,
-  gatewayBody,
   gatewayHeaders,
   gatewayResponseOf,
   gatewayResponses,
@@ -27,10 +17,10 @@ import { defineLog } from './log-group.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
 /** Defines the REST API without its routes, because functions need its host name first. */
-export const defineApi = (stack: Stack, stage: Stage): RestApi => {
-  const api = new RestApi(stack, 'Api', {
+export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
+  const api = new gateway.RestApi(stack, 'Api', {
     restApiName: `debit-collection-${stage.name}`,
-    endpointTypes: [EndpointType.REGIONAL],
+    endpointTypes: [gateway.EndpointType.REGIONAL],
     // With a custom domain, the gateway's own host name would bypass it.
     disableExecuteApiEndpoint: stage.domain !== undefined,
     // Functions need the exact bytes of bodies to check their UTF-8 and signature.
@@ -60,13 +50,13 @@ const denyAll = (): PolicyDocument =>
     ],
   })
 
-const deployment = (stack: Stack, stage: Stage): StageOptions => {
+const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   const { perSecond, burst } = stage.throttle
   const everyMethod = {
     throttlingRateLimit: perSecond,
     throttlingBurstLimit: burst,
     // Keeps bodies, headers and phone numbers in paths out of the execution log.
-    loggingLevel: MethodLoggingLevel.ERROR,
+    loggingLevel: gateway.MethodLoggingLevel.ERROR,
     dataTraceEnabled: false,
   }
   const { method, path } = operations.charge
@@ -75,25 +65,25 @@ const deployment = (stack: Stack, stage: Stage): StageOptions => {
     ...everyMethod,
     // Metrics per method cost extra; one alarm needs those of charge.
     methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },
-    accessLogDestination: new LogGroupLogDestination(defineLog(stack, 'AccessLog', stage)),
-    accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLine)),
+    accessLogDestination: new gateway.LogGroupLogDestination(defineLog(stack, 'AccessLog', stage)),
+    accessLogFormat: gateway.AccessLogFormat.custom(JSON.stringify(accessLine)),
   }
 }
 
 /** Logs the resource path, because the actual path may contain a phone number. */
 const accessLine = {
-  at: Field.contextRequestTime(),
-  request_id: Field.contextRequestId(),
-  address: Field.contextIdentitySourceIp(),
-  method: Field.contextHttpMethod(),
-  resource: Field.contextResourcePath(),
-  status: Field.contextStatus(),
-  milliseconds: Field.contextResponseLatency(),
-  error: Field.contextErrorResponseType(),
-  firewall: Field.contextWafResponseCode(),
+  at: gateway.AccessLogField.contextRequestTime(),
+  request_id: gateway.AccessLogField.contextRequestId(),
+  address: gateway.AccessLogField.contextIdentitySourceIp(),
+  method: gateway.AccessLogField.contextHttpMethod(),
+  resource: gateway.AccessLogField.contextResourcePath(),
+  status: gateway.AccessLogField.contextStatus(),
+  milliseconds: gateway.AccessLogField.contextResponseLatency(),
+  error: gateway.AccessLogField.contextErrorResponseType(),
+  firewall: gateway.AccessLogField.contextWafResponseCode(),
 }
 
-const suppressFindings = (api: RestApi, stage: Stage): void => {
+const suppressFindings = (api: gateway.RestApi, stage: Stage): void => {
   suppressNag(api, {
     APIG2: 'Each function validates its request with the published error codes',
     APIG4: 'Each function checks the credential; a revocation takes effect within 30 s',
@@ -105,12 +95,12 @@ const suppressFindings = (api: RestApi, stage: Stage): void => {
 }
 
 /** Routes each operation to its function, and all other requests to `answer-unmatched`. */
-export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunction>): void => {
-  const integration = (name: string): LambdaIntegration => {
+export const defineRoutes = (api: gateway.RestApi, functions: ReadonlyMap<string, IFunction>) => {
+  const integration = (name: string): gateway.LambdaIntegration => {
     const lambda = functions.get(name)
     if (!lambda) throw new Error(`Unknown function ${name}`)
     // One permission for the API instead of two per method keeps the stack below 500 resources.
-    return new LambdaIntegration(lambda, { scopePermissionToMethod: false })
+    return new gateway.LambdaIntegration(lambda, { scopePermissionToMethod: false })
   }
   const unmatched = integration(UNMATCHED)
   const paths = new Set<string>()
@@ -125,16 +115,16 @@ export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunct
   api.root.addResource('{proxy+}').addMethod('ANY', unmatched)
 }
 
-const defineResponse = (api: RestApi, type: GatewayResponse, stage: Stage): void => {
+const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stage): void => {
   const row = gatewayResponseOf(type, stage)
   // The gateway takes a quoted value literally and any other as a variable.
   const headers = Object.entries(gatewayHeaders(row)).map(([name, value]) => [name, `'${value}'`])
   api.addGatewayResponse(type, {
-    type: ResponseType.of(type),
+    type: gateway.ResponseType.of(type),
     statusCode: String(row.status),
     responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(headers) },
     templates: {
-      'application/json': gatewayBody(row, {
+      'application/json': errorBody(row, {
         timestamp: '$context.requestTime',
         requestId: '$context.requestId',
       }),

@@ -1,24 +1,17 @@
 import type { Stack } from 'aws-cdk-lib'
-import {
-  DomainName,
-  EndpointType,
-  type IRestApi,
-  type RestApi,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigateway'
+import * as gateway from 'aws-cdk-lib/aws-apigateway'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets'
 import type { Domain } from '../definitions/stages.ts'
 
-/** Defines the API's domain name, and its DNS records when the stage has a hosted zone. */
-export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): void => {
-  const domainName = new DomainName(stack, 'Domain', {
+export const defineCustomDomain = (stack: Stack, domain: Domain, api: gateway.RestApi): void => {
+  const domainName = new gateway.DomainName(stack, 'Domain', {
     domainName: domain.name,
     certificate: Certificate.fromCertificateArn(stack, 'Certificate', domain.certificateArn),
-    endpointType: EndpointType.REGIONAL,
-    securityPolicy: SecurityPolicy.TLS_1_2,
-    mapping: api as IRestApi,
+    endpointType: gateway.EndpointType.REGIONAL,
+    securityPolicy: gateway.SecurityPolicy.TLS_1_2,
+    mapping: api as gateway.IRestApi,
   })
   if (!domain.zone) return
   const zone = HostedZone.fromHostedZoneAttributes(stack, 'Zone', {
@@ -34,6 +27,5 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): 
   new AaaaRecord(stack, 'DomainEntry6', record)
 }
 
-/** Returns the API's host: the custom domain or the gateway's own. */
-export const ownHost = (stack: Stack, domain: Domain | undefined, api: RestApi): string =>
+export const ownHost = (stack: Stack, domain: Domain | undefined, api: gateway.RestApi): string =>
   domain?.name ?? `${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`

@@ -1,24 +1,16 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
-import {
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  type IWidget,
-  MathExpression,
-  SingleValueWidget,
-} from 'aws-cdk-lib/aws-cloudwatch'
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** Defines the dashboard: debits, API, queues, webhooks, settlement. */
 export const defineDashboard = (
   stack: Stack,
   stage: Stage,
   queues: readonly string[],
   metrics: Metrics,
 ): void => {
-  new Dashboard(stack, 'Dashboard', {
+  new cloudwatch.Dashboard(stack, 'Dashboard', {
     dashboardName: `debit-collection-${stage.name}`,
     defaultInterval: Duration.days(1),
     widgets: [
@@ -33,16 +25,22 @@ export const defineDashboard = (
 const COUNTED = { statistic: 'Sum' }
 const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
 
-const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
-  new GraphWidget({ title, left, right, width: 12, height: 6 })
+const graph = (
+  title: string,
+  left: cloudwatch.IMetric[],
+  right: cloudwatch.IMetric[] = [],
+): cloudwatch.GraphWidget =>
+  new cloudwatch.GraphWidget({ title, left, right, width: 12, height: 6 })
 
-const percent = (label: string, expression: string, usingMetrics: Record<string, IMetric>) =>
-  new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
+const percent = (
+  label: string,
+  expression: string,
+  usingMetrics: Record<string, cloudwatch.IMetric>,
+) => new cloudwatch.MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
-/** Converts a metric in pesewas to cedis. */
-const cedis = (metrics: Metrics, label: string, name: MetricName): MathExpression => {
+const cedis = (metrics: Metrics, label: string, name: MetricName): cloudwatch.MathExpression => {
   const pesewas = `of${label}`
-  return new MathExpression({
+  return new cloudwatch.MathExpression({
     label: `${label} (GHS)`,
     expression: `${pesewas} / 100`,
     usingMetrics: { [pesewas]: metrics.service(name, DAILY) },
@@ -50,7 +48,7 @@ const cedis = (metrics: Metrics, label: string, name: MetricName): MathExpressio
   })
 }
 
-const debits = (metrics: Metrics): IWidget[] => {
+const debits = (metrics: Metrics): cloudwatch.IWidget[] => {
   const completed = metrics.service('DebitsCompleted', COUNTED)
   const failed = metrics.service('DebitsFailed', COUNTED)
   return [
@@ -69,7 +67,7 @@ const debits = (metrics: Metrics): IWidget[] => {
   ]
 }
 
-const api = (metrics: Metrics): IWidget[] => [
+const api = (metrics: Metrics): cloudwatch.IWidget[] => [
   graph('Latency of charges (ms)', [
     metrics.chargeLatency({ statistic: 'p50' }),
     metrics.chargeLatency({ statistic: 'p99' }),
@@ -81,7 +79,7 @@ const api = (metrics: Metrics): IWidget[] => [
   ),
 ]
 
-const queueAges = (queues: readonly string[], metrics: Metrics): IWidget[] => [
+const queueAges = (queues: readonly string[], metrics: Metrics): cloudwatch.IWidget[] => [
   graph(
     'Age of the oldest message per queue (s)',
     queues.map((name) => metrics.queueAge(name, { statistic: 'Maximum' })),
@@ -89,7 +87,7 @@ const queueAges = (queues: readonly string[], metrics: Metrics): IWidget[] => [
   ),
 ]
 
-const webhooks = (metrics: Metrics): IWidget[] => {
+const webhooks = (metrics: Metrics): cloudwatch.IWidget[] => {
   const delivered = metrics.service('WebhookDelivered', COUNTED)
   const failed = metrics.service('WebhookAttemptFailed', COUNTED)
   return [
@@ -106,8 +104,8 @@ const webhooks = (metrics: Metrics): IWidget[] => {
   ]
 }
 
-const settlement = (metrics: Metrics): IWidget[] => [
-  new SingleValueWidget({
+const settlement = (metrics: Metrics): cloudwatch.IWidget[] => [
+  new cloudwatch.SingleValueWidget({
     title: 'Settled',
     width: 12,
     height: 6,

@@ -6,13 +6,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { functionName } from '../definitions/function-name.ts'
 import type { FunctionRow } from '../definitions/functions.ts'
-import {
-  codeStatements,
-  type IamResource,
-  type IamStatement,
-  platformStatements,
-  wildcardReasons,
-} from '../definitions/iam-statements.ts'
+import * as statements from '../definitions/iam-statements.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
@@ -22,14 +16,10 @@ type RoleResources = {
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
   schedules: { group: CfnScheduleGroup; role: Role }
-  /** Log group of the function. */
   logGroup: LogGroup
 }
 
-/**
- * Defines a function's role from its permissions. It excludes all that the CDK would add, such as
- * the managed policy for logs and the grants of event sources.
- */
+/** Defines a function's role from its permissions, without the policies that the CDK would add. */
 export const defineRole = (
   stack: Stack,
   { name, permissions }: Pick<FunctionRow, 'name' | 'permissions'>,
@@ -39,8 +29,8 @@ export const defineRole = (
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
   for (const statement of [
-    ...codeStatements(name, permissions),
-    ...platformStatements(name, permissions),
+    ...statements.codeStatements(name, permissions),
+    ...statements.platformStatements(name, permissions),
   ]) {
     const arn = arnOf(statement.resource, stack, name, resources)
     role.addToPolicy(policyStatement(statement, arn, stack))
@@ -50,7 +40,7 @@ export const defineRole = (
 }
 
 const policyStatement = (
-  { actions, keys, via, passedTo }: IamStatement,
+  { actions, keys, via, passedTo }: statements.IamStatement,
   arn: string,
   { region }: Stack,
 ): PolicyStatement =>
@@ -74,9 +64,9 @@ const suppressWildcards = (role: Role, { data }: RoleResources): void => {
     'reports/ledger/*': `${bucket['Fn::ImportValue']}/ledger/*`,
     'schedules/*':
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
-  } as const satisfies Partial<Record<IamResource, string>>
+  } as const satisfies Partial<Record<statements.IamResource, string>>
   for (const [resource, finding] of Object.entries(findings)) {
-    const reason = wildcardReasons[resource as keyof typeof findings] ?? ''
+    const reason = statements.wildcardReasons[resource as keyof typeof findings] ?? ''
     suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
@@ -86,14 +76,14 @@ type ImportedValue = { 'Fn::ImportValue': string }
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R
 
 const arnOf = (
-  resource: IamResource,
+  resource: statements.IamResource,
   stack: Stack,
   name: FunctionRow['name'],
   { stage, data, queues, schedules, logGroup }: RoleResources,
 ): string => {
   const [kind = '', ...path] = resource.split('/')
   const rest = path.join('/')
-  switch (kind as ResourceKind<IamResource>) {
+  switch (kind as ResourceKind<statements.IamResource>) {
     case 'table':
       return data.table.tableArn
     case 'index':

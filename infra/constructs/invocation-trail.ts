@@ -6,10 +6,7 @@ import { suppressNag } from './nag-suppressions.ts'
 
 const TRAIL_DAYS = 400
 
-/**
- * Records invocations of operator functions with the caller that AWS verified. The service's own
- * records of changes contain the caller that the command sends.
- */
+/** Records invocations of operator functions with the caller that AWS verified. */
 export const defineInvocationTrail = (
   stack: Stack,
   stageName: string,

@@ -7,7 +7,6 @@ import { recurring } from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { queueNamed } from './sqs-queues.ts'
 
-/** The group of all schedules, and the role that sends their messages. */
 export type Schedules = { group: CfnScheduleGroup; role: Role }
 
 /** Defines the recurring schedules; `schedule-timeout` creates those of debits. */

@@ -1,13 +1,12 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
-import { deadLetters, type QueueRow } from '../definitions/queues.ts'
+import { deadLetters, type QueueRow } from '../definitions/jobs.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
 /** Messages contain ids and no secrets, so keys of SQS are enough. */
 const encrypted = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
 
-/** Defines the queues of a stage and their dead-letter queues, both by queue name. */
 export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
   const deadLetterQueues = new Map(
     rows.map((row) => [
@@ -35,7 +34,6 @@ export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
   return { work, deadLetters: deadLetterQueues }
 }
 
-/** Defines the on-failure queue of a stream consumer. */
 export const defineLostRecords = (stack: Stack, reader: string): Queue => {
   const lost = new Queue(stack, `${reader}-lost-records`, {
     ...encrypted,

@@ -43,10 +43,7 @@ const managedGroups = {
 
 const WINDOW_SECONDS = 60
 
-/**
- * Returns the requests per minute that one address may send: the stage's setting, or twice the sum
- * of a provider's published limits (docs/api.md#rate-limits).
- */
+/** Returns requests per minute and address: the setting, or twice a provider's published limits. */
 export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
   if (stage.addressLimit !== undefined) return stage.addressLimit
   const column = stage.name === 'production' ? 'production' : 'sandbox'
@@ -117,7 +114,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
       [ADDRESS_LIMIT_BODY]: {
         contentType: 'APPLICATION_JSON',
         // A WAF response is static, so it has neither time nor request id.
-        content: errorBody(1453, details, { timestamp: null, requestId: null }),
+        content: errorBody({ code: 1453, details }, { timestamp: null, requestId: null }),
       },
     },
     rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],

@@ -2,7 +2,6 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Describes an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
   /** The event, and after the colon the action. */
@@ -13,9 +12,7 @@ export type AlarmRow = {
   below?: true
   /** Consecutive periods that must breach the threshold. */
   periods?: number
-  /** Missing data also fires the alarm. */
   firesWithoutData?: true
-  /** Ignores periods with too few samples for a percentile. */
   ignoresFewSamples?: true
 }
 
@@ -180,7 +177,4 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 ]
 
 /** @param dead names of the dead-letter queues */
-export const alarmRows = (dead: Iterable<string>): AlarmRow[] => [
-  ...rows,
-  ...[...dead].flatMap(deadLetterRows),
-]
+export const alarmRows = (dead: Iterable<string>) => [...rows, ...[...dead].flatMap(deadLetterRows)]

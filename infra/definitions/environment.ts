@@ -2,7 +2,6 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionRow } from './functions.ts'
 
-/** Settings that apply to all functions of a stage. */
 export type StageSettings = {
   stage: string
   referencePrefix: string
@@ -14,7 +13,6 @@ export type StageSettings = {
   ownHosts: readonly string[]
 }
 
-/** Names and ARNs of the resources that functions use. */
 export type Addresses = {
   tableName: string
   queueUrl: (queue: QueueName) => string
@@ -23,7 +21,6 @@ export type Addresses = {
   scheduleRoleArn: string
   sealingKeyArn: string
   reportsBucket: string
-  /** Prefix of all function names. */
   functionPrefix: string
 }
 

@@ -9,13 +9,13 @@ import {
   derivesLedger,
   expiresDebits,
   merge,
+  type Permissions,
   paysBatches,
   reconciles,
   redeliversEvents,
   requestsApprovals,
   transitionsDebits,
 } from './permission-groups.ts'
-import type { Permissions } from './permission-types.ts'
 
 const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 

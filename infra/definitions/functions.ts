@@ -1,7 +1,7 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
 import { jobNames, jobRow } from './jobs.ts'
-import type { Permissions } from './permission-types.ts'
+import type { Permissions } from './permission-groups.ts'
 
 /** Describes a Lambda function; its name is the name of its file. */
 export type FunctionRow = {
@@ -31,11 +31,7 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
 /** Answers requests that match no operation. */
 export const UNMATCHED = 'answer-unmatched'
 
-const row = (
-  folder: string,
-  name: FunctionName,
-  timeoutSeconds: number = API_TIMEOUT_SECONDS,
-): FunctionRow => ({
+const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TIMEOUT_SECONDS) => ({
   name,
   entry: `functions/${folder}/${name}.ts`,
   timeoutSeconds,

@@ -40,10 +40,6 @@ export const gatewayResponseOf = (
 
 type GatewayMeta = { timestamp: string | null; requestId: string | null }
 
-/** @param meta time and request id, or the gateway's variables for them */
-export const gatewayBody = ({ code, details }: GatewayResponseRow, meta: GatewayMeta): string =>
-  errorBody(code, details, meta)
-
 /** The gateway throttles by the second. */
 const THROTTLED_SECONDS = 1
 
@@ -54,10 +50,14 @@ export const gatewayHeaders = ({ status, code }: GatewayResponseRow): Record<str
   ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
 })
 
-/** Returns the body of an error that no function writes (docs/api.md#errors). */
+type ErrorDetails = readonly string[] | Record<string, string | number>
+
+/**
+ * Returns the body of an error that no function writes (docs/api.md#errors).
+ * @param meta time and request id, or the gateway's variables for them
+ */
 export const errorBody = (
-  code: ErrorCode,
-  details: readonly string[] | Record<string, string | number> | undefined,
+  { code, details }: { code: ErrorCode; details?: ErrorDetails },
   { timestamp, requestId }: GatewayMeta,
 ): string => {
   const { message, category, severity } = errors[code]

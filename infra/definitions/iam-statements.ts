@@ -1,8 +1,7 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
-import type { FunctionName } from './function-permissions.ts'
-import { permissionsOf } from './function-permissions.ts'
+import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import type { IndexName, ItemAction, Permissions } from './permission-types.ts'
+import type { IndexName, ItemAction, Permissions } from './permission-groups.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
@@ -34,7 +33,6 @@ export type IamStatement = {
   passedTo?: string
 }
 
-/** Reasons for the wildcards in resources. */
 export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',

@@ -92,10 +92,39 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
-/** Recurring schedules, each with the queue that it fills. */
 export const recurring = jobNames.flatMap((name) => {
   const { from, every = [] } = jobRow(name)
   const [queue] = 'queues' in from ? from.queues : []
   if (!queue) return []
   return every.map((expression, index) => ({ name: `${name}-${index + 1}`, queue, expression }))
 })
+
+/** Settings of a queue, derived from the job that consumes it. */
+export type QueueRow = {
+  name: QueueName
+  /** Six times the consumer's timeout, so that an in-flight message stays invisible. */
+  visibilitySeconds: number
+  retentionSeconds: number
+  deadLetterRetentionSeconds: number
+  maxReceiveCount: number
+}
+
+const DAY_SECONDS = 86_400
+
+export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
+  const { from, timeoutSeconds, every } = jobRow(job)
+  if (!('queues' in from)) return []
+  const isEachMinute = every?.includes('rate(1 minute)')
+  return from.queues.map((name) => ({
+    name,
+    visibilitySeconds: 6 * timeoutSeconds,
+    // A message that is sent each minute is stale after two.
+    retentionSeconds: isEachMinute ? 120 : 4 * DAY_SECONDS,
+    // A dead letter keeps its first send time, so this must exceed the queue's own retention.
+    deadLetterRetentionSeconds: 14 * DAY_SECONDS,
+    // About eight minutes of retries, so that a short outage leaves no dead letters.
+    maxReceiveCount: isEachMinute ? 3 : 12,
+  }))
+})
+
+export const deadLetters = (queue: QueueName): string => `${queue}-dead-letters`

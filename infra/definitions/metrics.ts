@@ -1,18 +1,12 @@
 import { Duration } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import {
-  type IMetric,
-  MathExpression,
-  Metric,
-  type MetricOptions,
-} from 'aws-cdk-lib/aws-cloudwatch'
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { operations } from '../../shared/api/operations.ts'
 import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
 import type { Stage } from './stages.ts'
 
-/** Resources that emit the metrics. */
 type MetricSources = {
   stage: Stage
   api: RestApi
@@ -28,12 +22,11 @@ type Aggregation = { statistic: string; minutes?: number }
 
 type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocationsDropped'
 
-/** Metrics for alarms and the dashboard. */
 export type Metrics = ReturnType<typeof metricsOf>
 
 export const metricsOf = (sources: MetricSources) => {
   const { stage, api, functions, queues, deadLetterQueues, loopChecked } = sources
-  const options = ({ statistic, minutes = 5 }: Aggregation): MetricOptions => ({
+  const options = ({ statistic, minutes = 5 }: Aggregation) => ({
     statistic,
     period: Duration.minutes(minutes),
   })
@@ -42,19 +35,18 @@ export const metricsOf = (sources: MetricSources) => {
     metricName: string,
     dimensionsMap: Record<string, string>,
     over: Aggregation,
-  ): Metric => new Metric({ namespace, metricName, dimensionsMap, ...options(over) })
-  const lambda = (name: string, metricName: LambdaMetric, over: Aggregation): Metric =>
+  ) => new cloudwatch.Metric({ namespace, metricName, dimensionsMap, ...options(over) })
+  const lambda = (name: string, metricName: LambdaMetric, over: Aggregation) =>
     metric('AWS/Lambda', metricName, { FunctionName: get(functions, name).functionName }, over)
   const gateway = { ApiName: api.restApiName, Stage: stage.name }
   return {
     lambda,
-    /** Metric that the service publishes itself. */
-    service: (name: MetricName, over: Aggregation): Metric =>
+    service: (name: MetricName, over: Aggregation) =>
       metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
-    api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation): Metric =>
+    api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation) =>
       metric('AWS/ApiGateway', name, gateway, over),
     /** Milliseconds from the arrival of a charge at the gateway to the reply. */
-    chargeLatency: (over: Aggregation): Metric => {
+    chargeLatency: (over: Aggregation) => {
       const { path, method } = operations.charge
       return metric(
         'AWS/ApiGateway',
@@ -63,9 +55,8 @@ export const metricsOf = (sources: MetricSources) => {
         over,
       )
     },
-    /** Invocations that AWS dropped as recursive loops. */
-    droppedInvocations: (): IMetric =>
-      new MathExpression({
+    droppedInvocations: () =>
+      new cloudwatch.MathExpression({
         expression: 'SUM(FILL(METRICS(), 0))',
         label: 'Invocations dropped',
         period: Duration.minutes(5),
@@ -76,12 +67,12 @@ export const metricsOf = (sources: MetricSources) => {
           ]),
         ),
       }),
-    deadLetterCount: (name: string, over: Aggregation): Metric =>
+    deadLetterCount: (name: string, over: Aggregation) =>
       get(deadLetterQueues, name).metricApproximateNumberOfMessagesVisible(options(over)),
     /** Age of the oldest message, in seconds. */
-    deadLetterAge: (name: string, over: Aggregation): Metric =>
+    deadLetterAge: (name: string, over: Aggregation) =>
       get(deadLetterQueues, name).metricApproximateAgeOfOldestMessage(options(over)),
-    queueAge: (name: string, over: Aggregation): Metric =>
+    queueAge: (name: string, over: Aggregation) =>
       get(queues, name).metricApproximateAgeOfOldestMessage(options(over)),
   }
 }

@@ -1,7 +1,50 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import type { Permissions } from './permission-types.ts'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import type { tableDefinition } from './table.ts'
 
-/** Groups the permissions that several functions share. */
+export type ItemAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  /** Writes of a transaction need their own actions; this one exists only in transactions. */
+  | 'ConditionCheckItem'
+
+export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
+
+/** Partition keys of the table, as patterns for `dynamodb:LeadingKeys`. */
+type Partition =
+  | 'APPROVALS'
+  | 'BANKS'
+  | 'CHANGES'
+  | 'FUNDING'
+  | 'FUNDS'
+  | 'LEDGER'
+  | 'RESTORE'
+  | 'SWEEP'
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  /** Partner references, which have a partition each. */
+  | 'PROVIDER#*#*'
+  | `WINDOW#${string}#*`
+
+type ItemPermissions = Partial<Record<ItemAction, readonly Partition[]>>
+type Lists = Partial<Record<IndexName, readonly string[]>>
+
+export type Permissions = {
+  items?: ItemPermissions
+  lists?: Lists
+  sends?: readonly QueueName[]
+  /** Queue that the function's schedules send to. */
+  schedulesInto?: QueueName
+  /** Seals or opens secrets of providers and banks. */
+  sealingKey?: true
+  invokes?: readonly `manage-${string}`[]
+  /** Settlement reports, and the restore generation in the same bucket. */
+  reports?: readonly ('read' | 'write' | 'generation')[]
+  journals?: readonly ('read' | 'write')[]
+}
 
 const mergeLists = <K extends string, V>(
   records: readonly (Partial<Record<K, readonly V[]>> | undefined)[],
@@ -14,7 +57,6 @@ const mergeLists = <K extends string, V>(
 
 const unique = <V>(values: readonly V[]): V[] => [...new Set(values)]
 
-/** Returns the union of several permissions. */
 export const merge = (...parts: readonly Permissions[]): Permissions => ({
   ...Object.assign({}, ...parts),
   items: mergeLists(parts.map(({ items }) => items)),

@@ -1,7 +1,6 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type FunctionRow, functionRows } from './functions.ts'
-import { type JobName, jobNames, jobRow } from './jobs.ts'
-import { type QueueRow, queueRows } from './queues.ts'
+import { type JobName, jobNames, jobRow, type QueueRow, queueRows } from './jobs.ts'
 import type { Stage } from './stages.ts'
 
 /** Selects the jobs, functions and queues of a stage; a production stage has no sandbox bank. */

@@ -1,7 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { OperationName } from '../../shared/api/operations.ts'
 
-/** Settings of a deployable environment. */
 export type Stage = {
   /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
@@ -12,13 +11,11 @@ export type Stage = {
   hasFirewall: boolean
   /** Requests per minute and address at the firewall; default: twice the published limits. */
   addressLimit?: number
-  /** Custom domain of the API. */
   domain?: Domain
   /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
   /** Upper limit of every queue's concurrency. */
   workersMax?: number
-  /** Whether the stage has the sandbox bank. */
   hasSandboxBank: boolean
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
@@ -28,15 +25,11 @@ export type Stage = {
   recordsInvocations: boolean
   /** Whether data outlives its stack and the table is protected from deletion. */
   keepsData: boolean
-  /**
-   * Disables event sources and schedules, and answers every request with 503/1503. Operator
-   * functions still work (docs/operations.md, Restore).
-   */
+  /** Disables event sources and schedules, and answers every request with 503/1503. */
   paused?: boolean
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Mail address for alarms. */
   alarmsTo?: string
 }
 
@@ -89,11 +82,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
   },
 }
 
-/**
- * Returns a stage by its name.
- * @param paused `true` or `false`, from the command line
- * @throws UnknownStage
- */
+/** @throws UnknownStage for another name, or if `paused` is neither `true` nor `false` */
 export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!stage || typeof name !== 'string') {

@@ -1,14 +1,5 @@
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
-import {
-  AttributeType,
-  Billing,
-  type CfnGlobalTable,
-  type ITableV2,
-  ProjectionType,
-  StreamViewType,
-  TableEncryptionV2,
-  TableV2,
-} from 'aws-cdk-lib/aws-dynamodb'
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -17,7 +8,6 @@ import { suppressNag } from '../constructs/nag-suppressions.ts'
 import type { RestoredTable, Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
-/** Retention of the reports' access log. */
 const ACCESS_LOG_DAYS = 400
 
 /** Defines the resources whose content must outlive every deployment. */
@@ -25,10 +15,9 @@ export class DataStack extends Stack {
   /** Encrypts all stored data; roles get access from each function's permissions. */
   readonly key: Key
   /** The table that the service uses: the stack's own or a restored one. */
-  readonly table: ITableV2
+  readonly table: dynamodb.ITableV2
   /** Seals the secrets of providers and banks, which cannot be opened without it. */
   readonly sealingKey: Secret
-  /** Bucket of settlement reports. */
   readonly reports: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
@@ -43,7 +32,9 @@ export class DataStack extends Stack {
     const own = this.#defineTable(stage, removalPolicy)
     // Keeps the exports when the service switches to a restored table.
     for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
-    this.table = stage.restoredTable ? this.#importTable(stage.restoredTable) : (own as ITableV2)
+    this.table = stage.restoredTable
+      ? this.#importTable(stage.restoredTable)
+      : (own as dynamodb.ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -57,22 +48,25 @@ export class DataStack extends Stack {
     this.reports = this.#defineReports(removalPolicy)
   }
 
-  #defineTable(stage: Stage, removalPolicy: RemovalPolicy): TableV2 {
+  #defineTable(stage: Stage, removalPolicy: RemovalPolicy): dynamodb.TableV2 {
     const { partitionKey, sortKey, timeToLive, indexes } = tableDefinition
-    const table = new TableV2(this, 'Table', {
-      partitionKey: { name: partitionKey, type: AttributeType.STRING },
-      sortKey: { name: sortKey, type: AttributeType.STRING },
+    const table = new dynamodb.TableV2(this, 'Table', {
+      partitionKey: { name: partitionKey, type: dynamodb.AttributeType.STRING },
+      sortKey: { name: sortKey, type: dynamodb.AttributeType.STRING },
       globalSecondaryIndexes: indexes.map((index) => ({
         indexName: index.name,
-        partitionKey: { name: index.partitionKey, type: AttributeType.STRING },
-        sortKey: { name: index.sortKey, type: AttributeType.STRING },
+        partitionKey: { name: index.partitionKey, type: dynamodb.AttributeType.STRING },
+        sortKey: { name: index.sortKey, type: dynamodb.AttributeType.STRING },
         ...(index.projected.length > 0
-          ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...index.projected] }
-          : { projectionType: ProjectionType.KEYS_ONLY }),
+          ? {
+              projectionType: dynamodb.ProjectionType.INCLUDE,
+              nonKeyAttributes: [...index.projected],
+            }
+          : { projectionType: dynamodb.ProjectionType.KEYS_ONLY }),
       })),
-      billing: Billing.onDemand(),
-      encryption: TableEncryptionV2.awsManagedKey(),
-      dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
+      billing: dynamodb.Billing.onDemand(),
+      encryption: dynamodb.TableEncryptionV2.awsManagedKey(),
+      dynamoStream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: timeToLive,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: stage.keepsData,
@@ -80,13 +74,16 @@ export class DataStack extends Stack {
     })
     // TableEncryptionV2.customerManagedKey needs the Region, which the templates leave open.
     const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
-    ;(table.node.defaultChild as CfnGlobalTable).addPropertyOverride(replica, this.key.keyArn)
+    ;(table.node.defaultChild as dynamodb.CfnGlobalTable).addPropertyOverride(
+      replica,
+      this.key.keyArn,
+    )
     return table
   }
 
-  #importTable({ name, streamLabel }: RestoredTable): ITableV2 {
+  #importTable({ name, streamLabel }: RestoredTable): dynamodb.ITableV2 {
     const arn = { service: 'dynamodb', resource: 'table' }
-    return TableV2.fromTableAttributes(this, 'RestoredTable', {
+    return dynamodb.TableV2.fromTableAttributes(this, 'RestoredTable', {
       tableArn: this.formatArn({ ...arn, resourceName: name }),
       tableStreamArn: this.formatArn({ ...arn, resourceName: `${name}/stream/${streamLabel}` }),
       encryptionKey: this.key,

@@ -1,17 +1,7 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import {
-  Architecture,
-  Code,
-  FilterCriteria,
-  FilterRule,
-  type IFunction,
-  Function as LambdaFunction,
-  RecursiveLoop,
-  Runtime,
-  StartingPosition,
-} from 'aws-cdk-lib/aws-lambda'
+import * as awsLambda from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
@@ -32,9 +22,8 @@ import { alarmRows } from '../definitions/alarms.ts'
 import { environmentOf } from '../definitions/environment.ts'
 import { functionName } from '../definitions/function-name.ts'
 import { type FunctionRow, UNMATCHED } from '../definitions/functions.ts'
-import { jobRow } from '../definitions/jobs.ts'
+import { deadLetters, jobRow } from '../definitions/jobs.ts'
 import { metricsOf } from '../definitions/metrics.ts'
-import { deadLetters } from '../definitions/queues.ts'
 import { functionsOf, jobsOf, queuesOf } from '../definitions/stage-resources.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
@@ -82,21 +71,21 @@ export class ServiceStack extends Stack {
     defineDashboard(this, stage, [...queues.work.keys()], metrics)
   }
 
-  #defineFunction(row: FunctionRow, resources: FunctionResources): LambdaFunction {
+  #defineFunction(row: FunctionRow, resources: FunctionResources): awsLambda.Function {
     const { stage, data, queues, schedules, api } = resources
     const logGroup = defineLog(this, `${row.name}-log`, stage)
-    return new LambdaFunction(this, row.name, {
+    return new awsLambda.Function(this, row.name, {
       functionName: functionName(row.name, stage.name),
       code: this.#codeOf(row),
       handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: awsLambda.Runtime.NODEJS_24_X,
+      architecture: awsLambda.Architecture.ARM_64,
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       logGroup,
       role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
       ...reservation(row, stage),
-      ...(RECURSIVE.has(row.name) && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),
       environment: environmentOf(
         row,
         { ...stage, stage: stage.name, ownHosts: [ownHost(this, stage.domain, api)] },
@@ -115,13 +104,15 @@ export class ServiceStack extends Stack {
   }
 
   /** Returns the bundle, or a placeholder when the app skips bundling, as in tests of templates. */
-  #codeOf({ name }: FunctionRow): Code {
-    return this.bundlingRequired ? Code.fromAsset(bundleFolder(name)) : Code.fromInline('//')
+  #codeOf({ name }: FunctionRow): awsLambda.Code {
+    return this.bundlingRequired
+      ? awsLambda.Code.fromAsset(bundleFolder(name))
+      : awsLambda.Code.fromInline('//')
   }
 
   /** @returns the on-failure queues of the stream's consumers, by name */
   #defineEventSources(
-    functions: ReadonlyMap<string, IFunction>,
+    functions: ReadonlyMap<string, awsLambda.IFunction>,
     { stage, queues, data }: FunctionResources,
   ): Map<string, Queue> {
     const lostRecords = new Map<string, Queue>()
@@ -156,7 +147,7 @@ const streamSource = (
 ): DynamoEventSource =>
   new DynamoEventSource(table as ITable, {
     // LATEST would miss records that are written before the mapping is active.
-    startingPosition: StartingPosition.TRIM_HORIZON,
+    startingPosition: awsLambda.StartingPosition.TRIM_HORIZON,
     batchSize,
     bisectBatchOnError: true,
     reportBatchItemFailures: true,
@@ -166,8 +157,8 @@ const streamSource = (
     onFailure: new SqsDlq(lost),
     enabled: !stage.paused,
     filters: [
-      FilterCriteria.filter({
-        dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },
+      awsLambda.FilterCriteria.filter({
+        dynamodb: { NewImage: { entity: { S: awsLambda.FilterRule.or(...stream) } } },
       }),
     ],
   })

@@ -11,7 +11,6 @@ export const checkedApp = (): App => {
   return app
 }
 
-/** Defines the two stacks of a stage. */
 export const defineStage = (app: App, stage: Stage) => {
   const name = `debit-collection-${stage.name}`
   const data = new DataStack(app, `${name}-data`, { stage })

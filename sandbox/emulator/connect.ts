@@ -2,20 +2,10 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import type { Invoke } from '../../aws/event-sources.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import type { Print } from '../console.ts'
-import { createBucket, removeBucket } from './bucket.ts'
 import { assertReachable, type Endpoints } from './endpoints.ts'
 import { pollQueue } from './queue-poller.ts'
-import { createQueues, type EmulatedQueues } from './queues.ts'
+import { createBucket, createQueues, createTable, removeBucket, removeTable } from './resources.ts'
 import { pollStream } from './stream-poller.ts'
-import { createTable, removeTable } from './table.ts'
-
-/** The resources of the stacks in a running emulator. */
-export type Emulator = {
-  queues: EmulatedQueues | undefined
-  bucket: string
-  /** Starts to read the stream and the queues. */
-  poll: (consumers: Consumers) => void
-}
 
 type Consumers = {
   invoke: Invoke
@@ -36,7 +26,7 @@ type EmulatorOptions = {
 export const connectEmulator = async (
   { endpoints, region, name, print }: EmulatorOptions,
   cleanup: AsyncDisposableStack,
-): Promise<Emulator> => {
+) => {
   await assertReachable(endpoints, region)
   const removeAtEnd = (description: string, remove: () => Promise<void>): void => {
     // The emulator may have stopped before the sandbox.
@@ -60,7 +50,7 @@ export const connectEmulator = async (
   return {
     queues,
     bucket,
-    poll: ({ invoke, takeRecord, onFault }) => {
+    poll: ({ invoke, takeRecord, onFault }: Consumers) => {
       if (dynamoDb && streamArn) {
         const onStreamFault = (error: unknown) => onFault('stream', error)
         cleanup.defer(pollStream(dynamoDb, { streamArn, takeRecord, onFault: onStreamFault }))

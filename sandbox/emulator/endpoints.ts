@@ -15,11 +15,7 @@ const variables = {
   s3: 'AWS_ENDPOINT_URL_S3',
 } as const
 
-/**
- * Reads the endpoints from AWS_ENDPOINT_URL_DYNAMODB, _SQS and _S3, each by default
- * AWS_ENDPOINT_URL, as the SDK does.
- * @throws StartFailure
- */
+/** Reads the endpoints from AWS_ENDPOINT_URL and its _DYNAMODB, _SQS, _S3. @throws StartFailure */
 export const endpointsIn = (env: NodeJS.ProcessEnv): Endpoints => {
   const entries = Object.entries(variables).flatMap(([service, variable]) => {
     const name = env[variable] ? variable : 'AWS_ENDPOINT_URL'
@@ -34,10 +30,7 @@ export const endpointsIn = (env: NodeJS.ProcessEnv): Endpoints => {
 }
 
 /** @throws StartFailure when a service does not respond at its endpoint */
-export const assertReachable = async (
-  { dynamoDb, sqs, s3 }: Endpoints,
-  region: string,
-): Promise<void> => {
+export const assertReachable = async ({ dynamoDb, sqs, s3 }: Endpoints, region: string) => {
   const settings = (endpoint: string) => ({
     endpoint,
     region,

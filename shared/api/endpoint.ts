@@ -6,15 +6,12 @@ import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
 import { unused } from '../store/rate-limit.ts'
-import { bodyGuards } from './body-guards.ts'
+import { countingFailures, credentialGuard, providerGuard } from './caller-guards.ts'
 import type { ApiEvent, RequestContext } from './context.ts'
-import { credentialGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
-import { countingFailures } from './failed-credentials.ts'
 import { refusalFor } from './faults.ts'
+import { bodyGuards, queryGuard } from './input-guards.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
-import { providerGuard } from './provider-guard.ts'
-import { queryGuard } from './query-guard.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
 import { decodedParameter } from './resources.ts'
 
@@ -32,9 +29,7 @@ export type Call<N extends OperationName, P = unknown> = {
   path: Record<string, string>
   /** Returns the body as the caller sent it. */
   body: () => string
-  /** The parsed body. */
   input: Parsed<N, 'body'>
-  /** The parsed query. */
   query: Parsed<N, 'query'>
   prefetched: P
 }
@@ -54,7 +49,6 @@ type Options<N extends OperationName, P> = {
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: RejectedCall<N, P>) => Promise<void>
-  /** Receives the status of each reply. */
   onReply?: (context: RequestContext, status: number) => void
 }
 

@@ -16,7 +16,6 @@ export type Success = {
   data: unknown
   /** Members that one operation publishes next to `data`. */
   topLevel?: Record<string, unknown>
-  /** Pagination of a list. */
   page?: Pagination
   headers?: Record<string, string>
 }
@@ -59,28 +58,16 @@ const framed = (
   isBase64Encoded: false,
 })
 
-const reply = (
-  status: number,
-  body: object,
-  frame: Frame,
-  headers?: Record<string, string>,
-): APIGatewayProxyResult => framed(status, JSON.stringify(body), frame, headers)
+const reply = (status: number, body: object, frame: Frame, headers?: Record<string, string>) =>
+  framed(status, JSON.stringify(body), frame, headers)
 
-export const textReply = (
-  { text, type, filename }: TextReply,
-  status: number,
-  frame: Frame,
-): APIGatewayProxyResult =>
+export const textReply = ({ text, type, filename }: TextReply, status: number, frame: Frame) =>
   framed(status, text, frame, {
     'Content-Type': type,
     'Content-Disposition': `attachment; filename="${filename}"`,
   })
 
-export const successReply = (
-  success: Success,
-  status: number,
-  frame: Frame,
-): APIGatewayProxyResult =>
+export const successReply = (success: Success, status: number, frame: Frame) =>
   reply(
     success.status ?? status,
     {

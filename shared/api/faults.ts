@@ -23,7 +23,6 @@ type ThrownFault = {
   cause?: { package?: string }
 }
 
-/** Reports whether a call to AWS failed temporarily. */
 const isUnavailable = ({ name = '', code = '', $metadata }: ThrownFault): boolean =>
   UNAVAILABLE.has(name) || UNAVAILABLE.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500
 

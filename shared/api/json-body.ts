@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
+import { parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
-import { isKeptExactly } from './number-text.ts'
 
 /**
  * Checks the text of a body (docs/api.md#bodies). JSON.parse keeps the last of two equal keys and
@@ -39,7 +39,6 @@ export const bodyText = (body: string | null, isBase64Encoded: boolean): string 
   }
 }
 
-/** Keys and indexes of a value in the body. */
 type Path = readonly (string | number)[]
 
 /** The source text of every number in the body. */
@@ -47,7 +46,6 @@ export type NumberTexts = readonly { path: Path; text: string }[]
 
 export type Scanned = {
   numbers: NumberTexts
-  /** The path of the first reserved key. */
   reserved: Path | undefined
 }
 
@@ -75,7 +73,8 @@ export const scan = (text: string): Scanned | Refusal => {
         break
       case 'String': {
         if (!level?.isObject || tokens[index + 1]?.type !== 'Colon') break
-        const key = decodedKey(textOf(text, token))
+        // The tokenizer accepts raw control characters, which JSON forbids.
+        const key = parseJson(textOf(text, token)) as string | undefined
         if (key === undefined) return malformed(NOT_JSON)
         if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
         level.keys.add(key)
@@ -94,15 +93,6 @@ export const scan = (text: string): Scanned | Refusal => {
   return { numbers, reserved }
 }
 
-/** Decodes a key; the tokenizer accepts raw control characters, which JSON forbids. */
-const decodedKey = (text: string): string | undefined => {
-  try {
-    return JSON.parse(text) as string
-  } catch {
-    return undefined
-  }
-}
-
 /** Rejects a reserved key: 422/1007 under its top-level field, or 400/1400 if the text is not an object. */
 export const checkReserved = (
   text: string,
@@ -111,11 +101,8 @@ export const checkReserved = (
 ): Refusal | undefined => {
   if (!reserved) return undefined
   const [field] = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
-  try {
-    if (!isObject(JSON.parse(text))) return malformed(NOT_AN_OBJECT)
-  } catch {
-    return malformed(NOT_JSON)
-  }
+  const parsed = parseJson(text)
+  if (!isObject(parsed)) return malformed(parsed === undefined ? NOT_JSON : NOT_AN_OBJECT)
   return invalid({ [field ?? '']: ['must not contain reserved keys'] })
 }
 
@@ -179,3 +166,20 @@ const withTexts = (
       .map(({ path, text }) => [String(path[0]), text]),
   ),
 })
+
+/** Normalizes a decimal number to sign, digits without outer zeros, and power of ten. */
+const exactValue = (text: string): string => {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  if (end === 0) return '0'
+  return `${sign}${digits.slice(0, end)}e${Number(power) - fraction.length + digits.length - end}`
+}
+
+/** Reports whether parsing keeps the value of a JSON number: 1e22 and 0.10, but not 1e400. */
+export const isKeptExactly = (text: string): boolean => {
+  const parsed = Number(text)
+  return Number.isFinite(parsed) && exactValue(String(parsed)) === exactValue(text)
+}

@@ -53,7 +53,6 @@ export const resourceAt = (path: string): Resource | undefined => {
   }
 }
 
-/** Returns the HTTP methods of an operation. */
 export const methodsOf = (name: OperationName): ('GET' | 'HEAD' | 'POST')[] => {
   const { method } = operations[name]
   return method === 'GET' ? ['GET', 'HEAD'] : [method]

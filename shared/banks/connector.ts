@@ -6,6 +6,7 @@ import type {
   Submission,
   SubmissionResult,
 } from '../domain/debits/submission.ts'
+import { type ErrorCode, errors } from '../domain/refusal.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
 
 /** A client for one kind of bank. The bank deduplicates by uuid. An unknown result throws. */
@@ -17,10 +18,7 @@ export type Connector = {
    * @throws ConnectorFault if the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
-  /**
-   * Returns a debited amount to the customer, once per uuid. Absent if the bank takes no refunds.
-   * @throws ConnectorFault if the bank gives no usable reply
-   */
+  /** Refunds the customer, once per uuid. Absent if the bank takes no refunds. */
   refund?: (refund: RefundPayment) => Promise<PayoutResult>
 }
 
@@ -29,7 +27,6 @@ export type PayoutConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
 }
 
-/** Configures requests to banks with HTTP endpoints. */
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date
@@ -42,4 +39,18 @@ export type ConnectionConfig = {
 export type ConnectorConfig = ConnectionConfig & {
   /** Schedules the sandbox bank's report. */
   reportLater: (report: SandboxReport) => Promise<void>
+}
+
+/** Faults between the service and a bank (docs/api.md#bank-connectors). */
+export type ConnectorCode = Extract<ErrorCode, 2001 | 2002 | 2408 | 2500 | 2502>
+
+/** An unknown result: SQS redelivers the message. The code is only logged. */
+export class ConnectorFault extends Error {
+  override readonly name = 'ConnectorFault'
+  readonly code: ConnectorCode
+
+  constructor(code: ConnectorCode, reason: string) {
+    super(`${errors[code].message}: ${reason}`)
+    this.code = code
+  }
 }

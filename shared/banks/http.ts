@@ -5,7 +5,7 @@ import {
   ErrorMessage,
   failureCode,
 } from '../domain/debits/bank-update.ts'
-import type { FailureCode } from '../domain/debits/debit.ts'
+import { failureCodes } from '../domain/debits/debit.ts'
 import type {
   BankOutcome,
   DebitAtBank,
@@ -50,20 +50,7 @@ const bodyOf = (submission: Submission) => ({
   timestamp: submission.createdAt.toISOString(),
 })
 
-const PUBLISHED = [
-  'insufficient_funds',
-  'invalid_account',
-  'transaction_declined',
-  'timeout',
-  'network_error',
-] as const satisfies FailureCode[]
-
-const Code = v.pipe(
-  v.string(),
-  v.transform(
-    (code): FailureCode => PUBLISHED.find((published) => published === code) ?? 'unknown_error',
-  ),
-)
+const Code = v.pipe(v.string(), v.fallback(v.picklist(failureCodes), 'unknown_error'))
 
 // Drops a malformed detail, so that it never hides that the customer was debited.
 const Detail = <S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), null)

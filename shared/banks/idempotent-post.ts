@@ -2,8 +2,7 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bankUrl } from './bank-url.ts'
-import type { ConnectionConfig } from './connector.ts'
-import { ConnectorFault } from './connector-fault.ts'
+import { type ConnectionConfig, ConnectorFault } from './connector.ts'
 import { type BankResponse, sendBankRequest } from './request.ts'
 
 export type IdempotentPost = {
@@ -35,11 +34,7 @@ export const postIdempotently = async (
 }
 
 /** @throws ConnectorFault without a complete response */
-export const queryBank = async (
-  bank: BankIdentifier,
-  path: string,
-  config: ConnectionConfig,
-): Promise<BankResponse> => {
+export const queryBank = async (bank: BankIdentifier, path: string, config: ConnectionConfig) => {
   const send = await bankClient(bank, config)
   return send('GET', path)
 }

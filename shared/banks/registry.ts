@@ -2,12 +2,10 @@ import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { ConnectionConfig, Connector, ConnectorConfig, PayoutConnector } from './connector.ts'
 import { httpConnector } from './http.ts'
 import { httpPayouts } from './http-payouts.ts'
-import { sandboxConnector } from './sandbox.ts'
-import { sandboxPayouts, sandboxRefund } from './sandbox-payouts.ts'
+import { sandboxConnector, sandboxPayouts, sandboxRefund } from './sandbox.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 
-/** Returns every connector by the name in a bank's settings. */
 export const connectors = (config: ConnectorConfig): Record<Connected, Connector> => ({
   sandbox: sandboxConnector(config),
   http: httpConnector(config),

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici'
 import { requestHmac } from '../request-hmac.ts'
-import { ConnectorFault } from './connector-fault.ts'
+import { ConnectorFault } from './connector.ts'
 
 const CONNECT_SECONDS = 5
 const BODY_MAX_BYTES = 16 * 1024

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { formatAmount, type Pesewas } from '../domain/money.ts'
-import { ConnectorFault } from './connector-fault.ts'
+import { ConnectorFault } from './connector.ts'
 import type { BankResponse } from './request.ts'
 
 /** Rejects responses to another request: cached, swapped or about another amount. */
@@ -48,7 +48,6 @@ export const parseResponse = <Reply extends { status: string }>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Returns undefined for invalid JSON. */
 const parseJson = (body: Buffer): unknown => {
   try {
     return JSON.parse(utf8.decode(body))

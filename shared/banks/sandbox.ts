@@ -1,8 +1,11 @@
+import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
 import type { BankUpdate } from '../domain/debits/bank-update.ts'
 import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
+import type { Uuid } from '../domain/ids.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import type { Connector, ConnectorConfig } from './connector.ts'
+import type { PayoutResult } from '../domain/settlement/payout.ts'
+import type { Connector, ConnectorConfig, PayoutConnector } from './connector.ts'
 
 /** The delay of the sandbox bank's report (docs/api.md#sandbox). */
 export const OUTCOME_SECONDS = 30
@@ -16,7 +19,6 @@ const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
   '+233244444444': 'silent',
 }
 
-/** The balance of every other account. */
 const BALANCE: Pesewas = pesewas(5_000_00)
 
 const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>, string> = {
@@ -55,3 +57,24 @@ export const sandboxReport = (
     ? { status: 'completed', approval_method: 'ussd' }
     : { status: 'failed', error_message: FAILURE_MESSAGES[outcome] }),
 })
+
+/** Ends of account numbers that the sandbox bank rejects, or pays at the second request. */
+const REJECTED = '0000'
+const SLOW = '9999'
+
+type SandboxPayment = { bank: BankIdentifier; uuid: Uuid; accountNumber: string; repeated: boolean }
+
+const pay = ({ bank, uuid, accountNumber, repeated }: SandboxPayment): PayoutResult => {
+  if (accountNumber.endsWith(REJECTED)) {
+    return { kind: 'rejected', message: 'The account cannot be paid' }
+  }
+  if (accountNumber.endsWith(SLOW) && !repeated) return { kind: 'underway' }
+  return { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
+}
+
+export const sandboxPayouts: PayoutConnector = {
+  pay: async ({ account, ...payout }) => pay({ ...payout, ...account }),
+}
+
+export const sandboxRefund: NonNullable<Connector['refund']> = async (refund) =>
+  pay({ ...refund, accountNumber: refund.accountNumber ?? '' })

@@ -20,10 +20,8 @@ export type ConnectorOptions = {
 
 type BankChange = {
   identifier: BankIdentifier
-  /** Called with the stored bank, if there is one. */
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
-  /** Returns writes for the same transaction. */
   recordChange?: RecordChange
 }
 
@@ -85,7 +83,6 @@ type ChangedBank = {
   next: ConnectorSettings | undefined
 }
 
-/** Returns the changed bank with its stored and its new connector settings. */
 const applyChange = async (
   stored: Bank | undefined,
   { identifier, change, options }: BankChange,
@@ -125,8 +122,7 @@ const resolveSettings = (
   return { url: normalized, secret: secret ?? newSecret }
 }
 
-const connectorSecret = (random: Uint8Array): string =>
-  `cs_${Buffer.from(random).toString('base64url')}`
+const connectorSecret = (random: Uint8Array) => `cs_${Buffer.from(random).toString('base64url')}`
 
 /** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
 export const disconnect = async (

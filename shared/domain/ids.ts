@@ -10,7 +10,6 @@ export const Reference = v.pipe(
 )
 export type Reference = v.InferOutput<typeof Reference>
 
-/** Parses a reference from a caller's text. */
 export const readReference = (text: string | undefined): Reference | undefined => {
   const { success, output } = v.safeParse(Reference, text)
   return success ? output : undefined
@@ -54,10 +53,7 @@ const formatReference = (prefix: string, at: Date, suffix: number): Reference =>
 export const newReference = (prefix: string, at: Date, random: number): Reference =>
   formatReference(prefix, at, Math.floor(random * SUFFIXES_PER_DAY))
 
-/**
- * Returns the integer id of a debit: day and suffix as one number. It is as unique as the reference,
- * reversible, and below 2^47 for a century.
- */
+/** Returns the integer id of a debit: day and suffix as one number, below 2^47 for a century. */
 export const integerId = (reference: Reference): number => {
   const [, date = '', suffix = ''] = reference.split('-')
   const year = Number(date.slice(0, 4))
@@ -74,5 +70,4 @@ export const referenceOf = (prefix: string, id: number): Reference =>
     id % SUFFIXES_PER_DAY,
   )
 
-/** Returns the id of a debit for providers: `dt_<id>`. */
 export const debitId = (reference: Reference): string => `dt_${integerId(reference)}`

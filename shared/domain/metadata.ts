@@ -1,20 +1,17 @@
 import * as v from 'valibot'
 import { CONTROL_CHARACTERS, hasControlCharacters } from './text.ts'
 
-/** Free-form data of a provider or a bank. */
 export type Metadata = Record<string, unknown>
 
 const BYTES_MAX = 8 * 1024
 const MESSAGE = 'must be an object'
 
-const byteLength = (value: unknown): number =>
-  new TextEncoder().encode(JSON.stringify(value)).byteLength
+const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).byteLength
 
 export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata) <= BYTES_MAX
 
 export const METADATA_TOO_LARGE = `must not exceed ${BYTES_MAX} bytes`
 
-/** Lists the strings of a value, its members and their names. */
 const strings = (value: unknown): string[] => {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

@@ -58,25 +58,20 @@ export const text = ({ max, lines = false }: TextRule) =>
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : [...text].slice(0, max).join('')
 
-/**
- * Parses text of any length into its first `max` code points. Control characters become spaces, so
- * that no report is rejected for the form of its explanation.
- */
+/** Cuts text of any length to `max` code points; control characters become spaces. */
 export const message = ({ max }: { max: number }) =>
   v.pipe(
     v.string(textMessage),
     v.transform((value) => cut(value.replaceAll(EACH_FORBIDDEN, ' ').trim(), max)),
   )
 
-/** Accepts one of a few texts; the message lists them. */
 export const oneOf = <const T extends readonly string[]>(texts: T) =>
   v.picklist(texts, `must be one of ${texts.join(', ')}`)
 
 // The forbidden characters, line separators, and the characters of tags and entities.
 const ACTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069<>&]/gu
 
-const inHex = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const inHex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Escapes the characters of third-party text that a terminal, a log or a page could interpret. */
 export const escaped = (text: string): string => text.replaceAll(ACTIVE, inHex)

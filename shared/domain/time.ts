@@ -4,17 +4,13 @@ export const HOUR_MS = 3_600_000
 export const DAY_SECONDS = 86_400
 export const DAY_MS = DAY_SECONDS * 1000
 
-export const secondsAfter = (at: Date, seconds: number): Date =>
-  new Date(at.getTime() + seconds * 1000)
+export const secondsAfter = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000)
 
-/** Writes a time as ISO 8601 in UTC with milliseconds. */
 export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
-/** Compares records for sorting. */
-export const newestFirst = (a: { at: Date }, b: { at: Date }): number =>
-  b.at.getTime() - a.at.getTime()
+export const newestFirst = (a: { at: Date }, b: { at: Date }) => b.at.getTime() - a.at.getTime()
 
 /** Also runs for invalid dates: valibot continues after a failed check. */
 const isInCalendar = (text: string): boolean => {

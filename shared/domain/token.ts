@@ -1,7 +1,4 @@
-/**
- * Tokens (docs/api.md#tokens): kind, use, random letters and digits, and a checksum, which detects
- * mistyped and leaked tokens without a lookup.
- */
+/** Tokens (docs/api.md#tokens): kind, use, random characters, and a checksum for typing errors. */
 
 const KINDS = { provider: 'sk', bank: 'bt' } as const
 const USES = { production: 'live', sandbox: 'test' } as const

@@ -1,4 +1,3 @@
-import type { ReportException } from '../domain/debits/exception.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
@@ -48,10 +47,7 @@ const loadCases = async (references: ReadonlySet<Reference>): Promise<Map<Refere
 }
 
 /** Only a late completion or a failed refund has exceptions that the ledger reads. */
-const loadExceptions = (
-  reference: Reference,
-  refund: Refund | undefined,
-): Promise<ReportException[]> => {
+const loadExceptions = (reference: Reference, refund: Refund | undefined) => {
   const hasNone = refund?.origin === 'reversal' && refund.status !== 'failed'
   return hasNone ? Promise.resolve([]) : findExceptions(reference)
 }

@@ -22,10 +22,7 @@ export type LedgerDay = {
   close: () => Promise<void>
 }
 
-/**
- * Returns the ledger of a UTC day (docs/api.md#ledger). It starts from stored balances, which contain no
- * fundings: an operator may record one for an earlier day.
- */
+/** Returns the ledger of a UTC day (docs/api.md#ledger). Stored balances contain no fundings. */
 export const openDay = async (day: Day, now: Date): Promise<LedgerDay> => {
   const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)

@@ -134,16 +134,13 @@ export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
 }
 
 /** Returns when a late completion was reported and decided: refunded or resolved by a note. */
-export const undecidedUntil = (
-  item: Case,
-): { from: Date; amount: number; until?: Date } | undefined => {
+export const undecidedUntil = (item: Case) => {
   const late = lateCompletion(item)
   if (!late) return undefined
   const until = late.notedAt ?? item.refund?.createdAt
   return { from: late.first.at, amount: late.first.amount, ...(until ? { until } : {}) }
 }
 
-/** Returns the entries of late completions, reversals and refunds. */
 export const caseEntries = (item: Case): LedgerEntry[] => {
   const { refund } = item
   const late = lateEntries(item)

@@ -15,17 +15,21 @@ export type Account =
   /** Undecided late completions. */
   | 'exceptions'
 
-export type EntryType =
-  | 'completion'
-  | 'fees'
-  | 'reversal'
-  | 'late_completion'
-  | 'resolution'
-  | 'refund_opened'
-  | 'refund'
-  | 'repayment'
-  | 'payout'
-  | 'funding'
+/** The types of entries, with their descriptions in the journal. */
+export const entryTypes = {
+  completion: 'The bank debited the customer',
+  fees: 'Fees of a sealed batch',
+  reversal: 'An operator reversed the debit',
+  late_completion: 'The bank debited the customer after the debit had failed',
+  resolution: 'An operator resolved the late completion by a note',
+  refund_opened: 'The customer of a late completion is refunded',
+  refund: 'The bank refunded the customer',
+  repayment: 'The customer was repaid by hand after a failed refund',
+  payout: 'The provider was paid',
+  funding: 'The bank remitted cash',
+} as const
+
+export type EntryType = keyof typeof entryTypes
 
 /** A double entry. */
 export type LedgerEntry = {
@@ -52,10 +56,8 @@ const add = (balances: Balances, account: Account, amount: number): void => {
   balances.set(account, balanceOf(balances, account) + amount)
 }
 
-export const balanceOf = (balances: Balances, account: Account): number =>
-  balances.get(account) ?? 0
+export const balanceOf = (balances: Balances, account: Account) => balances.get(account) ?? 0
 
-/** Adds an entry to the balances of its two accounts. */
 export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry): void => {
   add(balances, debit, amount)
   add(balances, credit, -amount)

@@ -59,7 +59,6 @@ async function* completions(
 const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
-/** Finds the batches that were sealed or completed in a span. */
 export const findBatchesWithin = async (provider: ProviderId, span: Span): Promise<Batch[]> => {
   const isOfSpan = (at: Date | null): boolean => at !== null && isWithin(at, span)
   const times = await listBatchTimes(provider)

@@ -6,31 +6,15 @@ import type { LedgerDay } from './day.ts'
 import {
   type Account,
   balanceOf,
-  type EntryType,
+  entryTypes,
   type LedgerEntry,
   post,
   trialBalance,
 } from './entry.ts'
 
 /** Renders the journal of a day, reading each entry only when its text is consumed. */
-export const renderJournal = (
-  format: ReportFormat,
-  date: Day,
-  day: LedgerDay,
-): AsyncGenerator<string, void, undefined> => (format === 'json' ? json(date, day) : csv(day))
-
-const descriptions: Record<EntryType, string> = {
-  completion: 'The bank debited the customer',
-  fees: 'Fees of a sealed batch',
-  reversal: 'An operator reversed the debit',
-  late_completion: 'The bank debited the customer after the debit had failed',
-  resolution: 'An operator resolved the late completion by a note',
-  refund_opened: 'The customer of a late completion is refunded',
-  refund: 'The bank refunded the customer',
-  repayment: 'The customer was repaid by hand after a failed refund',
-  payout: 'The provider was paid',
-  funding: 'The bank remitted cash',
-}
+export const renderJournal = (format: ReportFormat, date: Day, day: LedgerDay) =>
+  format === 'json' ? json(date, day) : csv(day)
 
 const amountOf = (amount: number): string => formatAmount(pesewas(amount))
 const NOTHING = amountOf(0)
@@ -44,7 +28,7 @@ export const entryView = (entry: LedgerEntry) => ({
   time: entry.at.toISOString(),
   type: entry.type,
   source: entry.source,
-  description: descriptions[entry.type],
+  description: entryTypes[entry.type],
   lines: linesOf(entry),
 })
 

@@ -1,31 +1,12 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/defined.ts'
-import {
-  type Approval,
-  ApprovalId,
-  approvalId,
-  expiryOf,
-  noSuchApproval,
-  refusalToGrant,
-  statusAt,
-  UNKNOWN_OPERATOR,
-  unnamed,
-} from '../domain/operator/approval.ts'
+import * as domain from '../domain/operator/approval.ts'
 import type { Fields } from '../domain/operator/change.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
-import {
-  claimApproval,
-  decideApproval,
-  findApproval,
-  finishApproval,
-  openOptions,
-  putApproval,
-  releaseApproval,
-  sealSecrets,
-} from '../store/operator/approvals.ts'
+import * as store from '../store/operator/approvals.ts'
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
@@ -34,9 +15,9 @@ import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 /** The operator, the time and the record id of a step. */
 type ApprovalStep = Pick<Recording, 'id' | 'at' | 'by'>
 
-export const approvalView = (approval: Approval, at: Date) => ({
+export const approvalView = (approval: domain.Approval, at: Date) => ({
   id: approval.id,
-  status: statusAt(approval, at),
+  status: domain.statusAt(approval, at),
   noun: approval.noun,
   verb: approval.verb,
   target: approval.target,
@@ -54,7 +35,7 @@ export const approvalView = (approval: Approval, at: Date) => ({
 const recordOf = (
   step: ApprovalStep,
   verb: string,
-  { id, options }: Approval,
+  { id, options }: domain.Approval,
   [previous, next]: [Fields, Fields],
 ) => {
   const { provider, bank } = options
@@ -75,7 +56,6 @@ const splitSecrets = (verb: Verb, options: Record<string, string>) => {
   return { options: { ...options, ...masked }, secrets }
 }
 
-/** Stores a valid call for a second operator. */
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
@@ -84,26 +64,26 @@ export const requestApproval = async (
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
   if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
-  if (step.by === UNKNOWN_OPERATOR) return unnamed()
-  const id = approvalId(step.at, step.id)
+  if (step.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
+  const id = domain.approvalId(step.at, step.id)
   const { options, secrets } = splitSecrets(verb, call.options)
   const [first = ''] = Object.keys(verb.options.entries)
-  const approval: Approval = {
+  const approval: domain.Approval = {
     id,
     noun: name,
     verb: call.verb,
     target: options[first] ?? '',
     options,
     ...(Object.keys(secrets).length > 0
-      ? { secrets: await sealSecrets(id, secrets, runtime) }
+      ? { secrets: await store.sealSecrets(id, secrets, runtime) }
       : {}),
     decision: 'pending',
     requestedBy: step.by,
     requestedAt: step.at,
-    expiresAt: expiryOf(step.at),
+    expiresAt: domain.expiryOf(step.at),
   }
   const request = `${name} ${call.verb} ${approval.target}`
-  await putApproval(
+  await store.putApproval(
     approval,
     recordOf(step, 'request', approval, [{}, { status: 'pending', request }]),
     runtime,
@@ -113,15 +93,15 @@ export const requestApproval = async (
 
 /** Grants or denies a pending request. Returns false if it is already decided or expired. */
 export const decide = (
-  approval: Approval,
+  approval: domain.Approval,
   {
     verb,
     ...decision
-  }: { verb: string } & Pick<Parameters<typeof decideApproval>[1], 'decision' | 'reason'>,
+  }: { verb: string } & Pick<Parameters<typeof store.decideApproval>[1], 'decision' | 'reason'>,
   step: ApprovalStep,
   runtime: Runtime,
 ): Promise<boolean> =>
-  decideApproval(
+  store.decideApproval(
     approval.id,
     { ...decision, by: step.by, at: step.at },
     recordOf(step, verb, approval, [
@@ -131,46 +111,34 @@ export const decide = (
     runtime,
   )
 
-/** A granted call that this worker alone may run. */
-export type Granted = {
-  verb: string
-  options: Record<string, string>
-  requestedBy: string
-  /** Records the end of the call. */
-  finish: (doneAt: Date, refusal?: string) => Promise<unknown>
-  /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
-  release: () => Promise<unknown>
-}
-
-/**
- * Claims a granted call for the operator who granted it.
- * @param until the end of this worker's Lambda timeout; another worker may claim the call then
- */
+/** @param until the end of this worker's Lambda timeout; another worker may claim the call then */
 export const claimGranted = async (
   noun: string,
   approvalText: unknown,
   { id: worker, at, by }: ApprovalStep,
   until: Date,
   runtime: Runtime,
-): Promise<Granted | Refusal> => {
-  const id = v.safeParse(ApprovalId, approvalText)
-  const approval = id.success ? await findApproval(id.output) : undefined
-  if (approval?.noun !== noun) return noSuchApproval()
-  const refusal = refusalToGrant(approval, by, at)
+) => {
+  const id = v.safeParse(domain.ApprovalId, approvalText)
+  const approval = id.success ? await store.findApproval(id.output) : undefined
+  if (approval?.noun !== noun) return domain.noSuchApproval()
+  const refusal = domain.refusalToGrant(approval, by, at)
   if (refusal) return refusal
   if (approval.decision !== 'granted') {
     return new Refusal(1403, { details: 'the request is not granted' })
   }
   const claim = { id: approval.id, claim: worker, at, until }
-  if (!(await claimApproval(claim, runtime))) {
+  if (!(await store.claimApproval(claim, runtime))) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
   return {
     verb,
-    options: await openOptions(approval),
+    options: await store.openOptions(approval),
     requestedBy,
-    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }, runtime),
-    release: () => releaseApproval(claim, runtime),
+    finish: (doneAt: Date, refusal?: string) =>
+      store.finishApproval(claim, { doneAt, refusal }, runtime),
+    /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
+    release: () => store.releaseApproval(claim, runtime),
   }
 }

@@ -36,9 +36,7 @@ type Actions<N extends Noun> = {
   [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
 }
 
-/** Refuses a call for an object that does not exist. */
-export const noSuch = (object: string): Refusal =>
-  new Refusal(1404, { details: `no such ${object}` })
+export const noSuch = (object: string) => new Refusal(1404, { details: `no such ${object}` })
 
 /** An ARN or a local user. Other text is neither stored nor logged. */
 const ACTOR = /^[\w:/@.+=,-]{1,300}$/
@@ -84,11 +82,7 @@ export const operatorHandler =
       return replyOf('requested', await requestApproval(noun, call, author, runtime))
     }
 
-    const runGranted = async (
-      approval: string,
-      author: Author,
-      until: Date,
-    ): Promise<CallResult> => {
+    const runGranted = async (approval: string, author: Author, until: Date) => {
       const granted = await claimGranted(noun.name, approval, author, until, runtime)
       if (granted instanceof Refusal) return refused(explain(granted))
       const { verb, options, requestedBy, finish, release } = granted

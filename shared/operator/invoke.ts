@@ -15,10 +15,7 @@ const lambda = new LambdaClient({
   },
 })
 
-/**
- * Invokes the function of a noun.
- * @throws Error if the function throws
- */
+/** @throws Error if the function throws */
 export const invokeNoun = async (noun: string, call: OperatorCall): Promise<OperatorReply> => {
   const FunctionName = `${environment.functionPrefix}manage-${noun}`
   const { Payload, FunctionError } = await lambda.send(

@@ -7,8 +7,6 @@ import { oneOf } from '../domain/text.ts'
 import { DAY_SECONDS } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
-/** Parses options of the operator command with the schemas of the domain. */
-
 /** Returns a strict schema of options with our messages for unknown and missing ones. */
 export const options = <T extends v.ObjectEntries>(entries: T) =>
   v.strictObject(entries, (issue) =>
@@ -21,7 +19,6 @@ type TextSchema = v.GenericSchema<string, unknown>
 export const option = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
   v.pipe(schema, v.title(value), v.description(meaning))
 
-/** Returns an option that accepts one of several words. */
 export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },
@@ -70,10 +67,8 @@ export const addressList = v.pipe(
 )
 
 /** Returns a setting after an update: the option, undefined for `none`, else the previous value. */
-export const updatedOr = <T>(
-  previous: T | undefined,
-  option: T | null | undefined,
-): T | undefined => (option === undefined ? previous : (option ?? undefined))
+export const updatedOr = <T>(previous: T | undefined, option: T | null | undefined) =>
+  option === undefined ? previous : (option ?? undefined)
 
 /** The overlap of a replaced secret: a day by default, at most a week. */
 export const SECRET_OVERLAP_SECONDS = { default: DAY_SECONDS, min: 0, max: 604_800 }
@@ -86,10 +81,7 @@ export const graceSeconds = v.optional(
   ),
 )
 
-/**
- * Returns a secret option. The command reads it from standard input, because other users and the
- * shell's history can see arguments.
- */
+/** Returns an option that is read from standard input: other users can see arguments. */
 export const secretOption = <const S extends TextSchema>(meaning: string, schema: S) =>
   v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
 

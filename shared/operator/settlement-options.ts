@@ -7,8 +7,6 @@ import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
 
-/** Parses the fee schedule and the settlement account from options of the operator command. */
-
 export const feeOptions = {
   'fee-basis-points': v.optional(
     option(
@@ -58,10 +56,7 @@ export const feeScheduleAfter = (
     : invalid({ 'fee-minimum': ['must not be above the maximum'] })
 }
 
-/**
- * Returns the account after an update. Bank, number and name change together: a new bank with the old
- * number would pay a stranger.
- */
+/** Changes bank, number and name together: a new bank with the old number would pay a stranger. */
 export const settlementAccountAfter = (
   previous: SettlementAccount | undefined,
   values: OptionValues<typeof settlementOptions>,

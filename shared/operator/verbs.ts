@@ -30,13 +30,11 @@ export type Noun = { name: string; summary: string; verbs: Record<string, Verb> 
 export const needsApproval = ({ approval = [] }: Verb, options: Record<string, string>): boolean =>
   approval === 'always' || approval.some((name) => options[name] !== undefined)
 
-/** Unwraps the schema of an optional option. */
 export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
   schema.type === 'optional'
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
 
-/** Lists the options that are secrets. */
 export const secretsOf = ({ options }: Verb): string[] =>
   Object.entries(options.entries)
     .filter(
@@ -44,7 +42,6 @@ export const secretsOf = ({ options }: Verb): string[] =>
     )
     .map(([name]) => name)
 
-/** Parses the options of a call, or returns a one-line error. */
 export const parseCall = (
   { verbs }: Noun,
   { verb, options }: OperatorCall,
@@ -55,7 +52,6 @@ export const parseCall = (
   return parsed instanceof Refusal ? { error: explain(parsed) } : { options: parsed }
 }
 
-/** Formats a refusal in one line. */
 export const explain = ({ error, details }: Refusal): string => {
   if (typeof details !== 'object') return details ?? `${error.message} (${error.code})`
   return Object.entries(details)

@@ -98,10 +98,7 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>
     })
 }
 
-/**
- * Returns the handler of a function that reads the table's stream.
- * @param open returns the handler of the records of one batch
- */
+/** @param open returns the handler of the records of one batch */
 export const streamReader =
   (open: () => (record: DynamoDBRecord) => Promise<void>) =>
   (event: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> => {

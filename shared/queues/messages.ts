@@ -53,9 +53,7 @@ export const messages = {
   recoveries: RecoveryMessage,
   /** The nightly trigger: settle the days before today. */
   'settlement-runs': v.object({}),
-  /** Batches to build: a provider and a day. */
   settlements: v.object({ provider: ProviderId, date: Day }),
-  /** Batches to pay. */
   payments: v.object({ batch: BatchId }),
   /** Debits whose refund to send to the bank. */
   refunds: v.object({ reference: Reference }),

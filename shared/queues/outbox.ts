@@ -10,10 +10,7 @@ import { eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
 import type { Outgoing } from './send.ts'
 
-/**
- * Messages derived from the items of the table. The relay sends them for each change, the sweep for
- * changes that the relay missed.
- */
+/** Messages derived from items: the relay sends them for each change, the sweep for missed ones. */
 
 /** A message about an event, in the queue of its priority. */
 export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>
@@ -39,17 +36,14 @@ export const submission = (
   group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
-/** Schedules a timeout of a debit. */
 export const startTimeout = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
   queue: 'timeouts',
   message: { reference: facts.reference, phase },
   group: facts.provider,
 })
 
-const secondsUntil = (at: Date, from: Date): number =>
-  Math.max(0, (at.getTime() - from.getTime()) / 1000)
+const secondsUntil = (at: Date, from: Date) => Math.max(0, (at.getTime() - from.getTime()) / 1000)
 
-/** Requests the next attempt of a delivery, if one is due. */
 export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
@@ -66,7 +60,6 @@ export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   ]
 }
 
-/** Requests the next page of a running recovery. */
 export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
   const { status, provider, id, page, runAt } = recovery
   if (status !== 'running') return []
@@ -81,14 +74,12 @@ export const resumeBatch = (batch: Batch): Outgoing[] => {
   return status === 'processing' ? [payBatchMessage(id, provider)] : []
 }
 
-/** Builds the batch of a provider and a day. */
 export const buildBatchMessage = (provider: ProviderId, date: Day): Outgoing => ({
   queue: 'settlements',
   message: { provider, date },
   group: provider,
 })
 
-/** Pays a batch. */
 export const payBatchMessage = (batch: BatchId, provider: ProviderId): Outgoing => ({
   queue: 'payments',
   message: { batch },
@@ -101,7 +92,6 @@ export const refundMessages = ({ reference, bank, status }: Refund): Outgoing[] 
     ? [{ queue: 'refunds', message: { reference }, group: bank }]
     : []
 
-/** Moves a message to the queue of slow receivers. */
 export const toSidelined = (message: EventMessage): EventMessage => ({
   ...message,
   queue: 'webhooks-sidelined',

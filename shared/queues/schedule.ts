@@ -13,11 +13,7 @@ const wholeSecond = (at: Date): string =>
   new Date(Math.ceil(at.getTime() / 1000) * 1000).toISOString().slice(0, 19)
 
 /** Schedules a message to the expiries queue. A repeated name keeps its first schedule. */
-export const scheduleExpiry = async (
-  name: string,
-  at: Date,
-  message: Message<'expiries'>,
-): Promise<void> => {
+export const scheduleExpiry = async (name: string, at: Date, message: Message<'expiries'>) => {
   const { group, roleArn, targetArn } = environment.schedules
   try {
     await scheduler.send(

@@ -79,19 +79,12 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
   return first < 0 ? [] : lists.slice(first)
 }
 
-const findOfBank = async (
-  bank: BankIdentifier,
-  references: readonly Reference[],
-): Promise<StatementDebit[]> => {
+const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]) => {
   const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }
 
-/** Reads the debits with these uuids that belong to a bank. */
-export const readByUuid = async (
-  bank: BankIdentifier,
-  uuids: readonly Uuid[],
-): Promise<StatementDebit[]> => {
+export const readByUuid = async (bank: BankIdentifier, uuids: readonly Uuid[]) => {
   const pointers = await readMany(uuids.map(keys.uuid))
   return findOfBank(
     bank,

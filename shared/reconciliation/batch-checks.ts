@@ -2,12 +2,12 @@ import type { Debit } from '../domain/debits/debit.ts'
 import { formatAmount } from '../domain/money.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
+import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { DAY_MS } from '../domain/time.ts'
-import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
-import { timeOf } from './related.ts'
+import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
 import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
-import { isLongAgo, isTooOld, type Window } from './window.ts'
 
 /** A line with its debit, and with the original line of an adjustment. */
 export type LineRecord = {
@@ -97,7 +97,6 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   })
 }
 
-/** Compares the number of lines with that of the seal. */
 export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
   checkResult(
     {
@@ -151,4 +150,40 @@ const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
       outstanding > 0 || outstanding < Math.min(0, net),
     'it is completed, but has an outstanding amount': isCompleted && outstanding !== 0,
   }
+}
+
+const BASIS_POINTS = 10_000n
+
+/** Rounds half to even. */
+const share = (amount: bigint, basisPoints: bigint): bigint => {
+  const product = amount * basisPoints
+  const below = product / BASIS_POINTS
+  const twice = 2n * (product % BASIS_POINTS)
+  const isUp = twice > BASIS_POINTS || (twice === BASIS_POINTS && below % 2n === 1n)
+  return isUp ? below + 1n : below
+}
+
+const scheduledFee = (amount: bigint, schedule: FeeSchedule | null): bigint => {
+  if (!schedule) return 0n
+  const { basisPoints, fixed, minimum, maximum } = schedule
+  const fee = share(amount, BigInt(basisPoints)) + whole(fixed)
+  if (maximum !== undefined && fee > whole(maximum)) return whole(maximum)
+  return minimum !== undefined && fee < whole(minimum) ? whole(minimum) : fee
+}
+
+const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint => {
+  const byBank = history.findLast(({ changes }) => changes.fee !== undefined)?.changes.fee
+  const amount = whole(facts.amount)
+  const fee = byBank === undefined ? scheduledFee(amount, schedule) : whole(byBank)
+  return fee < amount ? fee : amount
+}
+
+/** Computes the fee without the code that wrote the line. Invariant 27 covers adjustments. */
+export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
+  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
+  const fee = feeOf(debit, batch.feeSchedule)
+  return checkResult({
+    [`its line in ${batch.id} has the fee ${formatAmount(whole(line.fee))}, not ${formatAmount(fee)}`]:
+      whole(line.fee) !== fee,
+  })
 }

@@ -1,23 +1,13 @@
+import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
-import {
-  addsUp,
-  adjustsOnce,
-  isOfCompleted,
-  isOfItsBatch,
-  isSummed,
-  keepsItsLines,
-  reachesFinalStatus,
-} from './batch-checks.ts'
-import { hasItsFee } from './fees.ts'
-import type { Findings } from './findings.ts'
-import { checkResult, guarded } from './invariants.ts'
-import { type Batches, isOffsetRightly } from './offsets.ts'
+import * as checks from './batch-checks.ts'
+import { type CheckResult, checkResult, type Findings, guarded, notApplicable } from './findings.ts'
 import { linePages, loadLineRecords } from './read.ts'
-import { noSums, withLine } from './sums.ts'
-import type { Window } from './window.ts'
+import type { Window } from './records.ts'
+import { noSums, whole, withLine } from './sums.ts'
 
 const HEADER_DAYS = 35
 const LINE_DAYS = 2
@@ -42,7 +32,7 @@ export const checkBatches = async (
     if (batch.provider !== provider || batch.date > date) continue
     const of = { provider, subject: batch.id }
     if (hasLinesChecked(batch, date)) await checkLines(batch, findings)
-    findings.check(26, of, () => reachesFinalStatus(batch, window))
+    findings.check(26, of, () => checks.reachesFinalStatus(batch, window))
     findings.check(26, of, () => isOffsetRightly(batch, batches))
   }
 }
@@ -77,11 +67,11 @@ const readBatches = async (
 }
 
 const lineChecks = [
-  [22, isOfItsBatch],
-  [23, isOfCompleted],
-  [24, addsUp],
-  [27, adjustsOnce],
-  [29, hasItsFee],
+  [22, checks.isOfItsBatch],
+  [23, checks.isOfCompleted],
+  [24, checks.addsUp],
+  [27, checks.adjustsOnce],
+  [29, checks.hasItsFee],
 ] as const
 
 const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
@@ -99,6 +89,69 @@ const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
       findings.add(1, { provider, subject }, missing)
     }
   }
-  findings.check(24, { provider, subject: id }, () => isSummed(batch, sums))
-  findings.check(26, { provider, subject: id }, () => keepsItsLines(batch, sums))
+  findings.check(24, { provider, subject: id }, () => checks.isSummed(batch, sums))
+  findings.check(26, { provider, subject: id }, () => checks.keepsItsLines(batch, sums))
+}
+
+export type Batches = {
+  /** All batches of a provider since a day, some older ones, and the batches that they name. */
+  known: ReadonlyMap<BatchId, Batch>
+  since: Day
+}
+
+const receivedBy = (id: BatchId, { known }: Batches): bigint => {
+  let sum = 0n
+  for (const { offsets } of known.values()) {
+    for (const { batch, amount } of offsets) if (batch === id) sum += whole(amount)
+  }
+  return sum
+}
+
+const isBelowZero = ({ totals }: Batch): boolean => totals !== null && totals.net < 0
+
+const givesRightly = ({ provider, offsets }: Batch, { known }: Batches): CheckResult =>
+  checkResult(
+    Object.assign(
+      {},
+      ...offsets.map(({ batch: id, amount }) => {
+        const named = known.get(id)
+        return {
+          [`it offsets ${id}, which does not exist`]: named === undefined,
+          [`it offsets ${id} of ${named?.provider}`]:
+            named !== undefined && named.provider !== provider,
+          [`it offsets ${id}, which is not below zero`]: named !== undefined && !isBelowZero(named),
+          [`it offsets ${id} by ${amount} pesewas`]: amount <= 0,
+        }
+      }),
+    ),
+    // The batch is counted.
+    0,
+  )
+
+/** Checks the offsets that a batch below zero has received. */
+const receivesRightly = (batch: Batch, batches: Batches): CheckResult => {
+  const { id, status, totals, outstanding, offsetBy } = batch
+  const received = receivedBy(id, batches)
+  const lacks = whole(totals?.net ?? 0) + received
+  const last = offsetBy === null ? undefined : batches.known.get(offsetBy)
+  const isNamed = last?.offsets.some((offset) => offset.batch === id) === true
+  return checkResult(
+    {
+      [`it lacks ${formatAmount(-lacks)}, but ${formatAmount(-whole(outstanding))} is outstanding`]:
+        isBelowZero(batch) && whole(outstanding) !== lacks,
+      [`it is offset by ${formatAmount(received)}, but is not below zero`]:
+        !isBelowZero(batch) && received !== 0n,
+      [`it is ${status}, but offset by ${offsetBy}`]:
+        isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null),
+      [`it is offset by ${offsetBy}, which does not name it`]: offsetBy !== null && !isNamed,
+    },
+    0,
+  )
+}
+
+/** Checks the offsets of a batch in both directions. Only later batches offset one. */
+export const isOffsetRightly = (batch: Batch, batches: Batches): CheckResult => {
+  const gives = givesRightly(batch, batches)
+  const receives = batch.date < batches.since ? notApplicable : receivesRightly(batch, batches)
+  return { checked: 0, wrong: [...gives.wrong, ...receives.wrong] }
 }

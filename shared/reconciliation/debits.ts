@@ -7,18 +7,16 @@ import { findDayTotal } from '../store/debits/charges.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
+import { hasRefund } from './cases.ts'
+import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
-import type { Findings } from './findings.ts'
 import {
-  endsInTime,
-  followsTheLifecycle,
-  hasActor,
-  hasOneOutcome,
-  versionMatches,
-} from './history.ts'
-import { existsAsAccepted, isClaimed, isNamed } from './identity.ts'
-import { type CheckResult, checkResult, type Invariant, notApplicable } from './invariants.ts'
-import { type Money, withMoneyOf } from './money.ts'
+  type CheckResult,
+  checkResult,
+  type Findings,
+  type Invariant,
+  notApplicable,
+} from './findings.ts'
 import {
   createdOnDay,
   debitsInFeed,
@@ -27,29 +25,27 @@ import {
   loadSettled,
   readDebits,
 } from './read.ts'
-import { hasRefund } from './refunds.ts'
-import type { DebitRecord, Subscription } from './related.ts'
+import type { DebitRecord, Subscription, Window } from './records.ts'
 import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
-import { whole } from './sums.ts'
-import type { Window } from './window.ts'
+import { type Money, whole, withMoneyOf } from './sums.ts'
 
 type Check = (record: DebitRecord, window: Window, subscription: Subscription) => CheckResult
 
 const debitChecks: readonly [Invariant, Check][] = [
-  [1, existsAsAccepted],
-  [4, endsInTime],
-  [5, followsTheLifecycle],
-  [6, hasOneOutcome],
-  [9, isNamed],
-  [10, isClaimed],
-  [12, versionMatches],
+  [1, checks.existsAsAccepted],
+  [4, checks.endsInTime],
+  [5, checks.followsTheLifecycle],
+  [6, checks.hasOneOutcome],
+  [9, checks.isNamed],
+  [10, checks.isClaimed],
+  [12, checks.versionMatches],
   [13, isOfItsEvent],
   [15, isPublished],
   [22, isSettledOnce],
   [23, isSettledRightly],
   [25, keepsItsAmount],
   [27, isAdjustedOnce],
-  [33, hasActor],
+  [33, checks.hasActor],
   [39, hasRefund],
 ]
 
@@ -138,15 +134,8 @@ const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): Check
 
 const PAGE_SIZE = 100
 
-/**
- * Checks the settlement of debits of other days: recently completed or reversed ones by their lists,
- * and unsettled ones of any day.
- */
-export const checkEarlier = async (
-  provider: ProviderId,
-  window: Window,
-  findings: Findings,
-): Promise<void> => {
+/** Checks debits of other days: recently completed or reversed ones, and all unsettled ones. */
+export const checkEarlier = async (provider: ProviderId, window: Window, findings: Findings) => {
   const known = new Set<Reference>()
   const span = { from: new Date(0), before: window.settledBefore, pageSize: PAGE_SIZE }
   for await (const references of endedEarlier(provider, window, known)) {

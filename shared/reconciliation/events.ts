@@ -1,8 +1,7 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { type Delivery, isSubscribed } from '../domain/webhooks/delivery.ts'
-import { type CheckResult, checkResult, combine, notApplicable } from './invariants.ts'
-import type { DebitRecord, Subscription } from './related.ts'
-import type { Window } from './window.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
+import type { DebitRecord, Subscription, Window } from './records.ts'
 
 /** Ids derive from the debit, the event number and the attempt number, so these must be correct. */
 export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>

@@ -15,11 +15,10 @@ import { findBatchesWithin } from '../ledger/facts.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
-import type { Findings, Subject } from './findings.ts'
-import { type CheckResult, checkResult } from './invariants.ts'
+import { type CheckResult, checkResult, type Findings, type Subject } from './findings.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
+import type { Window } from './records.ts'
 import { whole } from './sums.ts'
-import type { Window } from './window.ts'
 
 /**
  * Compares the ledger of a past day with debits, batches, refunds and the cash counter. A ledger that
@@ -99,12 +98,7 @@ const isBalanced = (balances: Balances, when: string): CheckResult =>
       trialBalance(balances) !== 0,
   })
 
-const agrees = (
-  account: Account,
-  balances: Balances,
-  expected: bigint,
-  verb = 'is',
-): CheckResult => {
+const agrees = (account: Account, balances: Balances, expected: bigint, verb = 'is') => {
   const balance = whole(balanceOf(balances, account))
   return checkResult({
     [`${account} ${verb} ${formatAmount(balance)} in the ledger, but ${formatAmount(expected)} in the table`]:
@@ -121,10 +115,7 @@ const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): C
 }
 
 /** Uses other fields of the headers than the ledger does. */
-const batchesOfDay = async (
-  provider: ProviderId,
-  { date }: Window,
-): Promise<{ fees: bigint; paid: bigint }> => {
+const batchesOfDay = async (provider: ProviderId, { date }: Window) => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
   const sums = { fees: 0n, paid: 0n }
   for (const batch of await findBatchesWithin(provider, spanOf(date))) {

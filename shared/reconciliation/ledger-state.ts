@@ -4,13 +4,12 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { startOf } from '../domain/time.ts'
 import { casesSince, openCases } from '../ledger/cases.ts'
-import type { Case } from '../ledger/entries.ts'
-import { completionOf, repaidAt, undecidedUntil } from '../ledger/entries.ts'
+import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/entries.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { linesOf } from '../store/settlement/lines.ts'
 import { unsettledPages } from '../store/work-index.ts'
-import { timeOf } from './related.ts'
+import { timeOf } from './records.ts'
 import { whole } from './sums.ts'
 
 /** Computes debts at a time without ledger entries: starts from the current table, undoes later changes. */
@@ -21,8 +20,7 @@ const PAGE_SIZE = 100
 
 const isBefore = (at: Date | null | undefined, end: Date): boolean => Boolean(at && at < end)
 
-const sum = (amounts: readonly bigint[]): bigint =>
-  amounts.reduce((total, amount) => total + amount, 0n)
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 
 /** Returns the cases that were open at a time: open now or decided since. */
 export const casesAt = async (end: Date): Promise<Case[]> => [
@@ -50,10 +48,7 @@ export const undecided = (cases: readonly Case[], end: Date): bigint =>
   )
 
 /** Sums by provider the debits that were completed before `end` and reversed unsettled since. */
-export const reversedSince = async (
-  cases: readonly Case[],
-  end: Date,
-): Promise<Map<ProviderId, bigint>> => {
+export const reversedSince = async (cases: readonly Case[], end: Date) => {
   const references = cases.flatMap(({ refund }) =>
     refund?.origin === 'reversal' && refund.createdAt >= end ? [refund.reference] : [],
   )
@@ -66,10 +61,8 @@ export const reversedSince = async (
   return owed
 }
 
-/** The debt to a provider at a time, and the cash of its payouts since. */
-export type ProviderState = { owed: bigint; paidSince: bigint }
-
-export const stateOf = async (provider: ProviderId, end: Date): Promise<ProviderState> => {
+/** Returns the debt to a provider at a time, and the cash of its payouts since. */
+export const stateOf = async (provider: ProviderId, end: Date) => {
   const unsettled = new Set<Reference>()
   const owedUnsettled = await unsettledAt(provider, end, unsettled)
   const times = await listBatchTimes(provider)
@@ -85,15 +78,10 @@ export const stateOf = async (provider: ProviderId, end: Date): Promise<Provider
   }
 }
 
-const headersOf = (times: readonly BatchTimes[]): Promise<Batch[]> =>
-  findBatches(times.map(({ id }) => id))
+const headersOf = (times: readonly BatchTimes[]) => findBatches(times.map(({ id }) => id))
 
 /** Sums completed debits without a line, less reversed ones without an adjustment. */
-const unsettledAt = async (
-  provider: ProviderId,
-  end: Date,
-  unsettled: Set<Reference>,
-): Promise<bigint> => {
+const unsettledAt = async (provider: ProviderId, end: Date, unsettled: Set<Reference>) => {
   const before = new Date(end.getTime() + SKEW_MS)
   let owed = 0n
   const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: PAGE_SIZE })

@@ -12,19 +12,15 @@ import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
-import type { LineRecord } from './batch-checks.ts'
-import type { DebitRecord, SettledRecord } from './related.ts'
-import type { Window } from './window.ts'
+import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
 const PAGE_SIZE = 100
 
-/** Yields pages of the debits that were created on the day, each once. */
 export const createdOnDay = (
   provider: ProviderId,
   { from, before }: Window,
   known: Set<Reference>,
-): AsyncGenerator<Reference[]> =>
-  createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
+) => createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -66,9 +62,7 @@ export async function* debitsInFeed(
 }
 
 /** Reads debits by the references in their keys; leaves out missing and unreadable ones. */
-export const readDebits = async (
-  references: readonly Reference[],
-): Promise<Map<Reference, Debit>> => {
+export const readDebits = async (references: readonly Reference[]) => {
   const items = await readMany([...new Set(references)].map(keys.debit))
   return new Map(
     items.flatMap((item) => {
@@ -97,8 +91,7 @@ const readItems = async (all: readonly Key[]): Promise<ItemMap> => {
   return new Map(items.map((item) => [textOf({ pk: String(item.pk), sk: String(item.sk) }), item]))
 }
 
-const claimOf = ({ facts }: Debit): Key =>
-  keys.partnerReference(facts.provider, facts.partnerReference)
+const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 
 const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
   line: settledIn && keys.line(settledIn, 'debit', facts.reference),
@@ -122,7 +115,6 @@ export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord
   return debits.map((debit) => recordOf(debit, items))
 }
 
-/** Loads the lines of debits. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
   const lines = debits.flatMap((debit) => Object.values(lineKeys(debit)))
   const items = await readItems(lines.flatMap((key) => key || []))
@@ -168,10 +160,7 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 }
 
 /** Loads the debits of lines. @returns the lines without a debit as `orphans` */
-export const loadLineRecords = async (
-  batch: Batch,
-  lines: readonly Line[],
-): Promise<{ records: LineRecord[]; orphans: Line[] }> => {
+export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {

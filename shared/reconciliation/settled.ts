@@ -1,8 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Line } from '../domain/settlement/batch.ts'
-import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
-import { type SettledRecord, timeOf } from './related.ts'
-import type { Window } from './window.ts'
+import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { type SettledRecord, timeOf, type Window } from './records.ts'
 
 /** Reports whether a completed debit without a line should have one. */
 const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
@@ -65,8 +64,7 @@ export const isAdjustedOnce = (record: SettledRecord, { settledBefore }: Window)
 const dateOf = (batch: string): string => batch.split('-')[1] ?? ''
 
 /** Batches of one day are not ordered by their ids. */
-const isLater = (batch: string, other: string): boolean =>
-  batch !== other && dateOf(batch) >= dateOf(other)
+const isLater = (batch: string, other: string) => batch !== other && dateOf(batch) >= dateOf(other)
 
 export const isOpposite = (one: Line, other: Line): boolean =>
   one.gross + other.gross === 0 && one.fee + other.fee === 0 && one.net + other.net === 0

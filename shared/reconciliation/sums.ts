@@ -1,4 +1,6 @@
+import { formatAmount } from '../domain/money.ts'
 import type { Line, Totals } from '../domain/settlement/batch.ts'
+import { type DebitRecord, timeOf } from './records.ts'
 
 /** Sums of lines, computed without the code that wrote them. */
 export type Sums = Record<keyof Totals, bigint>
@@ -6,8 +8,7 @@ export type Sums = Record<keyof Totals, bigint>
 export const noSums: Sums = { count: 0n, debits: 0n, gross: 0n, fee: 0n, adjustments: 0n, net: 0n }
 
 /** Converts an amount; one that is not in whole pesewas counts as zero and has its own check. */
-export const whole = (amount: number): bigint =>
-  Number.isSafeInteger(amount) ? BigInt(amount) : 0n
+export const whole = (amount: number) => (Number.isSafeInteger(amount) ? BigInt(amount) : 0n)
 
 export const withLine = (sums: Sums, { type, gross, fee, net }: Line): Sums => {
   const isDebit = type === 'debit'
@@ -20,3 +21,27 @@ export const withLine = (sums: Sums, { type, gross, fee, net }: Line): Sums => {
     net: sums.net + whole(net),
   }
 }
+
+/** The amounts of the day's completed debits; `reversed`: reversed before settlement. */
+export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
+
+export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }
+
+export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money => {
+  if (timeOf(debit, 'completed') === undefined) return money
+  const amount = whole(debit.facts.amount)
+  const account =
+    debit.settledIn !== undefined
+      ? 'settled'
+      : debit.status === 'reversed'
+        ? 'reversed'
+        : 'unsettled'
+  return {
+    ...money,
+    completed: money.completed + amount,
+    [account]: money[account] + (account === 'settled' && line ? whole(line.gross) : amount),
+  }
+}
+
+export const moneyView = (money: Money): Record<string, string> =>
+  Object.fromEntries(Object.entries(money).map(([account, sum]) => [account, formatAmount(sum)]))

@@ -9,15 +9,8 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
-import {
-  addLines,
-  countLines,
-  findLines,
-  LINES_PER_WRITE,
-  type LineEntry,
-} from '../store/settlement/lines.ts'
-import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { unsettledPages } from '../store/work-index.ts'
+import { addLines, countLines, findLines, LINES_PER_WRITE } from '../store/settlement/lines.ts'
+import { findSweepProgress, sweptBefore, unsettledPages } from '../store/work-index.ts'
 import { prefetch } from './prefetch.ts'
 import { sealBatch } from './seal.ts'
 
@@ -30,7 +23,7 @@ export type BuildRequest = {
 }
 
 /** The batches that got lines or reports. `isDone` is false if the run hit its time limit. */
-export type BuildResult = { batches: BatchId[]; isDone: boolean }
+type BuildResult = { batches: BatchId[]; isDone: boolean }
 
 /** A batch read takes at most 100 items. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
@@ -93,7 +86,6 @@ const listUnreported = async (provider: ProviderId, date: Day): Promise<BatchId[
 
 type BuildScope = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
 
-/** The open batch and its number of lines. */
 type Open = Building & { count: number }
 
 /** Counts the lines once per batch and run; a stored counter would cost a write per line. */
@@ -115,11 +107,7 @@ const loadCandidates = async (references: readonly Reference[]): Promise<Candida
 }
 
 /** Skips debits that another run has settled and that a late index still lists. */
-const entriesFor = (
-  { batch }: Building,
-  candidates: readonly Candidate[],
-  before: Date,
-): LineEntry[] =>
+const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date) =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []

@@ -1,17 +1,10 @@
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'
-import { type BuildRequest, type BuildResult, buildBatch } from './build.ts'
+import { type BuildRequest, buildBatch } from './build.ts'
 
-/**
- * Builds the batches of a provider and day while holding a lease on them. If the time is up first,
- * the stored build record has the next builder continue.
- * @returns undefined if another builder holds the lease
- */
-export const buildWithLease = async (
-  request: BuildRequest,
-  runtime: Runtime,
-): Promise<BuildResult | undefined> => {
+/** Builds batches under a lease. @returns undefined if another builder holds the lease */
+export const buildWithLease = async (request: BuildRequest, runtime: Runtime) => {
   const lease = await acquireLease(request, runtime)
   if (!lease) {
     log.info('batch is being built by another run', {

@@ -17,16 +17,10 @@ import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
-import { findConnectorSettings } from '../store/banks/connector-settings.ts'
+import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findProvider } from '../store/providers/providers.ts'
-import {
-  findBatch,
-  findBatches,
-  listBelowZero,
-  replaceBatch,
-  replaceBatches,
-} from '../store/settlement/batches.ts'
+import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 
 export type PaymentDeps = {
@@ -39,12 +33,7 @@ const TIMEOUT_SECONDS = 10
 
 export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
   runtime,
-  connectors: payoutConnectors({
-    settingsOf: findConnectorSettings,
-    now: runtime.now,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    localPeers: environment.localPeers,
-  }),
+  connectors: payoutConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
 })
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
@@ -59,7 +48,7 @@ const held = ({ generation }: Restore): Refusal =>
  *   it is already paid or failed, 5001 if it cannot be paid or a restore holds its provider
  */
 export const payBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
-  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
+  const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
@@ -100,9 +89,8 @@ const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
   return notPayable(`the batch needs ${needed}, and ${remaining} of the remitted cash is available`)
 }
 
-/** Lists the earlier batches below zero that a payout offsets. */
 export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
-  (await listBelowZero(provider, createdAt))
+  (await batches.listBelowZero(provider, createdAt))
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
     .slice(0, OFFSETS_MAX)
 
@@ -144,13 +132,9 @@ const instructBank = async (
 
 type FinalResult = Exclude<PayoutResult, { kind: 'underway' }>
 
-const recordResult = async (
-  batch: Batch,
-  result: FinalResult,
-  deps: PayoutDeps,
-): Promise<Batch | Refusal> => {
+const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps) => {
   const { runtime, generation } = deps
-  const others = await findBatches(batch.offsets.map((offset) => offset.batch))
+  const others = await batches.findBatches(batch.offsets.map((offset) => offset.batch))
   const at = runtime.now()
   const ended =
     result.kind === 'paid'
@@ -165,19 +149,18 @@ const recordResult = async (
 
 type TogetherResult = { kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }
 
-/** Replaces a batch and the batches that it offsets in one transaction. */
 export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],
   next: { batch: Batch; others: readonly Batch[] },
-  options: Parameters<typeof replaceBatches>[1],
+  options: Parameters<typeof batches.replaceBatches>[1],
   runtime: Runtime,
 ): Promise<TogetherResult> => {
   const pairs = [
     { previous: batch, next: next.batch },
     ...others.map((previous, index) => ({ previous, next: next.others[index] ?? previous })),
   ]
-  const { kind } = await replaceBatches(pairs, options, runtime)
+  const { kind } = await batches.replaceBatches(pairs, options, runtime)
   return kind === 'written'
     ? { kind, batch: { ...next.batch, version: batch.version + 1 } }
     : { kind }
@@ -185,12 +168,12 @@ export const replaceTogether = async (
 
 /** Pays a failed batch under a new uuid (docs/api.md#payouts). */
 export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
-  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
+  const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
-  await replaceBatch(batch, retried, deps.runtime)
+  await batches.replaceBatch(batch, retried, deps.runtime)
   return payBatch(id, deps)
 }

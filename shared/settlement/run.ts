@@ -1,4 +1,4 @@
-import { ConnectorFault } from '../banks/connector-fault.ts'
+import { ConnectorFault } from '../banks/connector.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'

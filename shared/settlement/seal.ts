@@ -6,10 +6,7 @@ import { linesOf } from '../store/settlement/lines.ts'
 import { writeReport } from './report/bucket.ts'
 import { render } from './report/render.ts'
 
-/**
- * Seals a batch, sums its lines and writes its reports, continuing at the first step that is not
- * recorded. A sealed batch gets no more lines, so its sums are final.
- */
+/** Seals a batch, sums its lines and writes its reports; continues at the first missing step. */
 export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<Batch> => {
   for (;;) {
     const batch = await findBatch(id)

@@ -9,7 +9,6 @@ import { type Item, table, tableName } from './table.ts'
 export type List = {
   index: keyof typeof PARTITION_KEYS
   key: string
-  /** Selects entries in this status. */
   status?: Status
   /** The list begins at this position. */
   from?: string | undefined
@@ -101,14 +100,8 @@ const readPositions = async (list: List, needed: number, start: Item | undefined
   return { positions, end }
 }
 
-/**
- * Skips in a single unfiltered list by counting. Other lists skip by reading positions.
- * @returns undefined when the list has no more entries
- */
-const skipIn = async (
-  lists: readonly List[],
-  skip: number,
-): Promise<{ start?: Item; toSkip: number } | undefined> => {
+/** Skips in a single unfiltered list by counting. @returns undefined when it has no more entries */
+const skipIn = async (lists: readonly List[], skip: number) => {
   const [list, ...others] = lists
   if (!list || others.length > 0 || list.status || skip === 0) return { toSkip: skip }
   const { end } = await countEntries(list, skip)
@@ -118,7 +111,6 @@ const skipIn = async (
 /** The positions of a page, and the position that the next page follows; null: the last page. */
 type Positions = { positions: string[]; next: string | null }
 
-/** Reads one page of several merged lists. */
 export const readMerged = async (
   lists: readonly List[],
   { skip, limit }: Slice,

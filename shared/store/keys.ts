@@ -40,8 +40,7 @@ export const keys = {
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
   /** Sorts by creation. The reference makes it unique and can be parsed from it. */
-  byTime: (createdAt: Date, reference: Reference): string =>
-    `${createdAt.toISOString()}#${reference}`,
+  byTime: (createdAt: Date, reference: Reference) => `${createdAt.toISOString()}#${reference}`,
   /** In the index work: items that the sweep checks when they are due, in a few shards. */
   workShard: (shard: number): string => `WATCH#${shard}`,
   /** In the index work: the completed debits of a provider before their settlement. */
@@ -95,9 +94,7 @@ export const keys = {
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
-  /** The last restore of the table. */
   restore: { pk: 'RESTORE', sk: 'RESTORE' },
-  /** The progress of the sweep through completed debits. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   provider: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'PROVIDER' }),
   webhook: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'WEBHOOK' }),
@@ -136,8 +133,7 @@ export const keys = {
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
   credentialHash: (pk: string): string => pk.slice('CREDENTIAL#'.length),
   /** In the index by-status: the credentials of one owner, by when they were issued. */
-  credentials: ({ kind, owner }: { kind: string; owner: string }): string =>
-    `CREDENTIALS#${kind}#${owner}`,
+  credentials: ({ kind, owner }: { kind: string; owner: string }) => `CREDENTIALS#${kind}#${owner}`,
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
   banks: { pk: 'BANKS' },
   /** Outside the partition of the banks, which every charge reads and which holds no secret. */

@@ -3,15 +3,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { Jitter, Runtime } from '../runtime.ts'
 import type { Key } from './keys.ts'
 import { optimistically } from './optimistic.ts'
-import {
-  conditionMet,
-  type Item,
-  read,
-  table,
-  tableName,
-  type Write,
-  withoutKeys,
-} from './table.ts'
+import * as db from './table.ts'
 import { transact, transactionMet, withConflictRetries } from './transactions.ts'
 
 /**
@@ -23,18 +15,18 @@ import { transact, transactionMet, withConflictRetries } from './transactions.ts
 /** The stored form of settings. */
 type Form<T> = {
   entity: string
-  from: (item: Item) => T | Promise<T>
+  from: (item: db.Item) => T | Promise<T>
   to: (settings: T) => object | Promise<object>
 }
 
 /** Returns the settings of an item, without its keys and its revision. */
-export const settingsIn = <T>(item: Item): T => {
-  const { revision, ...settings } = withoutKeys<Item>(item)
+export const settingsIn = <T>(item: db.Item): T => {
+  const { revision, ...settings } = db.withoutKeys<db.Item>(item)
   return settings as T
 }
 
 /** For a change that needs no other write in its transaction. */
-export const noWrites = (): readonly Write[] => []
+export const noWrites = (): readonly db.Write[] => []
 
 /**
  * Writes the result of `change` with optimistic locking. A write whose response was lost is detected
@@ -47,19 +39,19 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
   key: Key,
   { entity, from, to }: Form<T>,
   change: (previous: T | undefined) => C | Promise<C>,
-  alongside: (previous: T | undefined, next: T) => readonly Write[],
+  alongside: (previous: T | undefined, next: T) => readonly db.Write[],
   runtime: Pick<Runtime, 'newId' | 'random' | 'pause'>,
 ): Promise<C> => {
   let last: { revision: string; next: C } | undefined
   const { result } = await optimistically(`${key.pk} ${key.sk}`, async () => {
-    const item = await read<Item>(key)
+    const item = await db.read<db.Item>(key)
     if (last && item?.revision === last.revision) return { result: last.next }
     const previous = item && (await from(item))
     const next = await change(previous)
     if (next === undefined || next === previous || next instanceof Refusal) return { result: next }
     last = { revision: runtime.newId(), next }
     const Item = { ...key, entity, ...(await to(next as T)), revision: last.revision }
-    const put = { TableName: tableName(), Item, ...unchanged(item) }
+    const put = { TableName: db.tableName(), Item, ...unchanged(item) }
     const others = alongside(previous, next as T)
     const isWritten = await withConflictRetries(() => putWith(put, others), runtime)
     return isWritten ? { result: next } : undefined
@@ -67,26 +59,23 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
   return result
 }
 
-/**
- * Removes settings, with writes of other items in the same transaction.
- * @returns false when there were none
- */
+/** Removes settings. @returns false when there were none */
 export const removeSettings = <T extends object>(
   key: Key,
   from: Form<T>['from'],
-  alongside: (previous: T) => readonly Write[],
+  alongside: (previous: T) => readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> =>
   optimistically(`${key.pk} ${key.sk}`, async (race) => {
-    const item = await read<Item>(key)
+    const item = await db.read<db.Item>(key)
     // After a lost race, our own removal or that of another operator succeeded.
     if (!item) return race > 1
-    const removal = { Delete: { TableName: tableName(), Key: key, ...unchanged(item) } }
+    const removal = { Delete: { TableName: db.tableName(), Key: key, ...unchanged(item) } }
     const TransactItems = [removal, ...alongside(await from(item))]
     return (await transact(TransactItems, runtime)) || undefined
   })
 
-const unchanged = (item: Item | undefined) => {
+const unchanged = (item: db.Item | undefined) => {
   if (!item) return { ConditionExpression: 'attribute_not_exists(pk)' }
   // Items from before revisions existed.
   if (item.revision === undefined) {
@@ -98,15 +87,9 @@ const unchanged = (item: Item | undefined) => {
   }
 }
 
-/**
- * Writes an item, in one transaction with other writes if there are any.
- * @returns false when a condition was not met
- */
-export const putWith = (
-  put: NonNullable<Write['Put']>,
-  others: readonly Write[],
-): Promise<boolean> => {
-  if (others.length === 0) return conditionMet(table.send(new PutCommand(put)))
+/** Writes an item and others, all or none. @returns false when a condition was not met */
+export const putWith = (put: NonNullable<db.Write['Put']>, others: readonly db.Write[]) => {
+  if (others.length === 0) return db.conditionMet(db.table.send(new PutCommand(put)))
   const TransactItems = [{ Put: put }, ...others]
-  return transactionMet(table.send(new TransactWriteCommand({ TransactItems })))
+  return transactionMet(db.table.send(new TransactWriteCommand({ TransactItems })))
 }

@@ -39,12 +39,10 @@ export const table = DynamoDBDocumentClient.from(
 export const tableName = (): string => environment.tableName
 
 export type Item = Record<string, unknown>
-/** One write of a transaction. */
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** Returns the epoch seconds after which DynamoDB may delete an item. */
-export const expiresAt = (at: Date, seconds: number): number =>
-  Math.floor(at.getTime() / 1000) + seconds
+export const expiresAt = (at: Date, seconds: number) => Math.floor(at.getTime() / 1000) + seconds
 
 /** Reads one item, strongly consistent. */
 export const read = async <T>(Key: Key): Promise<T | undefined> => {
@@ -96,29 +94,23 @@ const throttled = (count: number): Error =>
   })
 
 /** Reads and parses one item, strongly consistent. */
-export const find = async <T>(
-  key: Key,
-  parse: (item: Item) => T | Promise<T>,
-): Promise<T | undefined> => {
+export const find = async <T>(key: Key, parse: (item: Item) => T | Promise<T>) => {
   const item = await read<Item>(key)
   return item && parse(item)
 }
 
 export const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
 
-/** Returns the write of an item, for a transaction. */
 export const putWrite = (Item: Item, condition: object = {}) => ({
   Put: { TableName: tableName(), Item, ...condition },
 })
 
 type UpdateExpression = Omit<UpdateCommandInput, 'TableName' | 'Key'> & { UpdateExpression: string }
 
-/** Returns the update of an item, for a transaction. */
 export const updateWrite = (Key: Key, expression: UpdateExpression) => ({
   Update: { TableName: tableName(), Key, ...expression },
 })
 
-/** Returns the condition that an item still has this version. */
 export const hasVersion = (version: number) => ({
   ConditionExpression: '#version = :previous',
   ExpressionAttributeNames: { '#version': 'version' },
@@ -133,7 +125,6 @@ export const putIf = (Item: Item, condition: object): Promise<boolean> =>
 export const updateIf = (key: Key, expression: UpdateExpression): Promise<boolean> =>
   conditionMet(table.send(new UpdateCommand(updateWrite(key, expression).Update)))
 
-/** Writes one item, unconditionally. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
@@ -145,13 +136,9 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
   conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
 
 /** Reads a whole item collection, strongly consistent. */
-export const readCollection = (pk: string, prefix = ''): Promise<Item[]> =>
-  queryAll(collectionQuery(pk, prefix))
+export const readCollection = (pk: string, prefix = '') => queryAll(collectionQuery(pk, prefix))
 
-/**
- * Returns the query of a list in the index by-status, which may lag.
- * @param condition on `byTime`
- */
+/** Queries a list in the index by-status, which may lag; `condition` is on `byTime`. */
 export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
   IndexName: 'by-status',
   KeyConditionExpression: condition ? `byStatus = :list AND ${condition}` : 'byStatus = :list',
@@ -220,5 +207,4 @@ export const withoutKeys = <T>(item: Item): T => {
   return members as T
 }
 
-/** Returns the keys of the table that an entry of an index has. */
 export const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) })

@@ -25,10 +25,7 @@ const isConflict = (error: unknown): boolean =>
 const reasons = (error: TransactionCanceledException): string[] =>
   (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None')
 
-/**
- * Returns which conditions of a cancelled transaction failed, by the position of their writes.
- * @throws the error itself after a conflict
- */
+/** Returns which conditions failed, by position. @throws the error itself after a conflict */
 export const failedConditions = (error: TransactionCanceledException): boolean[] => {
   if (isConflict(error)) throw error
   return reasons(error).map((reason) => reason === 'ConditionalCheckFailed')

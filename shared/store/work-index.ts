@@ -3,7 +3,8 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
-import { keyOf, queryAll, queryPages, updateIf } from './table.ts'
+import { fromStored, toStored } from './stored.ts'
+import * as db from './table.ts'
 
 /**
  * The index `work`: items that the sweep checks when they are due, because their message or timer may
@@ -56,57 +57,73 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
   }
 }
 
+/** Returns the query of a list of the index. */
+export const workQuery = (list: string, condition: string, values: db.Item) => ({
+  IndexName: 'work',
+  KeyConditionExpression: `#work = :list AND ${condition}`,
+  ExpressionAttributeNames: { '#work': 'work' },
+  ExpressionAttributeValues: { ':list': list, ...values },
+})
+
 /** Lists the due items of one shard, the most overdue first. */
 export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
-  const items = await queryAll({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :shard AND due <= :now',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: { ':shard': keys.workShard(shard), ':now': now.toISOString() },
+  const items = await db.queryAll({
+    ...workQuery(keys.workShard(shard), 'due <= :now', { ':now': now.toISOString() }),
     Limit: limit,
   })
   return items.map((item) => {
-    const key = keyOf(item)
+    const key = db.keyOf(item)
     return { key, due: String(item.due), about: parseKey(key) }
   })
 }
 
-/**
- * Changes the due time of an item, or removes the item from the index if `due` is undefined.
- * @returns false when another worker has changed the due time
- */
+/** Changes or removes the due time. @returns false when another worker has changed it */
 export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
-  updateIf(item.key, {
+  db.updateIf(item.key, {
     UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
     ConditionExpression: 'due = :due',
     ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
     ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
   })
 
-/**
- * Lists the debits of a provider that wait for settlement, by the time of completion or reversal.
- * Items may leave the index during the read.
- */
+/** Lists the debits that wait for settlement, by the time of completion or reversal. */
 export async function* unsettledPages(
   provider: ProviderId,
   { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
 ): AsyncGenerator<Reference[]> {
   if (before <= from) return
-  const pages = queryPages({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :provider AND due BETWEEN :from AND :last',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: {
-      ':provider': keys.unsettled(provider),
+  const pages = db.queryPages({
+    ...workQuery(keys.unsettled(provider), 'due BETWEEN :from AND :last', {
       ':from': from.toISOString(),
       ':last': new Date(before.getTime() - 1).toISOString(),
-    },
+    }),
     Limit: pageSize,
   })
   for await (const page of pages) {
     yield page.flatMap((item) => {
-      const about = parseKey(keyOf(item))
+      const about = parseKey(db.keyOf(item))
       return about.kind === 'debit' ? [about.reference] : []
     })
   }
 }
+
+export type SweepProgress = {
+  /** The sweep has checked everything that completed before. */
+  until: Date
+  /** The provider at which the next run continues a run that hit its time limit. */
+  next?: ProviderId
+  /** The end of the span of that run. */
+  end?: Date
+}
+
+/** The index may lag and clocks differ, so each span overlaps the previous one. */
+const OVERLAP_MS = 60_000
+
+/** Returns the time before which the sweep has checked every completed debit. */
+export const sweptBefore = ({ until }: SweepProgress) => new Date(until.getTime() - OVERLAP_MS)
+
+export const findSweepProgress = (): Promise<SweepProgress | undefined> =>
+  db.find(keys.sweep, (item) => fromStored<SweepProgress>(db.withoutKeys(item), ['until', 'end']))
+
+export const putSweepProgress = (progress: SweepProgress): Promise<void> =>
+  db.put(keys.sweep, 'sweep', toStored(progress))

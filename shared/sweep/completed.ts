@@ -4,8 +4,13 @@ import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { SWEEP_GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
+import {
+  findSweepProgress,
+  putSweepProgress,
+  SWEEP_GRACE_SECONDS,
+  sweptBefore,
+  unsettledPages,
+} from '../store/work-index.ts'
 import { repair } from './repair.ts'
 
 /** The longest time that one run covers. */
@@ -18,10 +23,7 @@ const PAGE_SIZE = 25
  * Repairs completed debits once, when the grace period for their events has elapsed. Lists them by
  * completion time from the settlement index, one span after another, provider by provider.
  */
-export const sweepCompleted = async (
-  runtime: Pick<Runtime, 'now'>,
-  timeIsUp: () => boolean,
-): Promise<void> => {
+export const sweepCompleted = async (runtime: Pick<Runtime, 'now'>, timeIsUp: () => boolean) => {
   const now = runtime.now().getTime()
   const graceEnd = now - SWEEP_GRACE_SECONDS * 1000
   const progress = (await findSweepProgress()) ?? { until: new Date(graceEnd - FIRST_MS) }

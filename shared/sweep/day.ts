@@ -17,10 +17,7 @@ export type RepairedDay = {
   isDone: boolean
 }
 
-/**
- * Repairs every debit that a provider charged on a day, however long ago: for an operator, after days
- * of stream records were lost or the table was restored. Stops when the time is up; a repeat resumes.
- */
+/** Repairs every debit that a provider charged on a day. Stops when the time is up. */
 export const repairDay = async (
   provider: ProviderId,
   date: Day,

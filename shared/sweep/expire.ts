@@ -1,4 +1,4 @@
-import { ConnectorFault } from '../banks/connector-fault.ts'
+import { ConnectorFault } from '../banks/connector.ts'
 import { outcomeQueries } from '../banks/registry.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
 import { clocks, isOpen } from '../domain/debits/lifecycle.ts'
@@ -8,7 +8,7 @@ import type { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
-import { findConnectorSettings } from '../store/banks/connector-settings.ts'
+import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
@@ -46,16 +46,11 @@ export const expire = async (
 /** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */
 const queryOutcome = async (
   { facts: { reference, uuid, amount, bank } }: Debit,
-  { now }: Pick<Runtime, 'now'>,
+  runtime: Pick<Runtime, 'now'>,
 ): Promise<BankOutcome | undefined> => {
   const current = await findBank(bank.identifier)
   if (!current || current.connector === 'none') return undefined
-  const queries = outcomeQueries({
-    settingsOf: findConnectorSettings,
-    now,
-    timeoutSeconds: QUERY_SECONDS,
-    localPeers: environment.localPeers,
-  })
+  const queries = outcomeQueries(connectionConfig(runtime, QUERY_SECONDS))
   try {
     return await queries[current.connector]?.({ bank: bank.identifier, uuid, amount })
   } catch (error) {

@@ -75,10 +75,7 @@ const logFailures = async (subject: string[], work: () => Promise<void>): Promis
   }
 }
 
-const sweepDebits = async (
-  due: readonly WorkItem[],
-  { runtime, restore }: SweepRun,
-): Promise<void> => {
+const sweepDebits = async (due: readonly WorkItem[], { runtime, restore }: SweepRun) => {
   const items = new Map<Reference, WorkItem>(
     due.flatMap((item) => (item.about.kind === 'debit' ? [[item.about.reference, item]] : [])),
   )

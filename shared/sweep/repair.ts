@@ -2,7 +2,7 @@ import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
-import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
+import { isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
@@ -20,11 +20,7 @@ import { debitEvents } from '../views/webhook-payload.ts'
  * tolerate repeats. Ignores events before `since`.
  * @returns the references of the debits with missing work
  */
-export const repair = async (
-  debits: readonly Debit[],
-  now: Date,
-  since = newsSince(now),
-): Promise<Set<string>> => {
+export const repair = async (debits: readonly Debit[], now: Date, since = newsSince(now)) => {
   const missing = await repairEvents(debits.flatMap(debitEvents), now, since)
   const stuck = debits.filter((debit) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map((debit) => submission(debit, { resubmission: true })))
@@ -89,11 +85,7 @@ const repairProvider = async (
 const nameOf = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
 
 /** Returns the subscribed events that have no delivery record, each with a new record. */
-const unrecordedOf = async (
-  provider: ProviderId,
-  events: readonly ProviderEvent[],
-  now: Date,
-): Promise<{ event: ProviderEvent; record: Delivery }[]> => {
+const unrecordedOf = async (provider: ProviderId, events: readonly ProviderEvent[], now: Date) => {
   const webhook = await findWebhookSettings(provider)
   if (!webhook) return []
   // A webhook gets only events that happened after it was set.

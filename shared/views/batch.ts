@@ -5,17 +5,10 @@ import { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, BatchId, type Line, type Totals } from '../domain/settlement/batch.ts'
 import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { Day, iso } from '../domain/time.ts'
-import {
-  type AmountForm,
-  NullableText,
-  NullableTime,
-  Quantity,
-  SignedAmount,
-  Time,
-} from './fields.ts'
+import * as fields from './fields.ts'
 
 /** Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches). */
-export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) => ({
+export const totalsView = (totals: Totals, amountOf: fields.AmountForm = formatAmount) => ({
   count: totals.count,
   debits: totals.debits,
   gross: amountOf(totals.gross),
@@ -34,8 +27,8 @@ const unknownTotals = {
 }
 
 const totalsEntries = (amount: v.GenericSchema) => ({
-  count: v.nullable(Quantity),
-  debits: v.nullable(Quantity),
+  count: v.nullable(fields.Quantity),
+  debits: v.nullable(fields.Quantity),
   gross: v.nullable(amount),
   fee: v.nullable(amount),
   adjustments: v.nullable(amount),
@@ -45,7 +38,7 @@ const totalsEntries = (amount: v.GenericSchema) => ({
 /** Shows the fee schedule of a provider or a batch (docs/api.md#fees); null if it has none. */
 export const feeScheduleView = (
   schedule: FeeSchedule | null | undefined,
-  amountOf: AmountForm = formatAmount,
+  amountOf: fields.AmountForm = formatAmount,
 ) => {
   if (!schedule) return null
   const bound = (amount: Pesewas | undefined) => (amount === undefined ? null : amountOf(amount))
@@ -66,7 +59,7 @@ const feeScheduleSchema = (amount: v.GenericSchema) =>
   })
 
 /** Shows a batch (docs/api.md#batches); its sums are null until it is sealed. */
-export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => ({
+export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) => ({
   id: batch.id,
   uuid: batch.uuid,
   provider: batch.provider,
@@ -96,13 +89,13 @@ export const batchSchema = (amount: v.GenericSchema) =>
     status: v.picklist(['pending', 'processing', 'completed', 'failed']),
     ...totalsEntries(amount),
     fee_schedule: v.nullable(feeScheduleSchema(amount)),
-    created_at: Time,
-    sealed_at: NullableTime,
-    processed_at: NullableTime,
-    completed_at: NullableTime,
-    failed_at: NullableTime,
-    failure: NullableText,
-    bank_reference: NullableText,
+    created_at: fields.Time,
+    sealed_at: fields.NullableTime,
+    processed_at: fields.NullableTime,
+    completed_at: fields.NullableTime,
+    failed_at: fields.NullableTime,
+    failure: fields.NullableText,
+    bank_reference: fields.NullableText,
     paid: v.nullable(amount),
     made_good_by: v.nullable(BatchId),
   })
@@ -122,19 +115,19 @@ export const lineView = (line: Line) => ({
 
 export const reportSchema = () =>
   v.object({
-    batch: batchSchema(SignedAmount),
+    batch: batchSchema(fields.SignedAmount),
     lines: v.array(
       v.object({
         type: v.picklist(['debit', 'adjustment']),
         reference: Reference,
         partner_reference: v.string(),
-        bank_reference: NullableText,
-        completed_at: Time,
+        bank_reference: fields.NullableText,
+        completed_at: fields.Time,
         currency: v.literal(CURRENCY),
-        gross: SignedAmount,
-        fee: SignedAmount,
-        net: SignedAmount,
+        gross: fields.SignedAmount,
+        fee: fields.SignedAmount,
+        net: fields.SignedAmount,
       }),
     ),
-    totals: v.object(totalsEntries(SignedAmount)),
+    totals: v.object(totalsEntries(fields.SignedAmount)),
   })

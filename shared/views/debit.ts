@@ -9,14 +9,7 @@ import { iso } from '../domain/time.ts'
 import { BankSchema, bankView } from './bank.ts'
 import { AmountText, FreeForm, NullableText, NullableTime, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
-import {
-  approvalMethodSchema,
-  approvalMethodView,
-  errorDetails,
-  errorDetailsSchema,
-  transactionEntries,
-  transactionView,
-} from './transaction.ts'
+import * as transaction from './transaction.ts'
 
 /** Shows a new debit in the reply of the charge (docs/api.md#charge). */
 export const chargeView = (debit: Debit) => {
@@ -51,24 +44,21 @@ export const chargeSchema = () =>
 export const debitView = (debit: Debit) => {
   const state = stateAt(debit)
   return {
-    ...transactionView(state, formatAmount),
+    ...transaction.transactionView(state, formatAmount),
     metadata: state.metadata,
-    error_details: errorDetails(state),
+    error_details: transaction.errorDetails(state),
   }
 }
 
 const debitEntries = () => ({
-  ...transactionEntries(statuses, AmountText),
+  ...transaction.transactionEntries(statuses, AmountText),
   metadata: FreeForm,
-  error_details: v.nullable(errorDetailsSchema()),
+  error_details: v.nullable(transaction.errorDetailsSchema()),
 })
 
 export const debitSchema = () => v.object(debitEntries())
 
-/**
- * Shows a debit in both published forms of the status read (docs/api.md#status-read).
- * @param refund of a reversed debit, or of one that the bank completed after it failed
- */
+/** Shows a debit in both published forms of the status read (docs/api.md#status-read). */
 export const statusView = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   return {
@@ -84,9 +74,9 @@ export const statusView = (debit: Debit, refund: Refund | undefined) => {
       processed_at: iso(state.processedAt),
       completed_at: iso(state.completedAt),
       bank_reference: state.bankReference,
-      approval_method: approvalMethodView(state.approvalMethod),
+      approval_method: transaction.approvalMethodView(state.approvalMethod),
       error_message: state.errorMessage,
-      error_details: errorDetails(state),
+      error_details: transaction.errorDetails(state),
     },
   }
 }
@@ -103,8 +93,8 @@ export const statusSchema = () =>
       processed_at: NullableTime,
       completed_at: NullableTime,
       bank_reference: NullableText,
-      approval_method: approvalMethodSchema(),
+      approval_method: transaction.approvalMethodSchema(),
       error_message: NullableText,
-      error_details: v.nullable(errorDetailsSchema()),
+      error_details: v.nullable(transaction.errorDetailsSchema()),
     }),
   })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FailureCode, State } from '../domain/debits/debit.ts'
+import { failureCodes, type State } from '../domain/debits/debit.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
@@ -17,20 +17,8 @@ export const approvalMethodSchema = () =>
 export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
   status === 'failed' ? { message: errorMessage, code: errorCode } : null
 
-const failureCodes = {
-  insufficient_funds: true,
-  invalid_account: true,
-  transaction_declined: true,
-  timeout: true,
-  network_error: true,
-  unknown_error: true,
-} as const satisfies Record<FailureCode, true>
-
 export const errorDetailsSchema = () =>
-  v.object({
-    message: NullableText,
-    code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
-  })
+  v.object({ message: NullableText, code: v.picklist(failureCodes) })
 
 /** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
 export const transactionView = (state: State, amountOf: AmountForm) => ({

@@ -52,8 +52,7 @@ export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   return { provider, reference, n, generation, type, at, payload }
 }
 
-export const debitEvents = (debit: Debit): ProviderEvent[] =>
-  debit.history.map((_, n) => debitEvent(debit, n))
+export const debitEvents = (debit: Debit) => debit.history.map((_, n) => debitEvent(debit, n))
 
 /** Returns the event of a paid batch; undefined until the batch is paid. */
 export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {

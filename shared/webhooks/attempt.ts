@@ -114,12 +114,7 @@ type AttemptWrite = {
 }
 
 /** Records an attempt and returns the record. After a lost race the attempt gets the next number. */
-const writeOutcome = async ({
-  previous,
-  record,
-  isAborted,
-  ...attempt
-}: AttemptWrite): Promise<Delivery> => {
+const writeOutcome = async ({ previous, record, isAborted, ...attempt }: AttemptWrite) => {
   const raiseMax = (delivery: Delivery): Delivery =>
     isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
   let current = previous

@@ -10,11 +10,7 @@ import { findEvents } from './find-events.ts'
 /** Consecutive events of one debit or batch, and the number of the attempt at each. */
 type EventRange = { reference: Reference; n: number; through?: number | undefined; attempt: number }
 
-/**
- * Makes one attempt at each event, in order.
- * @param unlessSlow whether to stop at a slow receiver
- * @returns the slow provider whose remaining events must move to the sidelined queue
- */
+/** Attempts each event in order. @returns the provider whose remaining events must be sidelined */
 export const deliverEvents = async (
   { reference, n, through = n, attempt }: EventRange,
   { unlessSlow }: { unlessSlow: boolean },

@@ -1,15 +1,12 @@
 import type { Reference } from '../domain/ids.ts'
 import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
-import type { EventKey, ProviderEvent } from '../domain/webhooks/event.ts'
+import type { EventKey } from '../domain/webhooks/event.ts'
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
 import { findBatches } from '../store/settlement/batches.ts'
 import { debitEvents, settlementEvent } from '../views/webhook-payload.ts'
 
 /** Returns all events of debits and batches; none for references that do not exist. */
-export const findEvents = async (
-  references: readonly Reference[],
-  unreadable?: Unreadable,
-): Promise<ProviderEvent[]> => {
+export const findEvents = async (references: readonly Reference[], unreadable?: Unreadable) => {
   const batchIds = references.filter(isBatchId) as string[] as BatchId[]
   const [debits, batches] = await Promise.all([
     findDebits(
@@ -25,11 +22,7 @@ export const findEvents = async (
 }
 
 /** Returns the event of an id; undefined if it belongs to another generation. */
-export const findEvent = async ({
-  reference,
-  n,
-  generation,
-}: Required<EventKey>): Promise<ProviderEvent | undefined> =>
+export const findEvent = async ({ reference, n, generation }: Required<EventKey>) =>
   (await findEvents([reference])).find(
     (event) => event.n === n && (event.generation ?? 1) === generation,
   )

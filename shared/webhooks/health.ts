@@ -39,10 +39,8 @@ export const markSlow = async (
 }
 
 /** Reports whether a slow attempt gets its response within the time that receivers should keep. */
-export const isPrompt = async (
-  sending: Promise<unknown>,
-  runtime: Pick<Runtime, 'pause'>,
-): Promise<boolean> => !(await takesLonger(sending, PROMPT_SECONDS - SLOW_SECONDS, runtime))
+export const isPrompt = async (sending: Promise<unknown>, runtime: Pick<Runtime, 'pause'>) =>
+  !(await takesLonger(sending, PROMPT_SECONDS - SLOW_SECONDS, runtime))
 
 const takesLonger = async (
   sending: Promise<unknown>,
@@ -80,10 +78,7 @@ export const recordOutcome = async (
 }
 
 /** Decides by the current health, because a concurrent attempt may have exhausted its delivery. */
-const updateHealth = (
-  provider: ProviderId,
-  observation: HealthObservation,
-): Promise<WebhookHealth> =>
+const updateHealth = (provider: ProviderId, observation: HealthObservation) =>
   changeHealth(provider, async (health) => {
     const { exhaustedSince } = health
     if (observation.succeeded && exhaustedSince) {

@@ -1,6 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
 import {
-  type Delivery,
   isRedelivering,
   isSubscribed,
   newDelivery,
@@ -18,10 +17,7 @@ import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
  * within a minute, before the attempt is recorded, count as one.
  * @returns the record; 4404 without a webhook, 4403 without a subscription, 1409 if disabled
  */
-export const requestRedelivery = async (
-  event: ProviderEvent,
-  runtime: Pick<Runtime, 'now'>,
-): Promise<Delivery | Refusal> => {
+export const requestRedelivery = async (event: ProviderEvent, runtime: Pick<Runtime, 'now'>) => {
   const { reference, n, provider } = event
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return new Refusal(4404)

@@ -29,15 +29,10 @@ type SendRequest = {
   signal: AbortSignal
 }
 
-/** Signs and posts an event. */
-export const send = ({ event, id, webhook, at, signal }: SendRequest): Promise<SendResult> => {
-  const signed = {
-    body: JSON.stringify(event.payload(webhook)),
-    event: sentType(event.type, webhook),
-    eventId: eventId(event),
-    attemptId: id,
-    at,
-  }
+export const send = ({ event, id, webhook, at, signal }: SendRequest) => {
+  const body = JSON.stringify(event.payload(webhook))
+  const type = sentType(event.type, webhook)
+  const signed = { body, event: type, eventId: eventId(event), attemptId: id, at }
   return sendSigned(webhook, signed, signal)
 }
 
@@ -49,17 +44,12 @@ const PING_CONNECTION_SECONDS = 10
 export const ping = (
   webhook: Webhook,
   { id, eventId, at }: { id: string; eventId: string; at: Date },
-): Promise<SendResult> => {
+) => {
   const capped = {
     ...webhook,
     timeoutSeconds: Math.min(webhook.timeoutSeconds, PING_SECONDS),
     connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
   }
-  return sendSigned(capped, {
-    body: pingBody({ eventId, at }),
-    event: PING,
-    eventId,
-    attemptId: id,
-    at,
-  })
+  const body = pingBody({ eventId, at })
+  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at })
 }

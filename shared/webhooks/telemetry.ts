@@ -7,10 +7,7 @@ import { failingDays, healthState, type WebhookHealth } from '../domain/webhooks
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 
-/**
- * Logs and measures one attempt, in one wide line.
- * @param tried false for a delivery that was abandoned without an attempt
- */
+/** @param tried false for a delivery that was abandoned without an attempt */
 export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
   log.info(tried ? 'delivery attempted' : 'delivery abandoned', {

@@ -23,14 +23,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'day-total-outside-the-transaction',
     file: 'shared/store/debits/charges.ts',
-    from: '    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)',
+    from: '    await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)',
     to: `    await withConflictRetries(async () => {
       const counted = dayTotalWrite(newDebit)
       if (counted.length > 0) {
-        await table.send(new TransactWriteCommand({ TransactItems: counted }))
+        await db.table.send(new TransactWriteCommand({ TransactItems: counted }))
       }
       const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
-      await table.send(new TransactWriteCommand({ TransactItems }))
+      await db.table.send(new TransactWriteCommand({ TransactItems }))
     }, runtime)`,
   },
   {
@@ -78,9 +78,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'batch-without-optimistic-lock',
     file: 'shared/store/settlement/batches.ts',
-    from: 'putWrite(toBatchItem(next), hasVersion(previous.version))',
-    to: `putWrite(toBatchItem(next), {
-    ...hasVersion(previous.version),
+    from: 'db.putWrite(toBatchItem(next), db.hasVersion(previous.version))',
+    to: `db.putWrite(toBatchItem(next), {
+    ...db.hasVersion(previous.version),
     ConditionExpression: '#version >= :previous',
   })`,
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isKeptExactly } from '../../shared/api/number-text.ts'
+import { isKeptExactly } from '../../shared/api/json-body.ts'
 
 test.each([
   ...['0', '-0', '-0.0', '0e999', '1', '0.10', '1.0', '1E22', '123e45', '1e-7', '100e-2'],

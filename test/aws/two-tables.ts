@@ -18,7 +18,7 @@ import {
 import type { Change } from '../../aws/table/change.ts'
 import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { createTable, removeTable } from '../../sandbox/emulator/table.ts'
+import { createTable, removeTable } from '../../sandbox/emulator/resources.ts'
 import { type Operation, TABLE } from './random-operation.ts'
 
 /** A table of DynamoDB Local and a simulated one. */

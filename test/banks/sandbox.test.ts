@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { sandboxConnector } from '../../shared/banks/sandbox.ts'
-import { sandboxPayouts } from '../../shared/banks/sandbox-payouts.ts'
+import { sandboxConnector, sandboxPayouts } from '../../shared/banks/sandbox.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { accountOf, configOf, payoutOf, submissionOf } from './examples.ts'

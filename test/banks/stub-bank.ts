@@ -1,6 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { ConnectorConfig } from '../../shared/banks/connector.ts'
-import { ConnectorFault } from '../../shared/banks/connector-fault.ts'
+import { type ConnectorConfig, ConnectorFault } from '../../shared/banks/connector.ts'
 import { httpConnector } from '../../shared/banks/http.ts'
 import { httpPayouts } from '../../shared/banks/http-payouts.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compareFile, type LoadDebits } from '../../cli/statement.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
-import { invariants } from '../../shared/reconciliation/invariants.ts'
+import { invariants } from '../../shared/reconciliation/findings.ts'
 import { SILENT, useService } from '../support/running-service.ts'
 
 /** Reconciliation of a day, and of a bank statement (docs/api.md#bank-statements). */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
+import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { permissionsOf } from '../../infra/definitions/function-permissions.ts'
-import { jobNames, jobRow, recurring } from '../../infra/definitions/jobs.ts'
-import { queueRows } from '../../infra/definitions/queues.ts'
+import { jobNames, jobRow, queueRows, recurring } from '../../infra/definitions/jobs.ts'
 import { messages } from '../../shared/queues/messages.ts'
 
 /** Returns the queues that a job consumes; none for the relay. */

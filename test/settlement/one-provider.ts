@@ -15,7 +15,7 @@ import { buildBatch } from '../../shared/settlement/build.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition, transitionWith } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches } from '../../shared/store/settlement/batches.ts'
@@ -93,11 +93,11 @@ export const reverse = async (reference: Reference, at: Date): Promise<Debit | R
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
   const changes = { metadata: { reversal_reason: 'Dispute' } }
-  return transitionWith(
+  return transition(
     debit,
     bankMove('reversed', { changes, at, by: 'operator:local:ama' }),
-    (_previous, next) => [refundCreation(reversalRefund(next))],
     still(),
+    (_previous, next) => [refundCreation(reversalRefund(next))],
   )
 }
 

@@ -3,7 +3,7 @@ import { inject } from 'vitest'
 import { answerCalls, perform } from '../../aws/sdk.ts'
 import { newTable } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { createTable } from '../../sandbox/emulator/table.ts'
+import { createTable } from '../../sandbox/emulator/resources.ts'
 
 /** Whether the tests run on DynamoDB Local and fauxqs. */
 export const isEmulated = process.env.EMULATORS === 'true'

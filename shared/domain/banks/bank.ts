@@ -43,7 +43,6 @@ export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
     .filter(({ status }) => status === 'live')
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
 
-/** An account of a customer at one bank. */
 export const CustomerAccount = v.object({
   customerName: text({ max: 100 }),
   accountNumber: v.pipe(v.string(), v.regex(/^[0-9]{6,20}$/, 'must be 6 to 20 digits')),

@@ -5,7 +5,6 @@ import type { Day } from '../time.ts'
 
 /** Compares a bank's statement of a day with its debits (docs/api.md#bank-statements). */
 
-/** A debit in our records. */
 export type StatementDebit = {
   reference: string
   provider: string
@@ -108,10 +107,8 @@ const amountOf = ({ amount }: StatementDebit): Pesewas => v.parse(Amount, amount
 const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
   completed_at?.startsWith(date) === true
 
-export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
-  completed_at.startsWith(date)
+export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
 
-/** Returns the fields in which a debit and its row differ. */
 const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
   const { status, completed_at, bank_reference } = debit
   const isKnown = row.bank_reference !== null && bank_reference !== null
@@ -140,11 +137,7 @@ const finder = (debits: readonly StatementDebit[]) => {
   }
 }
 
-/**
- * Compares the rows of a day with the debits of their bank.
- * @param rows the rows of the day
- * @param debits the bank's debits that were completed on the day or that a row names
- */
+/** @param debits the bank's debits that were completed on the day or that a row names */
 export const compareStatement = (
   date: Day,
   rows: readonly StatementRow[],

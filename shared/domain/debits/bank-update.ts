@@ -86,11 +86,7 @@ const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
 export const failureCode = (message: string): FailureCode =>
   CAUSES.find(([words]) => words.test(message))?.[1] ?? 'unknown_error'
 
-/**
- * Applies a bank's report. Returns the same object if the debit already has that status.
- * A fee above the amount is accepted: settlement deducts at most the amount.
- * @returns 422/3001 for an invalid transition, 422/1007 for metadata above 8 KiB
- */
+/** @returns 422/3001 for an invalid transition, 422/1007 for metadata above 8 KiB */
 export const applyBankUpdate = (
   debit: Debit,
   update: BankUpdate,

@@ -57,10 +57,7 @@ export const aboveMaximum = (maximum: Pesewas): Refusal =>
     },
   })
 
-/**
- * Returns 400/3005 for an amount above the rest of a daily limit (docs/api.md#daily-limit).
- * @param day the UTC day, `YYYY-MM-DD`
- */
+/** Returns 400/3005 for an amount above the rest of the daily limit of a UTC day, `YYYY-MM-DD`. */
 export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   new Refusal(3005, {
     details: {

@@ -12,13 +12,15 @@ import type { DebitEventName } from '../webhooks/event-type.ts'
 import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
 
 /** error_details.code of a failed debit (docs/api.md#failure-codes). */
-export type FailureCode =
-  | 'insufficient_funds'
-  | 'invalid_account'
-  | 'transaction_declined'
-  | 'timeout'
-  | 'network_error'
-  | 'unknown_error'
+export const failureCodes = [
+  'insufficient_funds',
+  'invalid_account',
+  'transaction_declined',
+  'timeout',
+  'network_error',
+  'unknown_error',
+] as const
+export type FailureCode = (typeof failureCodes)[number]
 
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
 export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'
@@ -145,7 +147,6 @@ const forwards = (history: readonly Entry[]): Entry[] => {
 export const merged = (layers: readonly Metadata[]): Metadata =>
   Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 
-/** Returns a new debit, with the two events of its charge. */
 export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   facts,
   status: 'pending',
@@ -158,10 +159,7 @@ export const openDebit = (facts: Facts, cause: Cause): Debit => ({
 
 export type Transition = Cause & { to: Status; changes: Changes }
 
-/**
- * Applies a transition. Returns the same object if the debit already has the status.
- * @returns 422/3001 for a forbidden transition (docs/api.md#transitions)
- */
+/** @returns the same object for the same status, 422/3001 for a forbidden transition */
 export const advance = (debit: Debit, { to, changes, ...cause }: Transition): Debit | Refusal => {
   switch (checkTransition(debit.status, to)) {
     case 'unchanged':
@@ -215,10 +213,7 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
     changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
   })
 
-/**
- * Returns the most likely state of a debit when its bank reports: accepted by the bank. Every write
- * must be conditional on it, and no reply may show it.
- */
+/** Returns the most likely state when a bank reports. Writes must be conditional on it. */
 export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
   const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
   const types = ['created', 'pending', 'processing'] as const

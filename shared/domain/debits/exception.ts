@@ -41,10 +41,7 @@ export type ReportException = {
   note?: string
 }
 
-/**
- * Returns the kind of a rejected report.
- * @param reported the status that the bank reported; undefined when the body was rejected
- */
+/** @param reported the status that the bank reported; undefined when the body was rejected */
 export const exceptionKind = (
   status: Status,
   reported: string | undefined,

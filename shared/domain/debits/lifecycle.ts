@@ -22,7 +22,6 @@ export const checkTransition = (from: Status, to: Status): TransitionCheck => {
 /** Reports whether timeouts still apply. */
 export const isOpen = (status: Status): boolean => status === 'pending' || status === 'processing'
 
-/** The timeouts of a debit. */
 export type Clocks = {
   /** After processed_at: fails a debit without approval. */
   approvalSeconds: number

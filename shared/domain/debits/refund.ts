@@ -49,7 +49,6 @@ type RefundCause = {
   debitBankReference?: string | undefined
 }
 
-/** Returns the refund of a debit before its first instruction. */
 export const newRefund = (
   debit: Debit,
   { origin, reason, at, debitBankReference }: RefundCause,
@@ -94,8 +93,7 @@ export const reversalRefund = (debit: Debit): Refund => {
  * Returns a time that is not before the refund was opened. Clocks of workers differ, and the ledger finds
  * a completed refund by its end.
  */
-const notBeforeOpening = ({ createdAt }: Refund, at: Date): Date =>
-  at < createdAt ? createdAt : at
+const notBeforeOpening = ({ createdAt }: Refund, at: Date) => (at < createdAt ? createdAt : at)
 
 export const beginRefund = (refund: Refund, at: Date): Refund => ({
   ...refund,
@@ -118,7 +116,6 @@ export const failRefund = (
   { failure, at }: { failure: string; at: Date },
 ): Refund => ({ ...refund, status: 'failed', failure, failedAt: notBeforeOpening(refund, at) })
 
-/** Returns a failed refund before its next instruction. */
 export const retryRefund = (refund: Refund): Refund => {
   const { uuid, failedAt, failure } = refund
   if (!failedAt || failure === null) throw new Error(`Refund ${uuid} has not failed`)

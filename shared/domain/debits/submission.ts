@@ -1,7 +1,5 @@
 import type { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
-import type { Reference, Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
-import type { PhoneNumber } from '../phone.ts'
 import type { Refusal } from '../refusal.ts'
 import {
   type ApprovalMethod,
@@ -9,17 +7,13 @@ import {
   type Cause,
   type Changes,
   type Debit,
+  type Facts,
   type FailureCode,
 } from './debit.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
-export type Submission = {
-  reference: Reference
-  uuid: Uuid
+export type Submission = Pick<Facts, 'reference' | 'uuid' | 'phone' | 'amount' | 'narration'> & {
   bank: BankIdentifier
-  phone: PhoneNumber
-  amount: Pesewas
-  narration: string
   createdAt: Date
   /** The customer's account at that bank, if known. */
   account: CustomerAccount | undefined
@@ -53,7 +47,6 @@ export type SubmissionResult =
   /** The bank does not reply, also to a repeat: the timeouts decide. */
   | { kind: 'silent' }
 
-/** Applies the final outcome at the bank. */
 export const applyOutcome = (
   debit: Debit,
   outcome: BankOutcome,

@@ -19,9 +19,6 @@ export type Restore = {
   releasedAt: Date | null
 }
 
-/**
- * Reports whether timeouts, payouts and refunds of a provider are held, until an operator has compared
- * its debits with the banks.
- */
+/** Reports whether a restore holds timeouts, payouts and refunds of a provider. */
 export const isHeldBy = (restore: Restore | undefined, provider: ProviderId): boolean =>
   restore !== undefined && restore.releasedAt === null && !restore.released.includes(provider)

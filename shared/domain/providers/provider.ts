@@ -13,7 +13,6 @@ export const ProviderId = v.pipe(
 )
 export type ProviderId = v.InferOutput<typeof ProviderId>
 
-/** The account that receives payouts. */
 export const SettlementAccount = v.object({
   bank: BankIdentifier,
   accountNumber: CustomerAccount.entries.accountNumber,
@@ -21,10 +20,7 @@ export const SettlementAccount = v.object({
 })
 export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
 
-/**
- * The sealed request-signing secrets of a provider. The service accepts `previous`, from before the last
- * rotation, until that time (ISO 8601).
- */
+/** Sealed secrets; the previous one is accepted until its time (ISO 8601). */
 export const RequestSigning = v.object({
   secret: v.string(),
   previous: v.optional(v.object({ secret: v.string(), until: v.string() })),

@@ -22,7 +22,6 @@ export const BatchId = v.pipe(
 )
 export type BatchId = v.InferOutput<typeof BatchId>
 
-/** Parses the id of a batch from a caller's text. */
 export const readBatchId = (text: string | undefined): BatchId | undefined => {
   const parsed = v.safeParse(BatchId, text)
   return parsed.success ? parsed.output : undefined
@@ -109,15 +108,13 @@ export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayA
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
-export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
-  derivedUuid(`payout#${id}#${attempt}`)
+export const payoutUuid = (id: BatchId, attempt: number) => derivedUuid(`payout#${id}#${attempt}`)
 
 type NewBatch = Pick<
   Batch,
   'id' | 'uuid' | 'provider' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
 >
 
-/** Returns a batch before its first line. */
 export const openBatch = (batch: NewBatch): Batch => ({
   ...batch,
   currency: CURRENCY,
@@ -161,11 +158,7 @@ export const addLine = (totals: Totals, line: Line): Totals => {
   }
 }
 
-/** Returns a sealed batch with the sums of its lines. */
-export const withSums = async (
-  batch: Batch,
-  lines: AsyncIterable<Line> | Iterable<Line>,
-): Promise<Batch> => {
+export const withSums = async (batch: Batch, lines: AsyncIterable<Line> | Iterable<Line>) => {
   let totals = noTotals
   let earliest: Date | undefined
   for await (const line of lines) {

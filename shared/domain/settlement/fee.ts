@@ -3,14 +3,8 @@ import { GHS } from 'dinero.js/currencies'
 import { type Pesewas, pesewas } from '../money.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
-/**
- * Splits an amount into fee and net (docs/api.md#fees).
- * @param by the fee or a schedule; undefined: no fee
- */
-export const split = (
-  gross: Pesewas,
-  by: Pesewas | FeeSchedule | undefined,
-): { fee: Pesewas; net: Pesewas } => {
+/** Splits an amount into fee and net, by a fee, a schedule or neither (docs/api.md#fees). */
+export const split = (gross: Pesewas, by: Pesewas | FeeSchedule | undefined) => {
   const full = by === undefined ? 0 : typeof by === 'number' ? by : scheduled(gross, by)
   const fee = pesewas(Math.min(full, gross))
   return { fee, net: pesewas(gross - fee) }

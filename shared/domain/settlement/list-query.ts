@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { cursorAt, pageParameters } from '../page.ts'
 import { oneOf } from '../text.ts'
 
-/** Queries of a provider's settlement operations. */
-
 const POSITION = /^\d{4}-\d{2}-\d{2}#\d{1,4}$/
 
 /** Batches, newest first, by cursor. */

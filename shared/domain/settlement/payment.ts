@@ -15,10 +15,7 @@ type PayoutStart = {
   generation?: number | undefined
 }
 
-/**
- * Starts the payout of a batch. Its net first offsets the batches below zero, in their order. If nothing
- * remains, the batch is completed immediately.
- */
+/** Starts the payout of a batch. Its net first offsets the batches below zero, in their order. */
 export const beginPayment = (
   batch: Batch,
   { belowZero, account, at, generation }: PayoutStart,

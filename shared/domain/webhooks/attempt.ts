@@ -21,27 +21,7 @@ export type Attempt = {
   cause: FailureCause | null
 }
 
-/** Causes without a response, and two kinds of unsuccessful responses. */
-export type FailureCause =
-  | 'connect_timeout'
-  | 'read_timeout'
-  | 'refused'
-  | 'broken'
-  | 'dns'
-  | 'tls'
-  | 'address'
-  | 'redirect'
-  | 'status'
-
-/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
-export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
-
-/** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
-export type Outcome =
-  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
-  | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
-
-/** The groups of causes in the log. */
+/** Causes without a response, and two kinds of unsuccessful responses, each with its group in the log. */
 export const errorClasses = {
   connect_timeout: 'timeout',
   read_timeout: 'timeout',
@@ -52,7 +32,16 @@ export const errorClasses = {
   address: 'address',
   redirect: 'redirect',
   status: 'status',
-} as const satisfies Record<FailureCause, string>
+} as const
+export type FailureCause = keyof typeof errorClasses
+
+/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
+export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
+
+/** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
+export type Outcome =
+  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
+  | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
 
 const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
 const DELAY_CAP_SECONDS = 300
@@ -70,7 +59,6 @@ const causeOf = (outcome: Outcome): FailureCause | null => {
   return outcome.code >= 300 && outcome.code < 400 ? 'redirect' : 'status'
 }
 
-/** Returns the published code of a cause. */
 export const reasonOf = (cause: FailureCause | null): FailureReason | null => {
   if (cause === null) return null
   return errorClasses[cause] === 'timeout' ? 4408 : 4001
@@ -102,7 +90,6 @@ export const attemptOf = (number: number, outcome: Outcome, timing: AttemptTimin
   }
 }
 
-/** Returns the only attempt of a ping. */
 export const pingAttempt = (outcome: Outcome, timing: AttemptTiming): Attempt =>
   attemptOf(1, outcome, timing)
 

@@ -43,7 +43,6 @@ export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMa
 
 type DeliverableEvent = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type' | 'at'>
 
-/** Returns the record before its first attempt. */
 export const newDelivery = (
   { reference, n, generation, provider, type, at }: DeliverableEvent,
   webhook: Pick<Webhook, 'attemptsMax'>,
@@ -129,14 +128,10 @@ const exhausted = (delivery: Delivery, at: Date): Delivery =>
     ? { ...delivery, status: 'delivered' }
     : { ...delivery, status: 'abandoned', failedAt: at }
 
-/** Abandons a delivery without another attempt. */
 export const abandon = (delivery: Delivery, reason: FailureReason, at: Date): Delivery =>
   exhausted({ ...delivery, nextAttemptAt: null, reason }, at)
 
-/**
- * Requests one more attempt (docs/api.md#redelivery). It replaces a due automatic attempt and may exceed
- * the maximum.
- */
+/** Requests one more attempt, which replaces a due one (docs/api.md#redelivery). */
 export const redeliver = (delivery: Delivery, at: Date): Delivery => ({
   ...delivery,
   status: 'pending',

@@ -28,10 +28,7 @@ const published = Object.values(eventTypes).map(({ event }) => event)
 export const EventType = oneOf(published)
 export type EventType = v.InferOutput<typeof EventType>
 
-/**
- * Returns the type in the payload. Providers can choose the published alternative `debit_request.*`;
- * they still subscribe by the other names (docs/api.md#variants).
- */
+/** Returns the type in the payload, in the provider's choice of names (docs/api.md#variants). */
 export const sentType = (
   name: EventName,
   { eventNames }: { eventNames?: 'debit_request' | undefined },

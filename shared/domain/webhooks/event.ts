@@ -38,11 +38,7 @@ export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
-/** Parses the id of a delivery; undefined if the text is not an id. */
-export const parseDeliveryId = (
-  prefix: string,
-  text: string | undefined,
-): Required<EventKey> | undefined =>
+export const parseDeliveryId = (prefix: string, text: string | undefined) =>
   text !== undefined && DELIVERY_ID.test(text) ? deliveryOf(prefix, Number(text)) : undefined
 
 /** Returns the id of an event, the same in every attempt. */
@@ -56,7 +52,6 @@ export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  /** Returns the body as an object. */
   payload: (variant: PayloadVariant) => object
 }
 

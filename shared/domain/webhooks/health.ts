@@ -27,7 +27,6 @@ export const healthState = (health: WebhookHealth): HealthState => {
   return health.failingSince ? 'failing' : 'healthy'
 }
 
-/** Returns the days for which every attempt has failed. */
 export const failingDays = ({ failingSince }: WebhookHealth, at: Date): number =>
   failingSince ? (at.getTime() - failingSince.getTime()) / DAY_MS : 0
 
@@ -55,10 +54,7 @@ const noteSuccess = (health: WebhookHealth, at: Date): WebhookHealth => {
   return failingSince || exhaustedSince || disabledAt ? { ...rest, recoveredAt: at } : health
 }
 
-const noteFailure = (
-  health: WebhookHealth,
-  { at, abandoned }: HealthObservation,
-): WebhookHealth => {
+const noteFailure = (health: WebhookHealth, { at, abandoned }: HealthObservation) => {
   const failing = health.failingSince ? health : { ...health, failingSince: at }
   const exhausted =
     abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing

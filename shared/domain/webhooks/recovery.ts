@@ -14,7 +14,6 @@ export type Recovery = {
   /** The number of pages that are done, and the end of the last one. */
   page: number
   cursor: string | null
-  /** Deliveries that were retried. */
   count: number
   runAt: Date
 }
@@ -39,7 +38,6 @@ const newRecovery = ({ provider, id, now }: NewRecovery) => ({
   runAt: now,
 })
 
-/** Returns a requested recovery of all events since a time. */
 export const requestedRecovery = (request: NewRecovery & { since: Date }): Recovery => ({
   ...newRecovery(request),
   kind: 'asked',
@@ -53,11 +51,9 @@ export const automaticRecovery = (request: NewRecovery): Recovery => ({
   since: secondsAfter(request.now, -AUTOMATIC_SECONDS),
 })
 
-/** Returns the due time of the attempt at an index of a page. */
 export const dueInPage = (runAt: Date, index: number): Date =>
   new Date(runAt.getTime() + Math.floor((index * RECOVERY_PAGE_SECONDS * 1000) / RECOVERY_PAGE))
 
-/** Returns the recovery after one more page. */
 export const afterPage = (
   recovery: Recovery,
   page: { cursor: string | null; retried: number; isLast: boolean },

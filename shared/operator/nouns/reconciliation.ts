@@ -12,10 +12,7 @@ const Cursor = v.object({
   after: v.nullable(v.pipe(v.string(), v.maxLength(100))),
 })
 
-/**
- * The command reads and compares the file, which stays on the machine. It requests the bank's debits
- * from the function in pages, then the debits of uuids that no page contains.
- */
+/** The command requests the bank's debits in pages, then those of uuids that no page contains. */
 export const StatementRequest = v.union([
   v.object({ cursor: v.nullable(Cursor) }),
   v.object({ uuids: v.pipe(v.array(Uuid), v.maxLength(5_000)) }),

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { Batch } from '../../domain/settlement/batch.ts'
@@ -81,4 +81,37 @@ export const readReport = async (
     if (error instanceof NoSuchKey) return undefined
     throw error
   }
+}
+
+/**
+ * The highest generation of the table (docs/api.md#restores), stored in the bucket: a restored table
+ * lacks the records of the restores that it undoes.
+ */
+export type RecordedGeneration = {
+  generation: number
+  /** Whether the table has its record. If not, `restore begin` was interrupted. */
+  isInTable: boolean
+}
+
+const place = () => ({ Bucket: environment.reportsBucket, Key: 'restores/generation.json' })
+
+/** Reads the highest generation; 1 before any restore. */
+export const readGeneration = async (): Promise<RecordedGeneration> => {
+  try {
+    const { Body } = await s3().send(new GetObjectCommand(place()))
+    return JSON.parse((await Body?.transformToString()) ?? '')
+  } catch (error) {
+    if (error instanceof NoSuchKey) return { generation: 1, isInTable: true }
+    throw error
+  }
+}
+
+export const writeGeneration = async (recorded: RecordedGeneration): Promise<void> => {
+  await s3().send(
+    new PutObjectCommand({
+      ...place(),
+      Body: JSON.stringify(recorded),
+      ContentType: 'application/json',
+    }),
+  )
 }

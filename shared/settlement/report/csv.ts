@@ -9,10 +9,7 @@ const GUARDED = /^(?:['\t\r\n]|[\s\p{DI}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])
 // Spreadsheets with a decimal comma split at semicolons.
 const NEEDS_QUOTES = /[",;\t\r\n]/
 
-/**
- * Prefixes free text with an apostrophe if a spreadsheet would evaluate it. Different texts stay
- * different. Not for amounts: a negative one begins with its sign.
- */
+/** Prefixes text that a spreadsheet would evaluate with an apostrophe. Not for amounts. */
 export const guarded = (text: string): string => (GUARDED.test(text) ? `'${text}` : text)
 
 const quoted = (field: string): string =>

@@ -17,11 +17,7 @@ export type Lines = Iterable<Line> | AsyncIterable<Line>
  * text is consumed, so memory stays constant.
  * @throws Error before the last chunk if the lines do not add up to the batch's totals
  */
-export const render = (
-  format: ReportFormat,
-  batch: Batch,
-  lines: Lines,
-): AsyncGenerator<string, void, undefined> =>
+export const render = (format: ReportFormat, batch: Batch, lines: Lines) =>
   format === 'json' ? json(batch, lines) : csv(batch, lines)
 
 async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, undefined> {

@@ -5,10 +5,10 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { find, type Item, readCollection, type Write } from '../table.ts'
+import * as db from '../table.ts'
 
 /** Removes the simulated connector where the stage does not allow it: money must be real there. */
-const fromBankItem = (item: Item): Bank => {
+const fromBankItem = (item: db.Item): Bank => {
   const bank = settingsIn<Bank>(item)
   const isSimulated = bank.connector === 'sandbox' && !environment.sandboxBank
   return isSimulated ? { ...bank, connector: 'none' } : bank
@@ -26,50 +26,38 @@ export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> =>
   return cached ?? new Map()
 }
 
-/** Lists all banks by identifier, strongly consistent. */
-export const listBanks = async (): Promise<Bank[]> =>
-  (await readCollection(keys.banks.pk)).map(fromBankItem)
+export const listBanks = async () => (await db.readCollection(keys.banks.pk)).map(fromBankItem)
 
-/** Reads one bank, strongly consistent. */
-export const findBank = (identifier: string): Promise<Bank | undefined> =>
-  find(keys.bank(identifier), fromBankItem)
+export const findBank = (identifier: string) => db.find(keys.bank(identifier), fromBankItem)
 
-/**
- * Changes a bank: see {@link changeSettings}.
- * @param alongside writes in the same transaction: connector settings, the record of the change
- */
+/** @param alongside writes in the same transaction: connector settings, the record of the change */
 export const changeBank = <C extends Bank | Refusal | undefined>(
   identifier: BankIdentifier,
   change: (previous: Bank | undefined) => C | Promise<C>,
-  alongside: (previous: Bank | undefined, next: Bank) => readonly Write[],
+  alongside: (previous: Bank | undefined, next: Bank) => readonly db.Write[],
   runtime: Runtime,
 ): Promise<C> => {
   const form = { entity: 'bank', from: fromBankItem, to: (bank: Bank) => bank }
   return changeSettings(keys.bank(identifier), form, change, alongside, runtime)
 }
 
-/** Reads the account of a phone number at one bank. */
 export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
-  find(keys.account(phone, bank), settingsIn<CustomerAccount>)
+  db.find(keys.account(phone, bank), settingsIn<CustomerAccount>)
 
-/** Lists all accounts of a phone number. */
-export const listAccounts = async (
-  phone: PhoneNumber,
-): Promise<{ bank: string; account: CustomerAccount }[]> => {
+export const listAccounts = async (phone: PhoneNumber) => {
   const { pk, sk: prefix } = keys.account(phone, '')
-  const items = await readCollection(pk)
+  const items = await db.readCollection(pk)
   return items.map((item) => ({
     bank: String(item.sk).slice(prefix.length),
     account: settingsIn<CustomerAccount>(item),
   }))
 }
 
-/** Links an account, in place of an earlier one: see {@link changeSettings}. */
 export const putAccount = (
   phone: string,
   bank: string,
   account: CustomerAccount,
-  alongside: (previous: CustomerAccount | undefined, next: CustomerAccount) => readonly Write[],
+  alongside: (previous: CustomerAccount | undefined, next: CustomerAccount) => readonly db.Write[],
   runtime: Runtime,
 ): Promise<CustomerAccount> =>
   changeSettings(
@@ -84,7 +72,6 @@ export const putAccount = (
 export const removeAccount = (
   phone: string,
   bank: string,
-  alongside: (previous: CustomerAccount) => readonly Write[],
+  alongside: (previous: CustomerAccount) => readonly db.Write[],
   runtime: Runtime,
-): Promise<boolean> =>
-  removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside, runtime)
+) => removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside, runtime)

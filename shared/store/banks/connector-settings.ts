@@ -1,30 +1,35 @@
 import type { BankIdentifier, ConnectorSettings } from '../../domain/banks/bank.ts'
-import type { Runtime } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
-import { find, putWrite, tableName, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 
 /** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
-export const findConnectorSettings = (
-  bank: BankIdentifier,
-): Promise<ConnectorSettings | undefined> =>
-  find(keys.connector(bank), async (item) => {
-    const settings = withoutKeys<ConnectorSettings>(item)
+export const findConnectorSettings = (bank: BankIdentifier) =>
+  db.find(keys.connector(bank), async (item) => {
+    const settings = db.withoutKeys<ConnectorSettings>(item)
     return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
   })
 
-/** Returns the write of connector settings, for the transaction that changes the bank. */
+/** Returns what a connector needs to connect to its bank. */
+export const connectionConfig = ({ now }: Pick<Runtime, 'now'>, timeoutSeconds: number) => ({
+  settingsOf: findConnectorSettings,
+  now,
+  timeoutSeconds,
+  localPeers: environment.localPeers,
+})
+
 export const connectorWrite = async (
   bank: BankIdentifier,
   settings: ConnectorSettings,
   runtime: Pick<Runtime, 'randomBytes'>,
 ) => {
   const secret = await seal(settings.secret, ownerOf(bank), runtime)
-  return putWrite({ ...keys.connector(bank), entity: 'connector', ...settings, secret })
+  return db.putWrite({ ...keys.connector(bank), entity: 'connector', ...settings, secret })
 }
 
 export const connectorRemoval = (bank: BankIdentifier) => ({
-  Delete: { TableName: tableName(), Key: keys.connector(bank) },
+  Delete: { TableName: db.tableName(), Key: keys.connector(bank) },
 })
 
 /** Differs from every provider id: webhook secrets are sealed with the same key. */

@@ -9,7 +9,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
-import { expiresAt, isNew, putWrite, read, table, updateWrite, type Write } from '../table.ts'
+import * as db from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { toDebitItem } from './debit-item.ts'
 
@@ -51,7 +51,7 @@ export const createDebit = async (
     const ClientRequestToken = tokenOf(newDebit)
     const TransactItems = creationWrites(newDebit)
     const input = { ClientRequestToken, TransactItems }
-    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)
+    await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)
     return { kind: 'created', debit }
   } catch (error) {
     if (error instanceof TransactionCanceledException) return explainCancelled(newDebit, error)
@@ -64,20 +64,20 @@ const TOKEN_LENGTH_MAX = 36
 const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
   sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
 
-const creationWrites = (newDebit: NewDebit): Write[] => {
+const creationWrites = (newDebit: NewDebit): db.Write[] => {
   const { facts } = newDebit.debit
   return [
-    putWrite(toDebitItem(newDebit.debit), isNew),
-    putWrite(
+    db.putWrite(toDebitItem(newDebit.debit), db.isNew),
+    db.putWrite(
       {
         ...keys.partnerReference(facts.provider, facts.partnerReference),
         reference: facts.reference,
         request: sha256(newDebit.fingerprint),
       },
-      isNew,
+      db.isNew,
     ),
     // The facts save a read when the bank reports. Only metadata is not needed then.
-    putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, isNew),
+    db.putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, db.isNew),
     ...dayTotalWrite(newDebit),
   ]
 }
@@ -88,24 +88,22 @@ const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
     ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
     : 'amountTotal <= :room'
 
-const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): Write[] => {
+const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): db.Write[] => {
   if (facts.countedOn === undefined) return []
   return [
-    updateWrite(keys.dayTotal(facts.provider, facts.countedOn), {
+    db.updateWrite(keys.dayTotal(facts.provider, facts.countedOn), {
       UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
       ...(dailyLimit !== undefined && { ConditionExpression: fits(facts.amount, dailyLimit) }),
       ExpressionAttributeValues: {
         ':amount': facts.amount,
         ...(dailyLimit !== undefined && { ':room': dailyLimit - facts.amount }),
-        ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
+        ':expires': db.expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
       },
     }),
   ]
 }
 
-/**
- * Checks for a replay first, so that an existing debit is never rejected by limits or by its own keys.
- */
+/** Checks for a replay first, so that no limit rejects an existing debit. */
 const explainCancelled = async (
   newDebit: NewDebit,
   error: TransactionCanceledException,
@@ -125,10 +123,7 @@ const explainCancelled = async (
  * Reads the outcome of a write whose response was lost. If the write is still in flight, the caller's
  * retry with the same partner_reference finds it.
  */
-const confirmUnknown = async (
-  newDebit: NewDebit,
-  error: unknown,
-): Promise<CreateResult | Refusal> => {
+const confirmUnknown = async (newDebit: NewDebit, error: unknown) => {
   const claim = await findClaim(newDebit.debit)
   if (!claim) throw error
   return resultOfClaim(newDebit, claim)
@@ -146,20 +141,17 @@ const resultOfClaim = (newDebit: NewDebit, claim: ReferenceClaim): CreateResult 
       }
 
 const findClaim = ({ facts }: Debit): Promise<ReferenceClaim | undefined> =>
-  read<ReferenceClaim>(keys.partnerReference(facts.provider, facts.partnerReference))
+  db.read<ReferenceClaim>(keys.partnerReference(facts.provider, facts.partnerReference))
 
 export const findByPartnerReference = async (
   provider: ProviderId,
   partnerReference: string,
   fingerprint: string,
 ): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
-  const claim = await read<ReferenceClaim>(keys.partnerReference(provider, partnerReference))
+  const claim = await db.read<ReferenceClaim>(keys.partnerReference(provider, partnerReference))
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }
 
 /** Returns the counted pesewas of a provider and UTC day; undefined without a counter. */
-export const findDayTotal = async (
-  provider: ProviderId,
-  day: string,
-): Promise<number | undefined> =>
-  (await read<{ amountTotal?: number }>(keys.dayTotal(provider, day)))?.amountTotal
+export const findDayTotal = async (provider: ProviderId, day: string) =>
+  (await db.read<{ amountTotal?: number }>(keys.dayTotal(provider, day)))?.amountTotal

@@ -1,12 +1,4 @@
-import {
-  type Cause,
-  type Changes,
-  type Debit,
-  type Entry,
-  type Facts,
-  stateAt,
-} from '../../domain/debits/debit.ts'
-import type { BatchId } from '../../domain/settlement/batch.ts'
+import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
 import { keys } from '../keys.ts'
 import { withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
@@ -17,38 +9,8 @@ import { dueAttributes } from '../work-index.ts'
  * its depth nor its numbers.
  */
 
-type WrittenChanges = Omit<Changes, 'metadata'> & { metadata?: string }
-
-export type WrittenEntry = {
-  type: Entry['type']
-  at?: number
-  by?: string
-  rid?: string
-  gen?: number
-  set?: WrittenChanges
-}
-
-export type DebitItem = Omit<Facts, 'metadata'> & {
-  pk: string
-  sk: string
-  entity: 'debit'
-  byStatus: string
-  byCustomer: string
-  byTime: string
-  /** Present while the sweep or settlement must check the debit. */
-  work?: string
-  due?: string
-  metadata?: string
-  status: Debit['status']
-  version: number
-  history: WrittenEntry[]
-  approval?: { at: number; by: string; rid: string }
-  settledIn?: BatchId
-  adjustedIn?: BatchId
-}
-
 /** @param previous the entry before it, whose time and cause it may share */
-export const writeEntry = (entry: Entry, previous?: Entry): WrittenEntry => {
+export const writeEntry = (entry: Entry, previous?: Entry) => {
   const { generation = 1 } = entry
   const { metadata, ...plain } = entry.changes
   const set = { ...plain, ...(metadata && { metadata: JSON.stringify(metadata) }) }
@@ -61,6 +23,8 @@ export const writeEntry = (entry: Entry, previous?: Entry): WrittenEntry => {
     ...(Object.keys(set).length > 0 && { set }),
   }
 }
+
+type WrittenEntry = ReturnType<typeof writeEntry>
 
 const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
   const entries: Entry[] = []
@@ -97,7 +61,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
     : dueAttributes(facts.reference, updatedAt)
 }
 
-export const toDebitItem = (debit: Debit): DebitItem => {
+export const toDebitItem = (debit: Debit) => {
   const { facts, status, version, history } = debit
   const { metadata, ...plain } = facts
   const { createdAt } = stateAt(debit, 0)
@@ -117,11 +81,11 @@ export const toDebitItem = (debit: Debit): DebitItem => {
   }
 }
 
+type DebitItem = ReturnType<typeof toDebitItem> & Pick<Debit, 'settledIn' | 'adjustedIn'>
+
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
-    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity' | 'byStatus' | 'byTime' | 'work' | 'due'>>(
-      item,
-    )
+    withoutKeys<DebitItem>(item)
   const { byCustomer, ...plain } = rest
   return {
     facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },

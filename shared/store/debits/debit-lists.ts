@@ -25,8 +25,7 @@ import { findDebits, type Unreadable } from './debits.ts'
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 
-const referenceAt = (position: string): Reference =>
-  position.slice(position.indexOf('#') + 1) as Reference
+const referenceAt = (position: string) => position.slice(position.indexOf('#') + 1) as Reference
 
 export type DebitPage = {
   debits: Debit[]
@@ -65,8 +64,7 @@ export const listDebits = (
   filter: DebitFilter,
   place: PagePlace,
   unreadable: Unreadable,
-): Promise<DebitPage> =>
-  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
+) => readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
 
 export const countDebits = async (provider: ProviderId, filter: DebitFilter): Promise<Count> => {
   const counted = await Promise.all(
@@ -86,11 +84,7 @@ const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
 }
 
 /** Lists a page of a customer's debits. It is short if it reaches the bound of examined entries. */
-export const listByCustomer = (
-  filter: CustomerFilter,
-  place: PagePlace,
-  unreadable: Unreadable,
-): Promise<DebitPage> =>
+export const listByCustomer = (filter: CustomerFilter, place: PagePlace, unreadable: Unreadable) =>
   readPage(
     customerLists(filter),
     place,
@@ -114,10 +108,7 @@ export const sumByCustomer = async (
   return { ...sum, amount: pesewas(sum.amount) }
 }
 
-/**
- * Lists references of a provider's debits in one status, in the order of their creation.
- * @returns at most `limit` of them, and the position that the next ones follow; null: no more
- */
+/** @returns at most `limit` references by creation, and the position of the next; null: no more */
 export const listCreated = async (
   provider: ProviderId,
   status: Status,

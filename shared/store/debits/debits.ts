@@ -3,12 +3,10 @@ import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/
 import { type Reference, readReference, type Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
-import { find, read, readMany, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
-/** Reads a debit, strongly consistent. */
-export const findDebit = (reference: Reference): Promise<Debit | undefined> =>
-  find(keys.debit(reference), fromDebitItem)
+export const findDebit = (reference: Reference) => db.find(keys.debit(reference), fromDebitItem)
 
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void
@@ -17,15 +15,12 @@ const rethrow: Unreadable = (_, error) => {
   throw error
 }
 
-/**
- * Reads many debits, strongly consistent, without those that do not exist.
- * @param unreadable handles each debit that cannot be parsed, so that the others are returned
- */
+/** @param unreadable handles each debit that cannot be parsed, so that the others are returned */
 export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,
 ): Promise<Map<Reference, Debit>> => {
-  const items = await readMany([...new Set(references)].map(keys.debit))
+  const items = await db.readMany([...new Set(references)].map(keys.debit))
   const debits = new Map<Reference, Debit>()
   for (const item of items) {
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference
@@ -42,21 +37,14 @@ export const findDebits = async (
 }
 
 /** Reads a debit of a provider. Debits of other providers do not exist (docs/api.md#not-found). */
-export const findProviderDebit = async (
-  provider: ProviderId,
-  reference: string | undefined,
-): Promise<Debit | undefined> => {
+export const findProviderDebit = async (provider: ProviderId, reference: string | undefined) => {
   const valid = readReference(reference)
   const debit = valid && (await findDebit(valid))
   return debit?.facts.provider === provider ? debit : undefined
 }
 
-/** Finds the debit of a provider's own reference, strongly consistent. */
-export const findByOwnReference = async (
-  provider: ProviderId,
-  partnerReference: string,
-): Promise<Debit | undefined> => {
-  const claim = await read<{ reference: Reference }>(
+export const findByOwnReference = async (provider: ProviderId, partnerReference: string) => {
+  const claim = await db.read<{ reference: Reference }>(
     keys.partnerReference(provider, partnerReference),
   )
   return claim && findProviderDebit(provider, claim.reference)
@@ -66,11 +54,8 @@ export const findByOwnReference = async (
  * Finds a debit by its uuid at the bank in one read, from the copy of its facts in the pointer. Its
  * state is assumed: every write must be conditional on it.
  */
-export const findBankDebitByUuid = async (
-  bank: BankIdentifier,
-  uuid: Uuid,
-): Promise<Debit | undefined> => {
-  const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
-  const assumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
+export const findBankDebitByUuid = async (bank: BankIdentifier, uuid: Uuid) => {
+  const pointer = await db.read<Record<string, unknown>>(keys.uuid(uuid))
+  const assumed = pointer && assumeProcessing(db.withoutKeys<Omit<Facts, 'metadata'>>(pointer))
   return assumed?.facts.bank.identifier === bank ? assumed : undefined
 }

@@ -5,29 +5,12 @@ import { newestFirst } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  type Item,
-  keyOf,
-  putWrite,
-  queryPages,
-  readCollection,
-  readMany,
-  type Span,
-  spanQuery,
-  table,
-  updateWrite,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 
-/**
- * Records of rejected bank reports and failed refunds, in a list of open and a list of resolved ones
- * (docs/api.md#exceptions).
- */
+/** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
-const fromItem = (item: Item): ReportException =>
-  fromStored<ReportException>(withoutKeys(item), ['at'])
+const fromItem = (item: db.Item) => fromStored<ReportException>(db.withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception.reference, exception.requestId),
@@ -38,16 +21,15 @@ const itemOf = (exception: ReportException) => ({
 })
 
 export const putException = async (exception: ReportException): Promise<void> => {
-  await table.send(new PutCommand(exceptionWrite(exception).Put))
+  await db.table.send(new PutCommand(exceptionWrite(exception).Put))
 }
 
-/** Returns the write of an exception, for the transaction of its cause. */
-export const exceptionWrite = (exception: ReportException) => putWrite(itemOf(exception))
+export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf(exception))
 
 /** Lists the exceptions of one debit, in the order of their request ids. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> => {
   const { pk, prefix } = keys.exceptionsOf(reference)
-  return (await readCollection(pk, prefix)).map(fromItem)
+  return (await db.readCollection(pk, prefix)).map(fromItem)
 }
 
 export type ExceptionStatus = 'open' | 'resolved'
@@ -57,28 +39,25 @@ const PAGE_SIZE = 100
 /** Lists exceptions of one status, newest first. The index may lag behind new and resolved ones. */
 export async function* exceptionPages(
   status: ExceptionStatus,
-  span: Span = { from: new Date(0), before: new Date('9999-01-01') },
+  span: db.Span = { from: new Date(0), before: new Date('9999-01-01') },
 ): AsyncGenerator<ReportException[]> {
-  const query = spanQuery(keys.exceptions(status), span)
-  for await (const page of queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
-    const items = await readMany(page.map(keyOf))
+  const query = db.spanQuery(keys.exceptions(status), span)
+  for await (const page of db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
+    const items = await db.readMany(page.map(db.keyOf))
     yield items.map(fromItem).sort(newestFirst)
   }
 }
 
 type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
 
-/**
- * Marks an open exception as resolved; a resolved one is unchanged.
- * @param alongside writes in the same transaction, such as the record of the change
- */
+/** Marks an open exception as resolved; a resolved one is unchanged. */
 export const resolveException = async (
   { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<void> => {
-  const update = updateWrite(keys.exception(reference, requestId), {
+  const update = db.updateWrite(keys.exception(reference, requestId), {
     UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {

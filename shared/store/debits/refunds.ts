@@ -5,19 +5,7 @@ import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  find,
-  hasVersion,
-  type Item,
-  isNew,
-  putWrite,
-  queryPages,
-  readMany,
-  type Span,
-  spanQuery,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 
@@ -41,40 +29,33 @@ const itemOf = (refund: Refund) => ({
   failed: refund.failed.map(toStored),
 })
 
-export const fromRefundItem = (item: Item): Refund => {
-  const refund = fromStored<Refund>(withoutKeys(item), TIMES)
+export const fromRefundItem = (item: db.Item): Refund => {
+  const refund = fromStored<Refund>(db.withoutKeys(item), TIMES)
   const failed = refund.failed.map((attempt) =>
     fromStored<Refund['failed'][number]>(attempt, ['failedAt']),
   )
   return { ...refund, failed }
 }
 
-export const findRefund = (reference: Reference): Promise<Refund | undefined> =>
-  find(keys.refund(reference), fromRefundItem)
+export const findRefund = (reference: Reference) => db.find(keys.refund(reference), fromRefundItem)
 
-/** Reads the refunds of many debits, in no order. */
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
-  (await readMany(references.map(keys.refund))).map(fromRefundItem)
+  (await db.readMany(references.map(keys.refund))).map(fromRefundItem)
 
 /** Reads the refund of a debit; only reversed and failed debits can have one. */
 export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
   status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
 
-/** Returns the write that creates a refund, for the transaction of its cause. */
-export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew)
+export const refundCreation = (refund: Refund) => db.putWrite(itemOf(refund), db.isNew)
 
-/** Returns the write that replaces a refund if it is unchanged. */
 export const refundReplacement = (previous: Refund, next: Refund) =>
-  putWrite(itemOf({ ...next, version: previous.version + 1 }), hasVersion(previous.version))
+  db.putWrite(itemOf({ ...next, version: previous.version + 1 }), db.hasVersion(previous.version))
 
-/**
- * Replaces a refund, with other writes in one transaction.
- * @returns undefined when another worker was first
- */
+/** Replaces a refund. @returns undefined when another worker was first */
 export const replaceRefund = async (
   previous: Refund,
   next: Refund,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<Refund | undefined> => {
   const { Put } = refundReplacement(previous, next)
@@ -84,18 +65,15 @@ export const replaceRefund = async (
 
 const PAGE_SIZE = 100
 
-/**
- * Lists open and failed refunds by their creation, or completed ones by their completion, oldest
- * first. The index may lag.
- */
+/** Lists due refunds by their creation, or completed ones by their completion, oldest first. */
 export async function* refundPages(
   list: 'due' | 'completed',
-  span: Span,
+  span: db.Span,
 ): AsyncGenerator<Refund[]> {
-  const query = spanQuery(keys.refunds(list), span)
-  for await (const page of queryPages({ ...query, Limit: PAGE_SIZE })) {
+  const query = db.spanQuery(keys.refunds(list), span)
+  for await (const page of db.queryPages({ ...query, Limit: PAGE_SIZE })) {
     const references = page.map(({ pk }) => String(pk).slice('DEBIT#'.length) as Reference)
-    const items = await readMany(references.map(keys.refund))
+    const items = await db.readMany(references.map(keys.refund))
     yield items.map(fromRefundItem)
   }
 }

@@ -9,7 +9,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
-import { table, tableName, updateWrite, type Write } from '../table.ts'
+import * as db from '../table.ts'
 import { failedConditions, transactionMet, withConflictRetries } from '../transactions.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
@@ -17,7 +17,7 @@ import { findDebit } from './debits.ts'
 /** Returns the next state, the unchanged object to write nothing, or a refusal. */
 type Decide = (current: Debit) => Debit | Refusal
 /** Writes in the transaction of a transition, such as the record of an operator's change. */
-type OtherWrites = (previous: Debit, next: Debit) => readonly Write[]
+type OtherWrites = (previous: Debit, next: Debit) => readonly db.Write[]
 
 /**
  * Applies `decide` and writes the result if the debit is unchanged since it was read; otherwise reads
@@ -27,14 +27,7 @@ export const transition = (
   debit: Debit,
   decide: Decide,
   runtime: Jitter,
-): Promise<Debit | Refusal> => transitionWith(debit, decide, () => [], runtime)
-
-/** Applies a transition with other writes in the same transaction. */
-export const transitionWith = (
-  debit: Debit,
-  decide: Decide,
-  alongside: OtherWrites,
-  runtime: Jitter,
+  alongside: OtherWrites = () => [],
 ): Promise<Debit | Refusal> =>
   optimistically(`Debit ${debit.facts.reference}`, async (race) => {
     const current = race === 1 ? debit : await reload(debit)
@@ -60,12 +53,8 @@ export const transitionAssumed = async (
   return committed ?? transitionFresh(assumed, decide, runtime)
 }
 
-/** Reads a debit again, then applies a transition. */
-export const transitionFresh = async (
-  debit: Debit,
-  decide: Decide,
-  runtime: Jitter,
-): Promise<Debit | Refusal> => transition(await reload(debit), decide, runtime)
+export const transitionFresh = async (debit: Debit, decide: Decide, runtime: Jitter) =>
+  transition(await reload(debit), decide, runtime)
 
 const reload = async ({ facts }: Debit): Promise<Debit> => {
   const debit = await findDebit(facts.reference)
@@ -77,9 +66,9 @@ const reload = async ({ facts }: Debit): Promise<Debit> => {
 const commit = async (
   previous: Debit,
   next: Debit,
-  others: readonly Write[],
+  others: readonly db.Write[],
   runtime: Jitter,
-): Promise<Debit | undefined> => {
+) => {
   try {
     const write = () => writeTransition(previous, next, others)
     return (await withConflictRetries(write, runtime)) ?? (await findCommitted(next))
@@ -92,12 +81,8 @@ const commit = async (
 }
 
 /** Returns undefined when the debit has changed since it was read. */
-const writeTransition = async (
-  previous: Debit,
-  next: Debit,
-  others: readonly Write[],
-): Promise<Debit | undefined> => {
-  const update = { TableName: tableName(), ...transitionExpression(previous, next) }
+const writeTransition = async (previous: Debit, next: Debit, others: readonly db.Write[]) => {
+  const update = { TableName: db.tableName(), ...transitionExpression(previous, next) }
   const { countedOn } = next.facts
   if (next.status === 'failed' && countedOn !== undefined) {
     const { kind } = await writeWithDayTotal(update, next.facts, countedOn, others)
@@ -105,11 +90,13 @@ const writeTransition = async (
   }
   if (others.length > 0) {
     const TransactItems = [{ Update: update }, ...others]
-    const isWritten = await transactionMet(table.send(new TransactWriteCommand({ TransactItems })))
+    const isWritten = await transactionMet(
+      db.table.send(new TransactWriteCommand({ TransactItems })),
+    )
     return isWritten ? reload(next) : undefined
   }
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await db.table.send(
       new UpdateCommand({ ...update, ReturnValues: 'ALL_NEW' }),
     )
     return Attributes && fromDebitItem(Attributes)
@@ -131,16 +118,16 @@ const writeWithDayTotal = async (
   update: ReturnType<typeof transitionExpression> & { TableName: string },
   { provider, amount }: Debit['facts'],
   day: string,
-  others: readonly Write[],
+  others: readonly db.Write[],
 ): Promise<{ kind: 'written' | 'changed' | 'no day total' }> => {
-  const decrement = updateWrite(keys.dayTotal(provider, day), {
+  const decrement = db.updateWrite(keys.dayTotal(provider, day), {
     UpdateExpression: 'ADD amountTotal :back',
     ConditionExpression: 'amountTotal >= :amount',
     ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
   })
   try {
     const TransactItems = [{ Update: update }, decrement, ...others]
-    await table.send(new TransactWriteCommand({ TransactItems }))
+    await db.table.send(new TransactWriteCommand({ TransactItems }))
     return { kind: 'written' }
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error

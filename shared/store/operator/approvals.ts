@@ -4,25 +4,15 @@ import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  find,
-  type Item,
-  isNew,
-  putWrite,
-  queryPages,
-  updateIf,
-  updateWrite,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
 
 const TIMES = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
 
-const fromItem = (item: Item): Approval => {
-  const { claim, claimedUntil, ...approval } = withoutKeys<Item>(item)
+const fromItem = (item: db.Item): Approval => {
+  const { claim, claimedUntil, ...approval } = db.withoutKeys<db.Item>(item)
   return fromStored<Approval>(approval, TIMES)
 }
 
@@ -34,38 +24,29 @@ export const sealSecrets = (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
-/** Returns the options of a request with its secrets. */
-export const openOptions = async ({
-  id,
-  options,
-  secrets,
-}: Approval): Promise<Record<string, string>> =>
+export const openOptions = async ({ id, options, secrets }: Approval) =>
   secrets ? { ...options, ...JSON.parse(await unseal(secrets, ownerOf(id))) } : options
 
-/** @param alongside writes in the same transaction, such as the record of the request */
 export const putApproval = async (
   approval: Approval,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<void> => {
   const item = { ...keys.approval(approval.id), entity: 'approval', ...toStored(approval) }
-  const { Put } = putWrite(item, isNew)
+  const { Put } = db.putWrite(item, db.isNew)
   if (!(await withConflictRetries(() => putWith(Put, alongside), runtime))) {
     throw new Error(`Two requests for approval have the id ${approval.id}`)
   }
 }
 
-export const findApproval = (id: ApprovalId): Promise<Approval | undefined> =>
-  find(keys.approval(id), fromItem)
+export const findApproval = (id: ApprovalId) => db.find(keys.approval(id), fromItem)
 
 const PAGE_SIZE = 100
 
 /** Lists all requests, newest first, strongly consistent. */
 export async function* approvalPages(): AsyncGenerator<Approval[]> {
-  const pages = queryPages({
-    KeyConditionExpression: 'pk = :approvals',
-    ExpressionAttributeValues: { ':approvals': keys.approvals },
-    ConsistentRead: true,
+  const pages = db.queryPages({
+    ...db.collectionQuery(keys.approvals),
     ScanIndexForward: false,
     Limit: PAGE_SIZE,
   })
@@ -79,18 +60,14 @@ type Decision = {
   reason?: string | undefined
 }
 
-/**
- * Grants or denies a pending request before it expires.
- * @param alongside writes in the same transaction, such as the record of the decision
- * @returns false when the request is decided or expired
- */
+/** @returns false when the request is decided or expired */
 export const decideApproval = (
   id: ApprovalId,
   { decision, by, at, reason }: Decision,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
-  const decided = updateWrite(keys.approval(id), {
+  const decided = db.updateWrite(keys.approval(id), {
     UpdateExpression: `SET decision = :decision, decidedBy = :by, decidedAt = :at${
       reason === undefined ? '' : ', reason = :reason'
     }`,
@@ -109,20 +86,11 @@ export const decideApproval = (
 /** The right of one worker to carry out a granted call, until a time. */
 export type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
-const update = (
-  id: ApprovalId,
-  expression: Parameters<typeof updateIf>[1],
-  runtime: Jitter,
-): Promise<boolean> => withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
+const update = (id: ApprovalId, expression: Parameters<typeof db.updateIf>[1], runtime: Jitter) =>
+  withConflictRetries(() => db.updateIf(keys.approval(id), expression), runtime)
 
-/**
- * Claims a granted call for one worker, so that two workers never carry it out concurrently.
- * @returns false when another worker has the claim, or the call is carried out or expired
- */
-export const claimApproval = (
-  { id, claim, at, until }: CallClaim,
-  runtime: Jitter,
-): Promise<boolean> => {
+/** @returns false when another worker has the claim, or the call is carried out or expired */
+export const claimApproval = ({ id, claim, at, until }: CallClaim, runtime: Jitter) => {
   const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',
     ConditionExpression:

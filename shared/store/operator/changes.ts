@@ -2,19 +2,7 @@ import { type Change, changedFields, type Fields } from '../../domain/operator/c
 import { newestFirst } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { fromStored } from '../stored.ts'
-import {
-  type Item,
-  keyOf,
-  put,
-  putWrite,
-  queryAll,
-  queryPages,
-  readMany,
-  type Span,
-  statusQuery,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 
 /** The record of operators' changes (docs/api.md#changes). The items never expire. */
 
@@ -38,30 +26,29 @@ export const changeWrites = (
   recording: Recording,
   previous: Fields | undefined,
   next: Fields | undefined,
-): Write[] => {
+): db.Write[] => {
   const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  return [putWrite(itemOf({ ...recording, changed }))]
+  return [db.putWrite(itemOf({ ...recording, changed }))]
 }
 
-/** Returns a function that returns the write which records a change of settings. */
 export const changeRecorder =
   <T>(recording: Recording, fieldsOf: (settings: T) => Fields) =>
-  (previous: T | undefined, next?: T): Write[] =>
+  (previous: T | undefined, next?: T): db.Write[] =>
     changeWrites(recording, previous && fieldsOf(previous), next && fieldsOf(next))
 
 /** Records an operator's work before it starts. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
   const { pk, sk, entity, ...members } = itemOf({ ...recording, changed })
-  await put({ pk, sk }, entity, members)
+  await db.put({ pk, sk }, entity, members)
 }
 
-const fromItem = (item: Item): Change => fromStored<Change>(withoutKeys(item), ['at'])
+const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(item), ['at'])
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
-export async function* changesWithin({ from, before }: Span): AsyncGenerator<Change> {
-  const pages = queryPages({
+export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<Change> {
+  const pages = db.queryPages({
     KeyConditionExpression: 'pk = :changes AND sk BETWEEN :from AND :before',
     ExpressionAttributeValues: {
       ':changes': keys.changes,
@@ -74,19 +61,11 @@ export async function* changesWithin({ from, before }: Span): AsyncGenerator<Cha
 }
 
 /** Lists the newest changes, newest first: all, or those of one provider or bank. */
-export const listChanges = async (
-  owner: Pick<Change, 'provider' | 'bank'>,
-  limit: number,
-): Promise<Change[]> => {
+export const listChanges = async (owner: Pick<Change, 'provider' | 'bank'>, limit: number) => {
   const list = keys.changesOf(owner)
   const newest = { ScanIndexForward: false, Limit: limit }
   const items = list
-    ? await readMany((await queryAll({ ...statusQuery(list), ...newest })).map(keyOf))
-    : await queryAll({
-        KeyConditionExpression: 'pk = :changes',
-        ExpressionAttributeValues: { ':changes': keys.changes },
-        ConsistentRead: true,
-        ...newest,
-      })
+    ? await db.readMany((await db.queryAll({ ...db.statusQuery(list), ...newest })).map(db.keyOf))
+    : await db.queryAll({ ...db.collectionQuery(keys.changes), ...newest })
   return items.map(fromItem).sort(newestFirst)
 }

@@ -7,18 +7,13 @@ import { changeSettings, settingsIn } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import { find, type Item, type Write } from '../table.ts'
 
-const fromItem = (item: Item): Restore =>
-  fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
+const fromItem = (item: Item) => fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
 
-/** Reads the last restore, strongly consistent. */
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
 const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 
-/**
- * Returns the generation of new events; undefined before any restore. A warm function caches it,
- * because every write of an event needs it.
- */
+/** Returns the generation of new events, cached; undefined before any restore. */
 export const currentGeneration = async (now: Date): Promise<number | undefined> => {
   const cached = await generations.get(
     'current',
@@ -28,7 +23,6 @@ export const currentGeneration = async (now: Date): Promise<number | undefined> 
   return cached?.generation
 }
 
-/** Changes the last restore: see {@link changeSettings}. */
 export const changeRestore = <C extends Restore | Refusal>(
   change: (previous: Restore | undefined) => C,
   alongside: (previous: Restore | undefined, next: Restore) => readonly Write[],

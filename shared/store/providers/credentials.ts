@@ -5,20 +5,7 @@ import { environment, type Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
-import {
-  find,
-  type Item,
-  isNew,
-  keyOf,
-  putWrite,
-  queryAll,
-  read,
-  readMany,
-  statusQuery,
-  updateWrite,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 import { findProvider } from './providers.ts'
 
@@ -44,7 +31,6 @@ export type Caller = (
   suspended: boolean
   /** SHA-256 of the token. */
   credential: string
-  /** Overrides of the published request limits. */
   limits: RequestLimits
 }
 
@@ -58,7 +44,7 @@ export const findCaller = async (token: string, now: Date): Promise<Caller | und
   const hash = sha256(token)
   const when = { now, seconds: environment.cacheSeconds }
   const cached = await callers.get(hash, when, async () => {
-    const credential = await read<Credential>(keys.credential(hash))
+    const credential = await db.read<Credential>(keys.credential(hash))
     const caller =
       credential && !credential.revokedAt ? await callerOf(credential, hash) : undefined
     return caller && { caller, expiresAt: Date.parse(credential?.expiresOn ?? '') }
@@ -67,10 +53,7 @@ export const findCaller = async (token: string, now: Date): Promise<Caller | und
   return cached && cached.expiresAt <= now.getTime() ? undefined : cached?.caller
 }
 
-const callerOf = async (
-  { kind, owner }: Credential,
-  credential: string,
-): Promise<Caller | undefined> => {
+const callerOf = async ({ kind, owner }: Credential, credential: string) => {
   if (kind === 'bank') {
     const bank = await findBank(owner)
     return bank && { kind, bank: bank.identifier, ...standing(bank), credential }
@@ -92,18 +75,15 @@ const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
 
-/**
- * @param alongside writes in the same transaction, such as the record of the change
- * @returns false when the token is already in use
- */
+/** @returns false when the token is already in use */
 export const putCredential = (
   token: string,
   credential: Credential,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
   const hash = sha256(token)
-  const record = putWrite(
+  const record = db.putWrite(
     {
       ...keys.credential(hash),
       entity: 'credential',
@@ -112,41 +92,35 @@ export const putCredential = (
       byStatus: keys.credentials(credential),
       byTime: `${credential.createdAt}#${hash}`,
     },
-    isNew,
+    db.isNew,
   )
   return transact([record, ...alongside], runtime)
 }
 
 export const credentialId = (token: string): string => sha256(token)
 
-export const findCredential = (id: string): Promise<ListedCredential | undefined> =>
-  find(keys.credential(id), listed)
+export const findCredential = (id: string) => db.find(keys.credential(id), listed)
 
 /** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
-export const listCredentials = async (
-  owner: Pick<ListedCredential, 'kind' | 'owner'>,
-): Promise<ListedCredential[]> => {
-  const entries = await queryAll(statusQuery(keys.credentials(owner)))
-  const items = await readMany(entries.map(keyOf))
+export const listCredentials = async (owner: Pick<ListedCredential, 'kind' | 'owner'>) => {
+  const entries = await db.queryAll(db.statusQuery(keys.credentials(owner)))
+  const items = await db.readMany(entries.map(db.keyOf))
   return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
 }
 
-const listed = (item: Item): ListedCredential => ({
-  ...withoutKeys<Omit<ListedCredential, 'id'>>(item),
+const listed = (item: db.Item): ListedCredential => ({
+  ...db.withoutKeys<Omit<ListedCredential, 'id'>>(item),
   id: keys.credentialHash(String(item.pk)),
 })
 
-/**
- * Revokes a credential. A revoked one keeps its time.
- * @param alongside writes in the same transaction, such as the record of the change
- */
+/** Revokes a credential. A revoked one keeps its time. */
 export const revokeCredential = (
   id: string,
   at: Date,
-  alongside: readonly Write[],
+  alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
-  const update = updateWrite(keys.credential(id), {
+  const update = db.updateWrite(keys.credential(id), {
     UpdateExpression: 'SET revokedAt = :at',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
     ExpressionAttributeValues: { ':at': at.toISOString() },

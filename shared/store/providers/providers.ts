@@ -4,30 +4,25 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
-import { find, queryAll, readMany, statusQuery, type Write } from '../table.ts'
+import * as db from '../table.ts'
 
-export const findProvider = (id: ProviderId): Promise<Provider | undefined> =>
-  find(keys.provider(id), settingsIn<Provider>)
+export const findProvider = (id: ProviderId) => db.find(keys.provider(id), settingsIn<Provider>)
 
 /** Lists the ids of all providers, sorted. The index may lag. */
 export const listProviders = async (): Promise<ProviderId[]> => {
-  const entries = await queryAll(statusQuery(keys.providers))
+  const entries = await db.queryAll(db.statusQuery(keys.providers))
   return entries.map(({ byTime }) => byTime as ProviderId)
 }
 
-/** Reads all providers, by id. */
 export const loadProviders = async (): Promise<Provider[]> => {
-  const items = await readMany((await listProviders()).map(keys.provider))
+  const items = await db.readMany((await listProviders()).map(keys.provider))
   return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 const names = ttlCache<string>({ entriesMax: 10_000 })
 
 /** Returns the names of providers, cached by a warm function. */
-export const providerNames = async (
-  ids: ReadonlySet<ProviderId>,
-  now: Date,
-): Promise<ReadonlyMap<ProviderId, string>> => {
+export const providerNames = async (ids: ReadonlySet<ProviderId>, now: Date) => {
   const when = { now, seconds: environment.cacheSeconds }
   const entries = await Promise.all(
     [...ids].map(async (id) => {
@@ -44,11 +39,10 @@ const toItem = (provider: Provider) => ({
   byTime: provider.id,
 })
 
-/** Changes a provider: see {@link changeSettings}. */
 export const changeProvider = (
   id: ProviderId,
   change: (previous: Provider | undefined) => Provider | Refusal | Promise<Provider | Refusal>,
-  alongside: (previous: Provider | undefined, next: Provider) => readonly Write[],
+  alongside: (previous: Provider | undefined, next: Provider) => readonly db.Write[],
   runtime: Runtime,
 ): Promise<Provider | Refusal> => {
   const form = { entity: 'provider', from: settingsIn<Provider>, to: toItem }

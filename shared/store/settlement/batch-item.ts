@@ -62,5 +62,4 @@ export const toLineItem = (id: Batch['id'], line: Line) => ({
   ...toStored(line),
 })
 
-export const fromLineItem = (item: Item): Line =>
-  fromStored<Line>(withoutKeys(item), ['completedAt'])
+export const fromLineItem = (item: Item) => fromStored<Line>(withoutKeys(item), ['completedAt'])

@@ -15,30 +15,16 @@ import { type Day, fromIso } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
-import {
-  conditionMet,
-  find,
-  hasVersion,
-  putWrite,
-  type QueryInput,
-  queryAll,
-  readMany,
-  statusQuery,
-  table,
-  type Write,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transactWrites, withConflictRetries } from '../transactions.ts'
+import { workQuery } from '../work-index.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
-export const findBatch = (id: BatchId): Promise<Batch | undefined> =>
-  find(keys.batch(id), fromBatchItem)
+export const findBatch = (id: BatchId) => db.find(keys.batch(id), fromBatchItem)
 
 /** Reads a batch of a provider. Batches of other providers do not exist (docs/api.md#not-found). */
-export const findProviderBatch = async (
-  provider: ProviderId,
-  id: string | undefined,
-): Promise<Batch | undefined> => {
+export const findProviderBatch = async (provider: ProviderId, id: string | undefined) => {
   const batchId = readBatchId(id)
   const batch = batchId && (await findBatch(batchId))
   return batch?.provider === provider ? batch : undefined
@@ -63,7 +49,6 @@ const idOf = ({ provider, date, n, generation }: Place, salt: number): BatchId =
 
 type PlaceLookup = { kind: 'batch'; batch: Batch } | { kind: 'free id'; id: BatchId }
 
-/** Finds the batch at a place, or the id for a new one. */
 const findAt = async (place: Place): Promise<PlaceLookup> => {
   for (let salt = 0; ; salt += 1) {
     const id = idOf(place, salt)
@@ -87,10 +72,7 @@ export type Building = { batch: Batch; isNew: boolean }
 
 type BatchRequest = { provider: ProviderId; date: Day; feeSchedule: FeeSchedule | null }
 
-/**
- * Returns the open batch of a provider and a day, or a new one.
- * @param feeSchedule the schedule of the provider, for a new batch
- */
+/** Returns the open batch of a provider and a day, or a new one with the given fee schedule. */
 export const findOpenBatch = async (
   { provider, date, feeSchedule }: BatchRequest,
   { now }: Pick<Runtime, 'now'>,
@@ -109,22 +91,15 @@ export const findOpenBatch = async (
   }
 }
 
-/**
- * Replaces the header of a batch if it is unchanged. A conflicting write of lines delays it.
- * @returns undefined when another worker was first
- */
-export const replaceBatch = async (
-  previous: Batch,
-  batch: Batch,
-  runtime: Jitter,
-): Promise<Batch | undefined> => {
+/** Replaces the header of a batch. @returns undefined when another worker was first */
+export const replaceBatch = async (previous: Batch, batch: Batch, runtime: Jitter) => {
   const next = { ...batch, version: previous.version + 1 }
-  const write = () => table.send(new PutCommand(replacement(previous, next).Put))
-  return (await conditionMet(withConflictRetries(write, runtime))) ? next : undefined
+  const write = () => db.table.send(new PutCommand(replacement(previous, next).Put))
+  return (await db.conditionMet(withConflictRetries(write, runtime))) ? next : undefined
 }
 
 const replacement = (previous: Batch, next: Batch) =>
-  putWrite(toBatchItem(next), hasVersion(previous.version))
+  db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
 export type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
@@ -133,7 +108,7 @@ type WriteOptions = {
   /** Rejects the writes unless the remitted cash covers the payouts that begin. */
   isCovered?: boolean
   /** Writes in the same transaction, such as the record of an operator's change. */
-  alongside?: readonly Write[]
+  alongside?: readonly db.Write[]
 }
 
 /**
@@ -160,8 +135,8 @@ export const replaceBatches = async (
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 
-const readListed = async (query: QueryInput): Promise<Batch[]> =>
-  findBatches((await queryAll(query)).map(({ pk }) => idFrom(pk)))
+const readListed = async (query: db.QueryInput): Promise<Batch[]> =>
+  findBatches((await db.queryAll(query)).map(({ pk }) => idFrom(pk)))
 
 /** Lists the batches of a provider, the newest first. The index may lag. */
 export const listBatches = (
@@ -170,19 +145,17 @@ export const listBatches = (
 ): Promise<Batch[]> => {
   const list = keys.batches(provider)
   const query = before
-    ? statusQuery(list, 'byTime < :before', { ':before': before })
-    : statusQuery(list)
+    ? db.statusQuery(list, 'byTime < :before', { ':before': before })
+    : db.statusQuery(list)
   return readListed({ ...query, ScanIndexForward: false, Limit: limit })
 }
 
-/** Lists the batches of a provider since a day. */
 export const listBatchesFrom = (provider: ProviderId, from: Day): Promise<Batch[]> =>
-  readListed(statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
+  readListed(db.statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
 
-/** Lists the batches of a provider and a day. */
 export const listBatchesOfDay = (provider: ProviderId, date: Day): Promise<Batch[]> => {
   const list = keys.batches(provider)
-  return readListed(statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))
+  return readListed(db.statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))
 }
 
 /** The times of a batch, from the index, which may lag. */
@@ -190,7 +163,7 @@ export type BatchTimes = Pick<Batch, 'id' | 'date' | 'completedFrom' | 'sealedAt
 
 /** Lists the times of all batches of a provider, the oldest first, without reading their headers. */
 export const listBatchTimes = async (provider: ProviderId): Promise<BatchTimes[]> => {
-  const entries = await queryAll(statusQuery(keys.batches(provider)))
+  const entries = await db.queryAll(db.statusQuery(keys.batches(provider)))
   return entries.map(({ pk, byTime, completedFrom, sealedAt, completedAt }) => ({
     id: idFrom(pk),
     date: String(byTime).slice(0, DAY_LENGTH) as Day,
@@ -204,18 +177,14 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 /** Reads batches in the order of their ids. */
 export const findBatches = async (ids: readonly BatchId[]): Promise<Batch[]> => {
-  const items = await readMany(ids.map(keys.batch))
+  const items = await db.readMany(ids.map(keys.batch))
   const batches = new Map(items.map(fromBatchItem).map((batch) => [batch.id, batch]))
   return ids.flatMap((id) => batches.get(id) ?? [])
 }
 
 const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
-  const entries = await queryAll({
-    IndexName: 'work',
-    KeyConditionExpression: '#work = :work AND due <= :until',
-    ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: { ':work': work, ':until': until.toISOString() },
-  })
+  const query = workQuery(work, 'due <= :until', { ':until': until.toISOString() })
+  const entries = await db.queryAll(query)
   return entries.map(({ pk }) => idFrom(pk))
 }
 

@@ -2,7 +2,7 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import { type Day, secondsAfter } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { find, type Item, remove, updateIf, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /**
@@ -33,7 +33,7 @@ export const acquireLease = async (
   const lease = { provider, date, holder: newId() }
   const leaseUntil = secondsAfter(now(), LEASE_SECONDS)
   const { work, due } = dueAttributes(provider, leaseUntil)
-  const isAcquired = await updateIf(keys.build(provider, date), {
+  const isAcquired = await db.updateIf(keys.build(provider, date), {
     UpdateExpression:
       'SET entity = :build, provider = :provider, #date = :date, holder = :holder, ' +
       'leaseUntil = :until, #work = :work, due = :due, ' +
@@ -57,31 +57,26 @@ export const acquireLease = async (
   return isAcquired ? lease : undefined
 }
 
-/** Removes the record of a build that is done. */
 export const completeBuild = async ({ provider, date, holder }: BuildLease): Promise<void> => {
-  await remove(keys.build(provider, date), {
+  await db.remove(keys.build(provider, date), {
     ConditionExpression: 'holder = :holder',
     ExpressionAttributeValues: { ':holder': holder },
   })
 }
 
-/**
- * Releases the lease of a build that is not done.
- * @param isContinued makes the stream start the next builder; otherwise the sweep does
- */
+/** @param isContinued makes the stream start the next builder; otherwise the sweep does */
 export const releaseLease = async (
   { provider, date, holder }: BuildLease,
   { isContinued }: { isContinued: boolean },
 ): Promise<void> => {
-  await updateIf(keys.build(provider, date), {
+  await db.updateIf(keys.build(provider, date), {
     UpdateExpression: 'SET continuations = continuations + :more REMOVE holder, leaseUntil',
     ConditionExpression: 'holder = :holder',
     ExpressionAttributeValues: { ':holder': holder, ':more': isContinued ? 1 : 0 },
   })
 }
 
-export const fromBuildItem = (item: Item): BuildRecord => withoutKeys<BuildRecord>(item)
+export const fromBuildItem = (item: db.Item): BuildRecord => db.withoutKeys<BuildRecord>(item)
 
-/** Reads the record of a build that is not done. */
 export const findBuild = (provider: ProviderId, date: Day): Promise<BuildRecord | undefined> =>
-  find(keys.build(provider, date), fromBuildItem)
+  db.find(keys.build(provider, date), fromBuildItem)

@@ -4,17 +4,7 @@ import type { Funding } from '../../domain/settlement/funding.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  find,
-  type Item,
-  isNew,
-  putWrite,
-  read,
-  readCollection,
-  updateWrite,
-  type Write,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 
 /**
@@ -22,37 +12,26 @@ import { transact } from '../transactions.ts'
  * remittance and of each payout that begins or fails (docs/api.md#ledger).
  */
 
-const fromItem = (item: Item): Funding => fromStored<Funding>(withoutKeys(item), ['recordedAt'])
+const fromItem = (item: db.Item): Funding =>
+  fromStored<Funding>(db.withoutKeys(item), ['recordedAt'])
 
-export const findFunding = (
-  bank: BankIdentifier,
-  reference: string,
-): Promise<Funding | undefined> => find(keys.funding(bank, reference), fromItem)
+export const findFunding = (bank: BankIdentifier, reference: string) =>
+  db.find(keys.funding(bank, reference), fromItem)
 
 /** Lists all remittances or those of one bank, strongly consistent, in no order. */
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
-  (await readCollection(keys.fundings.pk, bank && `${bank}#`)).map(fromItem)
+  (await db.readCollection(keys.fundings.pk, bank && `${bank}#`)).map(fromItem)
 
-/**
- * Records a remittance, with other writes in one transaction.
- * @returns false when the bank's reference is already recorded
- */
-export const putFunding = (
-  funding: Funding,
-  alongside: readonly Write[],
-  runtime: Jitter,
-): Promise<boolean> => {
+/** @returns false when the bank's reference is already recorded */
+export const putFunding = (funding: Funding, alongside: readonly db.Write[], runtime: Jitter) => {
   const key = keys.funding(funding.bank, funding.reference)
-  const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
+  const record = db.putWrite({ ...key, entity: 'funding', ...toStored(funding) }, db.isNew)
   return transact([record, fundsChange(funding.amount), ...alongside], runtime)
 }
 
-/**
- * Returns the write that adds to or subtracts from the cash for payouts.
- * @param isCovered rejects the transaction unless the cash covers the amount
- */
+/** Changes the cash for payouts; with `isCovered`, only if the cash covers the amount. */
 export const fundsChange = (amount: number, { isCovered = false } = {}) =>
-  updateWrite(keys.funds, {
+  db.updateWrite(keys.funds, {
     UpdateExpression: 'SET entity = :funds ADD cash :amount',
     ...(isCovered && { ConditionExpression: 'cash >= :needed' }),
     ExpressionAttributeValues: {
@@ -64,6 +43,6 @@ export const fundsChange = (amount: number, { isCovered = false } = {}) =>
 
 /** Reads the cash for payouts; negative where payouts do not wait for it. */
 export const findFunds = async (): Promise<Pesewas> => {
-  const item = await read<{ cash?: number }>(keys.funds)
+  const item = await db.read<{ cash?: number }>(keys.funds)
   return pesewas(item?.cash ?? 0)
 }

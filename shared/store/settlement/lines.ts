@@ -4,15 +4,7 @@ import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
 import type { Jitter } from '../../runtime.ts'
 import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
-import {
-  isNew,
-  putWrite,
-  queryPages,
-  readCollection,
-  readMany,
-  tableName,
-  updateWrite,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { transactWrites } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
@@ -45,7 +37,7 @@ export const addLines = async (
   runtime: Jitter,
 ): Promise<AddResult> => {
   const writes = [
-    isNewBatch ? putWrite(toBatchItem(batch), isNew) : stillOpen(batch),
+    isNewBatch ? db.putWrite(toBatchItem(batch), db.isNew) : stillOpen(batch),
     ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
   const failed = await transactWrites(writes, runtime)
@@ -57,14 +49,15 @@ export const addLines = async (
 
 const stillOpen = ({ id }: Batch) => ({
   ConditionCheck: {
-    TableName: tableName(),
+    TableName: db.tableName(),
     Key: keys.batch(id),
     ConditionExpression: 'sealedAt = :not',
     ExpressionAttributeValues: { ':not': null },
   },
 })
 
-const lineWrite = ({ id }: Batch, { line }: LineEntry) => putWrite(toLineItem(id, line), isNew)
+const lineWrite = ({ id }: Batch, { line }: LineEntry) =>
+  db.putWrite(toLineItem(id, line), db.isNew)
 
 /** A settled debit leaves the list of unsettled ones. The sweep still checks it if it has not yet. */
 const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date) => {
@@ -72,7 +65,7 @@ const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date)
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
   const due = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
-  return updateWrite(keys.debit(facts.reference), {
+  return db.updateWrite(keys.debit(facts.reference), {
     UpdateExpression: `SET ${mark} = :batch, #version = :next${
       due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
     }`,
@@ -88,7 +81,6 @@ const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date)
   })
 }
 
-/** Counts the lines of a batch, strongly consistent. */
 export const countLines = async (id: BatchId): Promise<number> => {
   let sum = 0
   const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
@@ -105,18 +97,14 @@ const linesQuery = (id: BatchId) => ({
 
 /** Lists the lines of a batch, strongly consistent; the adjustments are first. */
 export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
-  for await (const page of queryPages(linesQuery(id))) yield* page.map(fromLineItem)
+  for await (const page of db.queryPages(linesQuery(id))) yield* page.map(fromLineItem)
 }
 
-/** Lists the adjustment lines of a batch, strongly consistent. */
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
-  (await readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
+  (await db.readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
 
-/** Reads the lines of debits in their batches, by reference. */
-export const findLines = async (
-  settled: readonly { batch: BatchId; reference: Reference }[],
-): Promise<Map<Reference, Line>> => {
+export const findLines = async (settled: readonly { batch: BatchId; reference: Reference }[]) => {
   const lines = settled.map(({ batch, reference }) => keys.line(batch, 'debit', reference))
-  const items = await readMany(lines)
+  const items = await db.readMany(lines)
   return new Map(items.map(fromLineItem).map((line) => [line.reference, line]))
 }

@@ -5,29 +5,15 @@ import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
-import {
-  collectionQuery,
-  expiresAt,
-  find,
-  type Item,
-  isNew,
-  put,
-  putIf,
-  queryAll,
-  read,
-  readCollection,
-  readMany,
-  statusQuery,
-  withoutKeys,
-} from '../table.ts'
+import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
 
 const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, ['at'])
 
-export const fromDeliveryItem = (item: Item): Delivery => {
-  const delivery = fromStored<Delivery>(withoutKeys(item), TIMES)
+export const fromDeliveryItem = (item: db.Item): Delivery => {
+  const delivery = fromStored<Delivery>(db.withoutKeys(item), TIMES)
   return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
@@ -48,41 +34,35 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
 })
 
 export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
-  find(keys.delivery(reference, n), fromDeliveryItem)
+  db.find(keys.delivery(reference, n), fromDeliveryItem)
 
-/** Lists the deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
-  return (await readCollection(pk, prefix)).map(fromDeliveryItem)
+  return (await db.readCollection(pk, prefix)).map(fromDeliveryItem)
 }
 
 /** Reads the existing deliveries of many events, in no order. */
-export const findDeliveries = async (
-  events: readonly { reference: Reference; n: number }[],
-): Promise<Delivery[]> =>
-  (await readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
+export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) =>
+  (await db.readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
     fromDeliveryItem,
   )
 
 /** Attempts before the last one expire: their responses are text of third parties. */
 const ATTEMPT_SECONDS = 30 * DAY_SECONDS
 
-/**
- * Lists the newest stored attempts of a delivery, oldest first. The record has the last one, which wins
- * if a crash left a copy.
- */
+/** Lists the newest stored attempts, oldest first. The record has the last one, which wins. */
 export const listAttempts = async (delivery: Delivery, limit: number): Promise<Attempt[]> => {
   const { reference, n, last } = delivery
   if (!last) return []
   if (last.number === 1) return [last]
   const { pk, prefix } = keys.attempts(reference, n)
-  const newest = await queryAll({
-    ...collectionQuery(pk, prefix),
+  const newest = await db.queryAll({
+    ...db.collectionQuery(pk, prefix),
     ScanIndexForward: false,
     Limit: limit,
   })
   const earlier = newest
-    .map((item) => fromAttempt(withoutKeys<{ attempt: object }>(item).attempt))
+    .map((item) => fromAttempt(db.withoutKeys<{ attempt: object }>(item).attempt))
     .filter(({ number }) => number !== last.number)
     .reverse()
   return [...earlier, last].slice(-limit)
@@ -95,7 +75,7 @@ export const findAttempt = async (
 ): Promise<Attempt | undefined> => {
   if (number > attemptCount) return undefined
   if (last?.number === number) return last
-  const item = await read<{ attempt: object }>(keys.attempt(reference, n, number))
+  const item = await db.read<{ attempt: object }>(keys.attempt(reference, n, number))
   return item && fromAttempt(item.attempt)
 }
 
@@ -106,14 +86,11 @@ export const findAttempt = async (
  * @param previous undefined for a new delivery
  * @returns false when another worker was first
  */
-export const replaceDelivery = async (
-  previous: Delivery | undefined,
-  next: Delivery,
-): Promise<boolean> => {
+export const replaceDelivery = async (previous: Delivery | undefined, next: Delivery) => {
   if (previous?.last && previous.last.number !== next.last?.number) {
     await putAttempt(previous, previous.last)
   }
-  return putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)
+  return db.putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : db.isNew)
 }
 
 const unchanged = (previous: Delivery, next: Delivery) => {
@@ -135,16 +112,16 @@ const unchanged = (previous: Delivery, next: Delivery) => {
 }
 
 const putAttempt = (delivery: Delivery, attempt: Attempt): Promise<void> =>
-  put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
+  db.put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
     n: delivery.n,
     attempt: toStored(attempt),
-    expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
+    expiresAt: db.expiresAt(attempt.at, ATTEMPT_SECONDS),
   })
 
 /** The position of an undelivered event in its provider's list. */
 export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
 
-const positionOf = (item: Item): UndeliveredPosition => {
+const positionOf = (item: db.Item): UndeliveredPosition => {
   const byTime = String(item.byTime)
   const [, reference = '', n = ''] = byTime.split('#')
   return { byTime, reference: reference as Reference, n: Number(n) }
@@ -153,16 +130,13 @@ const positionOf = (item: Item): UndeliveredPosition => {
 type RecoverySpan = { since: Date; until: Date }
 
 const undeliveredQuery = (provider: ProviderId, from: string, until: Date) =>
-  statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
+  db.statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
     ':from': from,
     // Includes the positions of this millisecond, which are longer.
     ':until': `${until.toISOString()}~`,
   })
 
-/**
- * Lists the undelivered events of a provider, oldest first. The index may lag: the record decides.
- * @param after the position that the page follows; null: the start of the span
- */
+/** Lists undelivered events, oldest first. The index may lag: the record decides. */
 export const listUndelivered = async (
   provider: ProviderId,
   { since, until }: RecoverySpan,
@@ -171,11 +145,8 @@ export const listUndelivered = async (
   // The next position is greater by at least one character.
   const from = after === null ? since.toISOString() : `${after} `
   const query = undeliveredQuery(provider, from, until)
-  return (await queryAll({ ...query, Limit: limit })).map(positionOf)
+  return (await db.queryAll({ ...query, Limit: limit })).map(positionOf)
 }
 
-export const countUndelivered = async (
-  provider: ProviderId,
-  { since, until }: RecoverySpan,
-): Promise<number> =>
-  (await queryAll(undeliveredQuery(provider, since.toISOString(), until))).length
+export const countUndelivered = async (provider: ProviderId, { since, until }: RecoverySpan) =>
+  (await db.queryAll(undeliveredQuery(provider, since.toISOString(), until))).length

@@ -5,7 +5,7 @@ import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import { optimistically } from '../optimistic.ts'
-import { expiresAt, isNew, putIf, queryAll, queryPages, updateIf } from '../table.ts'
+import * as db from '../table.ts'
 
 // The feed of a provider's events (docs/api.md#event-feed). Each page is an append-only list of bounded
 // length, so all readers see the same order and miss no event. An event that is relayed twice may
@@ -28,15 +28,13 @@ const entryOf = (text: string): FeedEntry => {
 
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
-/** Reads the newest pages, newest first. */
+const newestFirst = (provider: ProviderId) => ({
+  ...db.collectionQuery(pk(provider)),
+  ScanIndexForward: false,
+})
+
 const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
-  (await queryAll({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(provider) },
-    ScanIndexForward: false,
-    ConsistentRead: true,
-    Limit: count,
-  })) as FeedPage[]
+  (await db.queryAll({ ...newestFirst(provider), Limit: count })) as FeedPage[]
 
 /**
  * The page numbers of a generation are above those of every earlier one. A cursor from before a restore
@@ -125,13 +123,8 @@ const appendPage = async (
   return part.length
 }
 
-const extendPage = (
-  provider: ProviderId,
-  page: number,
-  entries: readonly string[],
-  at: Date,
-): Promise<boolean> =>
-  updateIf(keys.feedPage(provider, page), {
+const extendPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) =>
+  db.updateIf(keys.feedPage(provider, page), {
     UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
     ConditionExpression: 'size(entries) <= :room',
     ExpressionAttributeValues: {
@@ -141,20 +134,18 @@ const extendPage = (
     },
   })
 
-const createPage = (
-  provider: ProviderId,
-  page: number,
-  entries: readonly string[],
-  at: Date,
-): Promise<boolean> => {
+const createPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) => {
   const key = keys.feedPage(provider, page)
-  return putIf({ ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() }, isNew)
+  return db.putIf(
+    { ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() },
+    db.isNew,
+  )
 }
 
 const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
-  await updateIf(keys.feedPage(provider, page), {
+  await db.updateIf(keys.feedPage(provider, page), {
     UpdateExpression: 'SET expiresAt = :expires',
-    ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
+    ExpressionAttributeValues: { ':expires': db.expiresAt(at, RETENTION_SECONDS) },
   })
 }
 
@@ -164,7 +155,7 @@ export const listFeed = async (
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
   const events: { entry: FeedEntry; position: FeedPosition }[] = []
-  const pages = queryPages({
+  const pages = db.queryPages({
     KeyConditionExpression: 'pk = :pk AND sk >= :from',
     // Expired pages may still exist, and `Limit` counts them.
     FilterExpression: 'lastAt >= :oldest',
@@ -202,13 +193,7 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
 
 /** Lists the feed since a time, the newest page first. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  const query = queryPages({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(provider) },
-    ScanIndexForward: false,
-    ConsistentRead: true,
-  })
-  for await (const pages of query) {
+  for await (const pages of db.queryPages(newestFirst(provider))) {
     const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
     if (recent.length < pages.length) return
@@ -218,10 +203,7 @@ export async function* feedPages(provider: ProviderId, since: Date): AsyncGenera
 const FIRST_PAGES = 20
 
 /** Returns the feed since a time as a set, for {@link isInFeed}. */
-export const loadFeedSince = async (
-  provider: ProviderId,
-  since: Date,
-): Promise<ReadonlySet<string>> => {
+export const loadFeedSince = async (provider: ProviderId, since: Date) => {
   for (let count = FIRST_PAGES; ; count *= 4) {
     const pages = await newestPages(provider, count)
     const oldest = pages.at(-1)
@@ -231,5 +213,4 @@ export const loadFeedSince = async (
   }
 }
 
-export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry): boolean =>
-  feed.has(textOf(entry))
+export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry) => feed.has(textOf(entry))

@@ -5,20 +5,19 @@ import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
-import { hasVersion, type Item, isNew, read, tableName, type Write, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 
 type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 
 const readItem = async (provider: ProviderId): Promise<HealthItem> => {
-  const item = await read<Item>(keys.webhookHealth(provider))
-  return item ? withoutKeys<HealthItem>(item) : { version: 0 }
+  const item = await db.read<db.Item>(keys.webhookHealth(provider))
+  return item ? db.withoutKeys<HealthItem>(item) : { version: 0 }
 }
 
 const fromItem = ({ version, ...times }: HealthItem): WebhookHealth =>
   Object.fromEntries(Object.entries(times).map(([name, at]) => [name, new Date(at)]))
 
-export const findHealth = async (provider: ProviderId): Promise<WebhookHealth> =>
-  fromItem(await readItem(provider))
+export const findHealth = async (provider: ProviderId) => fromItem(await readItem(provider))
 
 const slow = ttlCache<{ isSlow: boolean }>({ entriesMax: 10_000 })
 
@@ -31,14 +30,11 @@ export const isSlow = async (provider: ProviderId, now: Date): Promise<boolean> 
   return cached?.isSlow ?? false
 }
 
-/**
- * Changes the health of a webhook with optimistic locking.
- * @param change returns the unchanged object to write nothing
- */
+/** @param change returns the unchanged object to write nothing */
 export const changeHealth = (
   provider: ProviderId,
   change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,
-  alongside: (previous: WebhookHealth, next: WebhookHealth) => readonly Write[] = () => [],
+  alongside: (previous: WebhookHealth, next: WebhookHealth) => readonly db.Write[] = () => [],
 ): Promise<WebhookHealth> =>
   optimistically(`The health of ${provider}'s webhook`, async () => {
     const item = await readItem(provider)
@@ -52,13 +48,13 @@ export const changeHealth = (
 const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => {
   const times = Object.entries(health).map(([name, at]) => [name, at.toISOString()])
   return {
-    TableName: tableName(),
+    TableName: db.tableName(),
     Item: {
       ...keys.webhookHealth(provider),
       entity: 'webhook-health',
       ...Object.fromEntries(times),
       version: version + 1,
     },
-    ...(version === 0 ? isNew : hasVersion(version)),
+    ...(version === 0 ? db.isNew : db.hasVersion(version)),
   }
 }

@@ -3,13 +3,13 @@ import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
-import { expiresAt, find, type Item, putIf, withoutKeys } from '../table.ts'
+import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const RETENTION_SECONDS = 90 * DAY_SECONDS
 
-export const fromRecoveryItem = (item: Item): Recovery => {
-  const { expiresAt, ...recovery } = withoutKeys<Item>(item)
+export const fromRecoveryItem = (item: db.Item): Recovery => {
+  const { expiresAt, ...recovery } = db.withoutKeys<db.Item>(item)
   return fromStored<Recovery>(recovery, ['since', 'until', 'runAt'])
 }
 
@@ -18,11 +18,11 @@ const toRecoveryItem = (recovery: Recovery) => ({
   entity: 'recovery',
   ...toStored(recovery),
   ...(recovery.status === 'running' && dueAttributes(recovery.id, recovery.runAt)),
-  expiresAt: expiresAt(recovery.until, RETENTION_SECONDS),
+  expiresAt: db.expiresAt(recovery.until, RETENTION_SECONDS),
 })
 
 export const findRecovery = (provider: ProviderId, id: string): Promise<Recovery | undefined> =>
-  find(keys.recovery(provider, id), fromRecoveryItem)
+  db.find(keys.recovery(provider, id), fromRecoveryItem)
 
 /**
  * Starts a recovery. A recovery of this id that is done starts again: the worker that ended it may have
@@ -30,7 +30,7 @@ export const findRecovery = (provider: ProviderId, id: string): Promise<Recovery
  * @returns false when a recovery of this id is running
  */
 export const openRecovery = (recovery: Recovery): Promise<boolean> =>
-  putIf(toRecoveryItem(recovery), {
+  db.putIf(toRecoveryItem(recovery), {
     ConditionExpression: 'attribute_not_exists(pk) OR #status = :done',
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: { ':done': 'done' },
@@ -38,7 +38,7 @@ export const openRecovery = (recovery: Recovery): Promise<boolean> =>
 
 /** Records a page of a recovery. Returns false when another worker recorded it. */
 export const putPage = (recovery: Recovery): Promise<boolean> =>
-  putIf(toRecoveryItem(recovery), {
+  db.putIf(toRecoveryItem(recovery), {
     ConditionExpression: 'page = :previous',
     ExpressionAttributeValues: { ':previous': recovery.page - 1 },
   })

@@ -12,8 +12,7 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   since?: string
 }
 
-const findItem = (id: ProviderId): Promise<WebhookItem | undefined> =>
-  find(keys.webhook(id), settingsIn<WebhookItem>)
+const findItem = (id: ProviderId) => find(keys.webhook(id), settingsIn<WebhookItem>)
 
 const opened = async (
   { previous, since, ...item }: WebhookItem,
@@ -49,7 +48,6 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   return item && opened(item, id)
 }
 
-/** Changes a webhook: see {@link changeSettings}. */
 export const changeWebhook = <T extends Webhook | undefined>(
   id: ProviderId,
   change: (previous: Webhook | undefined) => T,
@@ -78,9 +76,7 @@ export const removeWebhook = (
 }
 
 /** Reads a webhook without its secrets. */
-export const findWebhookSettings = async (
-  id: ProviderId,
-): Promise<Omit<Webhook, 'secret' | 'previous'> | undefined> => {
+export const findWebhookSettings = async (id: ProviderId) => {
   const item = await findItem(id)
   if (!item) return undefined
   const { secret, previous, since, ...settings } = item

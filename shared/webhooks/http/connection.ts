@@ -22,10 +22,7 @@ export type ConnectionFailure = {
 // Oldest first.
 const idle: Connection[] = []
 
-/**
- * Takes an idle connection to one of the target's checked addresses, or opens one.
- * @param signal aborts connecting, never an open connection
- */
+/** @param signal aborts connecting, never an open connection */
 export const connectionTo = async (
   target: Target,
   signal: AbortSignal,
@@ -35,10 +32,8 @@ export const connectionTo = async (
   return connection ?? (await open(target, signal))
 }
 
-const isConnectedTo = (
-  { url, addresses }: Target,
-  { origin, address, socket }: Connection,
-): boolean => origin === url.origin && addresses.includes(address) && !socket.destroyed
+const isConnectedTo = ({ url, addresses }: Target, { origin, address, socket }: Connection) =>
+  origin === url.origin && addresses.includes(address) && !socket.destroyed
 
 /** Keeps a connection whose last response was read completely. */
 export const keep = async (connection: Connection): Promise<void> => {
@@ -111,8 +106,7 @@ const CAUSES: Record<string, ConnectionFailure['cause']> = {
   ECONNREFUSED: 'refused',
 }
 
-const causeOf = (error: unknown): ConnectionFailure['cause'] =>
-  CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
+const causeOf = (error: unknown) => CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
 
 /** Returns an HTTP client that uses this socket only: another connection would be unchecked. */
 const clientOn = (socket: Socket, origin: string): Client =>

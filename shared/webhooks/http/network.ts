@@ -16,7 +16,6 @@ export const resolveHost = async (host: string): Promise<string[]> => {
   return addresses.map(({ address }) => address)
 }
 
-/** The network of this deployment. */
 export const network: Network = {
   resolve: resolveHost,
   get localPeers() {

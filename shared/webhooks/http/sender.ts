@@ -23,7 +23,6 @@ export type PostRequest = {
   body: string
   timeoutSeconds: number
   connectionTimeoutSeconds: number
-  /** Aborts the attempt. */
   signal?: AbortSignal
 }
 
@@ -50,11 +49,9 @@ export const sender =
     }
   }
 
-/** Posts a webhook with the strict rules. */
 export const post = sender(strict, { bodySeconds: 5 })
 
-const timeoutAfter = (seconds: number): AbortSignal =>
-  AbortSignal.timeout(Math.ceil(seconds * 1000))
+const timeoutAfter = (seconds: number) => AbortSignal.timeout(Math.ceil(seconds * 1000))
 
 const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequest) => {
   // Covers the whole attempt: a slow body would never trigger an idle timeout.
@@ -126,10 +123,7 @@ const retryAfter = (value: string | string[] | undefined): number | undefined =>
     : undefined
 
 /** Reads the start of a body. The status has decided the outcome, so a slow or broken body is cut. */
-const readStart = async (
-  body: Dispatcher.ResponseData['body'],
-  timeout: AbortSignal,
-): Promise<{ text: string; isComplete: boolean }> => {
+const readStart = async (body: Dispatcher.ResponseData['body'], timeout: AbortSignal) => {
   const parts: Buffer[] = []
   let length = 0
   let isComplete = false

@@ -3,8 +3,11 @@ import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
-import { rotated } from '../../../shared/webhooks/http/rotation.ts'
-import { signatureHeaders, webhookSecret } from '../../../shared/webhooks/http/signature.ts'
+import {
+  rotated,
+  signatureHeaders,
+  webhookSecret,
+} from '../../../shared/webhooks/http/signature.ts'
 import { webhook as example, inSeconds, NOON } from '../../support/examples.ts'
 import { rowsOf } from '../../support/rows.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { webhookUrl } from '../../../shared/webhooks/http/url.ts'
+import { webhookUrl } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 

@@ -1,5 +1,5 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser'
-import type { Refusal } from '../domain/refusal.ts'
+import { type FieldMessages, invalid, Refusal } from '../domain/refusal.ts'
 import { parseInput } from '../domain/validation.ts'
 import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
 import { bodyText, checkReserved, fieldsOf, malformed, originalBody, scan } from './json-body.ts'
@@ -45,7 +45,6 @@ const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation
   },
 })
 
-/** Returns the guards that turn a body into the input of a function. */
 export const bodyGuards = (operation: Operation): Guard[] =>
   operation.body
     ? [
@@ -54,3 +53,37 @@ export const bodyGuards = (operation: Operation): Guard[] =>
         inputGuard(operation.body, operation),
       ]
     : []
+
+/** Returns the query as one object. A repeated parameter or `name[]` becomes a list, which no schema accepts. */
+const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<string, unknown> => {
+  const parameters = new Map<string, string | string[]>()
+  for (const [key, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
+    const name = key.replace(/\[.*$/s, '')
+    const previous = parameters.get(name)
+    const [value = ''] = values ?? []
+    const isSingle = previous === undefined && values?.length === 1 && name === key
+    parameters.set(name, isSingle ? value : [previous ?? [], values ?? []].flat(2))
+  }
+  return Object.fromEntries([...parameters].map(([name, value]) => [names[name] ?? name, value]))
+}
+
+/** Checks the query against the operation's schema: 422/1007 (docs/api.md#query-parameters). */
+export const queryGuard = (operation: Operation): Guard => ({
+  before: ({ event }) => {
+    if (!operation.query) return
+    const parameters = parametersOf(event, operation.queryNames ?? {})
+    const query = parseInput(operation.query, parameters)
+    event.context.query = orThrow(query instanceof Refusal ? withLists(query, parameters) : query)
+  },
+})
+
+/** Replaces the messages of a repeated parameter, which concern its type. */
+const withLists = (refusal: Refusal, parameters: Record<string, unknown>): Refusal =>
+  invalid(
+    Object.fromEntries(
+      Object.entries(refusal.details as FieldMessages).map(([name, messages]) => [
+        name,
+        Array.isArray(parameters[name]) ? ['must be given once'] : messages,
+      ]),
+    ),
+  )

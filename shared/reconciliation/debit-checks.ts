@@ -1,8 +1,41 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
-import { type CheckResult, checkResult, combine, notApplicable } from './invariants.ts'
-import { type DebitRecord, timesOf } from './related.ts'
-import type { Window } from './window.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
+import { type DebitRecord, timesOf, type Window } from './records.ts'
+
+/** Compares a debit with the copy of its facts under its uuid. Invariant 9 reports a missing copy. */
+export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
+  if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
+  return checkResult({
+    'its amount differs from the accepted one': pointer.amount !== facts.amount,
+    'its provider differs from the accepted one': pointer.provider !== facts.provider,
+    'its uuid differs from the accepted one': pointer.uuid !== facts.uuid,
+  })
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
+
+/** Also finds two debits with one uuid, because the uuid points to only one of them. */
+export const isNamed = ({ debit: { facts }, pointer }: DebitRecord, { prefix }: Window) => {
+  const { reference, uuid } = facts
+  const isReference =
+    reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
+  return checkResult({
+    'its reference is malformed': !isReference,
+    'its uuid is not a version 4 uuid': !UUID.test(uuid),
+    'its uuid has no pointer': pointer === undefined,
+    [`its uuid points to ${pointer?.reference}`]:
+      pointer !== undefined && pointer.reference !== reference,
+  })
+}
+
+export const isClaimed = ({ debit: { facts }, claimedBy }: DebitRecord): CheckResult =>
+  checkResult({
+    "its provider's reference points to nothing": claimedBy === undefined,
+    [`its provider's reference points to ${claimedBy}`]:
+      claimedBy !== undefined && claimedBy !== facts.reference,
+  })
 
 const OUTCOMES: ReadonlySet<string> = new Set(['completed', 'failed'])
 
@@ -12,10 +45,7 @@ const LATE_MS = 120_000
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
 /** An open debit is correct before its timeout, or while a restore holds it. */
-export const endsInTime = (
-  { debit }: DebitRecord,
-  { now, clocks, restore }: Window,
-): CheckResult => {
+export const endsInTime = ({ debit }: DebitRecord, { now, clocks, restore }: Window) => {
   const times = timesOf(debit)
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
   if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))

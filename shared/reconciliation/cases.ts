@@ -1,11 +1,37 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import { exceptionKind, type ReportException } from '../domain/debits/exception.ts'
 import type { Refund } from '../domain/debits/refund.ts'
+import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
-import type { Findings } from './findings.ts'
-import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
+import { type CheckResult, checkResult, type Findings, notApplicable } from './findings.ts'
 import { readDebits } from './read.ts'
-import { type DebitRecord, timeOf } from './related.ts'
-import { isTooOld, type Window } from './window.ts'
+import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
+
+/** Checks the exceptions of the day. Metrics and logs count the reports; the table cannot. */
+export const checkExceptions = async (window: Window, findings: Findings): Promise<void> => {
+  for (const status of ['open', 'resolved'] as const) {
+    for await (const exceptions of exceptionPages(status, window)) {
+      const debits = await readDebits(exceptions.map(({ reference }) => reference))
+      for (const exception of exceptions) {
+        const { provider, reference: subject } = exception
+        findings.add(31, { provider, subject }, exceptionMatches(exception, debits.get(subject)))
+      }
+    }
+  }
+}
+
+const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
+  checkResult({
+    'has an exception, but does not exist': debit === undefined,
+    [`has a late completion, but is ${debit?.status}`]:
+      debit !== undefined &&
+      exception.kind === 'late_completion' &&
+      exceptionKind(debit.status, 'completed') !== 'late_completion',
+    [`has an exception of ${exception.bank}, which is not its bank`]:
+      debit !== undefined && debit.facts.bank.identifier !== exception.bank,
+    [`has an exception of ${exception.amount} pesewas, which is not its amount`]:
+      debit !== undefined && debit.facts.amount !== exception.amount,
+  })
 
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
   debit.status === 'reversed' && timeOf(debit, 'completed')
@@ -24,13 +50,13 @@ export const checkRefunds = async (window: Window, findings: Findings): Promise<
       const debits = await readDebits(refunds.map(({ reference }) => reference))
       for (const refund of refunds) {
         const { provider, reference: subject } = refund
-        findings.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), window))
+        findings.add(39, { provider, subject }, refundMatches(refund, debits.get(subject), window))
       }
     }
   }
 }
 
-const isOfItsDebit = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
+const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
   const since = processedAt ?? createdAt
   const expected = origin === 'reversal' ? 'reversed' : 'failed'
