@@ -133,7 +133,7 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
     failed: [],
   }
   const startedAt = performance.now()
-  await performTasks(tasks(size), (result, task) => add(summary, result, task), workers)
+  await performTasks(tasks(size), (result, task) => add(summary, result, task), { size: workers })
   const seconds = (performance.now() - startedAt) / 1000
   printSummary(summary)
   const digest = createHash('sha256')
