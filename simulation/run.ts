@@ -26,6 +26,7 @@ import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
+import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
@@ -48,13 +49,9 @@ export type WorldResult = {
 
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** The time of the nightly reconciliation. */
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILIATIONS_MAX = 3
-
-const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
 /**
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
@@ -108,16 +105,16 @@ export const runWorld = async (
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
-  for (let night = firstNight(scenario); night < scenario.healAt; night += DAY_MS) {
+  const firstNight = midnightAfter(scenario.startAt)
+  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
-      const date = new Date(night).toISOString().slice(0, 10)
-      void operators.operate('settlement', 'run', { date })
+      void operators.operate('settlement', 'run', { date: dayOf(night) })
     })
   }
-  for (let night = firstNight(scenario); night < scenario.endAt; night += DAY_MS) {
+  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
     clock.at(night + RECONCILED_MS, () => {
-      const date = new Date(night - DAY_MS).toISOString().slice(0, 10)
+      const date = dayOf(night - DAY_MS)
       void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
     })
   }

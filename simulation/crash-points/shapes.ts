@@ -1,4 +1,5 @@
 import type { Losses } from '../engine/faults.ts'
+import { DAY_MS } from '../invariants/time-and-money.ts'
 import { plain, type Scenario } from '../scenario/scenario.ts'
 import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 
@@ -30,7 +31,6 @@ const failed = (afterSeconds = 5) => completed(afterSeconds, { status: 'failed' 
 const approved = completed(5, { by: 'callback', status: 'approved' })
 
 const HOUR_SECONDS = 3_600
-const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
 
 /** Returns the seconds from the charge to a midnight, counted from 1. */

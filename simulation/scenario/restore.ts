@@ -1,4 +1,5 @@
 import type { Clock } from '../../aws/clock.ts'
+import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
@@ -7,7 +8,6 @@ import type { Restore } from './scenario.ts'
 
 /** A restore of the table to an earlier second, by the runbook of docs/operations.md#restore. */
 
-const MINUTE_MS = 60_000
 /** Running jobs end within this time. */
 const JOBS_MS = 15 * MINUTE_MS
 
@@ -67,9 +67,8 @@ export const newRestore = ({ api, operators, clients, clock, stage, restoreTable
   }
 
   const repair = async (at: number): Promise<void> => {
-    const date = new Date(at).toISOString().slice(0, 10)
     for (const { id: provider } of simulatedProviders) {
-      await operators.operate('debit', 'repair', { provider, date })
+      await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
     }
   }
 

@@ -1,13 +1,9 @@
 import type { Random } from '../engine/random.ts'
+import { DAY_MS, inGhs } from '../invariants/time-and-money.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { HTTP_BANKS, type SettingChange } from './script.ts'
 
 /** Changes of a provider's account, fees, daily limit and request limit. */
-
-const DAY_MS = 86_400_000
-
-const amount = (pesewas: number): string =>
-  `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 
 const accountChange = (provider: string, random: Random) => ({
   noun: 'provider' as const,
@@ -29,9 +25,9 @@ const feeChange = (provider: string, random: Random) => {
     options: {
       provider,
       'fee-basis-points': String(random.pick([0, 50, 125, 150, 333])),
-      'fee-fixed': amount(random.below(60)),
-      'fee-minimum': random.happens(0.5) ? amount(minimum) : 'none',
-      'fee-maximum': random.happens(0.5) ? amount(minimum + random.below(900)) : 'none',
+      'fee-fixed': inGhs(random.below(60)),
+      'fee-minimum': random.happens(0.5) ? inGhs(minimum) : 'none',
+      'fee-maximum': random.happens(0.5) ? inGhs(minimum + random.below(900)) : 'none',
     },
   }
 }
@@ -65,7 +61,7 @@ export const drawSettingChange = (
     case 3:
       // A provider without a limit has no counter.
       if (dailyLimit !== undefined) {
-        return { at, ...limitChange(id, amount(50_000 + random.below(500_000))) }
+        return { at, ...limitChange(id, inGhs(50_000 + random.below(500_000))) }
       }
   }
   return { at, ...requestLimitChange(id, random) }
