@@ -118,10 +118,10 @@ export const runWorld = async (
       void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
     })
   }
-  newRounds({ api, operators, clock, random }).start(scenario)
+  newRounds({ api, operators, random }).start(scenario)
   if (scenario.restore) {
     const { restoreTable } = aws
-    const restore = newRestore({ api, operators, clients, clock, stage, restoreTable })
+    const restore = newRestore({ api, operators, clients, stage, restoreTable })
     void restore.start(scenario.restore)
   }
   clock.at(scenario.healAt, faults.heal)

@@ -28,9 +28,9 @@ export const invariants: readonly Invariant[] = [
   [1, 'an accepted charge stays unchanged', charges.factsStayUnchanged, charges.readsMatchCharge],
   [
     2,
-    'a rejected charge leaves no trace, and every dependent item has its debit',
+    'a rejected charge leaves no trace',
     charges.refusedChargeLeavesNoTrace,
-    charges.dependentsHaveDebits,
+    charges.namesHaveDebits,
   ],
   [3, 'every accepted attempt of a charge returns its debit', charges.replayMatchesCharge],
   [4, 'a debit ends in time', outcomes.debitsEndInTime],

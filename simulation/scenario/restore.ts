@@ -1,4 +1,3 @@
-import type { Clock } from '../../aws/clock.ts'
 import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -37,7 +36,6 @@ type Deps = {
   api: Api
   operators: Operators
   clients: Clients
-  clock: Clock
   stage: Stage
   /** Returns the table to its state at an instant. */
   restoreTable: (at: number) => void
@@ -45,7 +43,7 @@ type Deps = {
 
 type Listed = { reference: string; uuid: string }
 
-export const newRestore = ({ api, operators, clients, clock, stage, restoreTable }: Deps) => {
+export const newRestore = ({ api, operators, clients, stage, restoreTable }: Deps) => {
   /** Records the outcomes that the banks know of open debits. */
   const compareWithBanks = async (): Promise<void> => {
     for (const { id: provider } of simulatedProviders) {
@@ -74,7 +72,7 @@ export const newRestore = ({ api, operators, clients, clock, stage, restoreTable
 
   return {
     start: async ({ at, to }: Restore): Promise<void> => {
-      await api.sleep(at - clock.now())
+      await api.until(at)
       stage.pause()
       await api.sleep(JOBS_MS)
       restoreTable(to)
