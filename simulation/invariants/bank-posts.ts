@@ -5,9 +5,8 @@ import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 /** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
 
 /** 11: a key has one body, and its bank acts on it once. */
-export const keysHaveOneBody: Check = ({ observations }, report) => {
-  const { bankPosts, setup } = observations
-  for (const [key, posts] of Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey)) {
+export const keysHaveOneBody: Check = ({ bankPostsOf, observations: { setup } }, report) => {
+  for (const [key, posts] of bankPostsOf) {
     const effective = posts.filter((post) => post.effective).length
     if (effective > 1 && setup.isIdempotent) report(key, `was acted on ${effective} times`)
     const sent = posts.map(({ bank, path, body }) => `${bank}${path} ${JSON.stringify(body)}`)
@@ -68,16 +67,15 @@ const isFirst = (
 
 /** 43: a repeated POST follows a query that found nothing, so that also a simple bank acts once. */
 export const repeatsFollowQuery: Check = (index, report) => {
-  const sent = new Set<string>()
-  for (const post of index.observations.bankPosts) {
-    const { idempotencyKey: key, bank, path, by, at } = post
-    const isQueried = (index.queriesOf.get(key) ?? []).some(
-      (query) => query.by === by && query.at <= at && query.answer === 'nothing',
-    )
-    if (sent.has(key) && !isQueried && !isFirst(post, index)) {
-      report(key, `was sent again to ${bank}${path} without a query`)
+  for (const [key, posts] of index.bankPostsOf) {
+    for (const post of posts.slice(1)) {
+      const isQueried = (index.queriesOf.get(key) ?? []).some(
+        ({ by, at, answer }) => by === post.by && at <= post.at && answer === 'nothing',
+      )
+      if (!isQueried && !isFirst(post, index)) {
+        report(key, `was sent again to ${post.bank}${post.path} without a query`)
+      }
     }
-    sent.add(key)
   }
 }
 

@@ -59,15 +59,14 @@ export const indexObservations = (observations: Observations) => {
   const { items, changes, calls, bankPosts, queries, invocations, setup } = observations
   const itemsByKind = Map.groupBy(items, kindOf)
   const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
-  const imageOf = ({ before, after }: (typeof changes)[number]) => (after ?? before) as Item
+  const imageOf = ({ before, after }: ChangeOf<Item>) => (after ?? before) as Item
   const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
   const changesOf = <K extends Kind>(...kinds: K[]) =>
     kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
-  const changesByKey = Map.groupBy(changes, (change) => keyOf(imageOf(change)))
-  const historyOf = <T extends Item>(item: T): History<T> => ({
-    item,
-    changes: (changesByKey.get(keyOf(item)) ?? []) as unknown as ChangeOf<T>[],
-  })
+  const historiesOf = <K extends Kind>(kind: K): History<RawItems[K]>[] => {
+    const changesByKey = Map.groupBy(changesOf(kind), (change) => keyOf(imageOf(change)))
+    return itemsOf(kind).map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+  }
 
   const lines = itemsOf('line').map((item) => ({ item, batch: ownerIn(item.pk) }))
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
@@ -77,13 +76,14 @@ export const indexObservations = (observations: Observations) => {
   )
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
   const debits = new Map(
-    itemsOf('debit').map((item): [string, DebitHistory] => {
+    historiesOf('debit').map(({ item, changes }): [string, DebitHistory] => {
       const entries = entriesOf(item)
       const { reference } = item
       return [
         reference,
         {
-          ...historyOf(item),
+          item,
+          changes,
           entries,
           createdAt: entries[0]?.at ?? 0,
           lines: linesOfDebits.get(reference) ?? [],
@@ -93,9 +93,9 @@ export const indexObservations = (observations: Observations) => {
     }),
   )
   const batches = new Map(
-    itemsOf('batch').map((item): [string, BatchHistory] => [
+    historiesOf('batch').map(({ item, changes }): [string, BatchHistory] => [
       item.id,
-      { ...historyOf(item), lines: linesOfBatches.get(item.id) ?? [] },
+      { item, changes, lines: linesOfBatches.get(item.id) ?? [] },
     ]),
   )
 
@@ -103,11 +103,11 @@ export const indexObservations = (observations: Observations) => {
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
   const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
   const deliveries = new Map(
-    itemsOf('delivery').map((item): [string, DeliveryHistory] => {
+    historiesOf('delivery').map(({ item, changes }): [string, DeliveryHistory] => {
       const key = eventKey(item.reference, item.n)
       const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
       const attempts = item.last ? [item.last, ...past] : past
-      return [key, { ...historyOf(item), key, attempts, posts: postsOf.get(key) ?? [] }]
+      return [key, { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }]
     }),
   )
   const feeds = new Map<string, Set<string>>()
@@ -131,7 +131,7 @@ export const indexObservations = (observations: Observations) => {
     nameChanges: changesOf('claim', 'pointer'),
     batches,
     /** By reference of their debit. */
-    refunds: new Map(itemsOf('refund').map((item) => [item.reference, historyOf(item)])),
+    refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
     /** Rejected bank reports. */
     exceptions,
     /** The exceptions of failed refunds, by the uuid of the refund. */
@@ -151,6 +151,8 @@ export const indexObservations = (observations: Observations) => {
         .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
     ),
     bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
+    /** By idempotency key. */
+    bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
     queriesOf: Map.groupBy(queries, ({ uuid }) => uuid),
     changesBy: Map.groupBy(changes, ({ by }) => by?.invocation),
     callBy: new Map(calls.map((call) => [call.invocation, call])),

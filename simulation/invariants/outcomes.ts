@@ -134,13 +134,12 @@ const SAID: Record<string, readonly string[]> = {
 
 /** 45: a debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
 export const outcomesComeFromBank: Check = (index, report) => {
-  const { setup, bankPosts } = index.observations
-  const postsOf = Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey)
+  const { endpoints } = index.observations.setup
   for (const debit of index.debits.values()) {
     const { uuid, bank } = debit.item
-    if (!setup.endpoints.includes(bank.identifier)) continue
+    if (!endpoints.includes(bank.identifier)) continue
     const words = [
-      ...(postsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
+      ...(index.bankPostsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
       ...(index.queriesOf.get(uuid) ?? []).map(({ at, answer }) => ({ at, says: answer })),
     ]
     checkOutcomes(debit, words, index, report)

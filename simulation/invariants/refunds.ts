@@ -78,7 +78,8 @@ const checkPost = (
   if (body.account_number !== account && body.account_number !== null) {
     report(reference, `is refunded to ${body.account_number}, not to ${account}`)
   }
-  if ((beginOf(changes, idempotencyKey)?.at ?? Infinity) > at) {
+  const begun = beginOf(changes, idempotencyKey)
+  if (!(begun && begun.at <= at)) {
     report(reference, `was sent as ${idempotencyKey} before it was recorded`)
   }
 }
