@@ -2,6 +2,7 @@ import { violationsOf } from './invariants/all.ts'
 import { countRareEvents } from './rare-events.ts'
 import { runWorld } from './run.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { print, violationLine } from './terminal.ts'
 
 export type CheckedRun = Awaited<ReturnType<typeof checkScenario>>
 
@@ -24,4 +25,11 @@ export const checkScenario = async (scenario: Scenario, print?: (line: string) =
     kind: scenario.kind,
     events: countRareEvents(observations),
   }
+}
+
+/** Runs a scenario again and prints its violations, with its trace if requested. */
+export const replay = async (scenario: Scenario, isTraced: boolean): Promise<CheckedRun> => {
+  const run = await checkScenario(scenario, isTraced ? print : undefined)
+  for (const violation of run.violations) print(violationLine(violation))
+  return run
 }

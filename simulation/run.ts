@@ -6,7 +6,7 @@ import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { type FaultName, newFaults } from './engine/faults.ts'
+import { newFaults } from './engine/faults.ts'
 import {
   currentInvocation,
   type InvocationResult,
@@ -37,16 +37,6 @@ import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { bankNames } from './scenario/script.ts'
 
-export type WorldResult = {
-  observations: Observations
-  /** The SHA-256 hash of the trace. */
-  digest: string
-  steps: number
-  hits: ReadonlyMap<FaultName, number>
-  /** The names of the effects before the faults stop, in order. */
-  effects: readonly string[]
-}
-
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
 /** The time of the nightly reconciliation. */
@@ -57,10 +47,7 @@ const RECONCILIATIONS_MAX = 3
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
  * scenarios give equal runs, down to the last write.
  */
-export const runWorld = async (
-  scenario: Scenario,
-  print?: (line: string) => void,
-): Promise<WorldResult> => {
+export const runWorld = async (scenario: Scenario, print?: (line: string) => void) => {
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
@@ -73,20 +60,11 @@ export const runWorld = async (
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
-  const recorded = {
-    calls: [] as ApiCall[],
-    posts: [] as Post[],
-    bankPosts: [] as BankPost[],
-    queries: [] as BankQuery[],
-  }
-  const api = newApi({
-    clock,
-    random,
-    faults,
-    run,
-    calls: recorded.calls,
-    isPaused: stage.isPaused,
-  })
+  const calls: ApiCall[] = []
+  const posts: Post[] = []
+  const bankPosts: BankPost[] = []
+  const queries: BankQuery[] = []
+  const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random })
   const { reportsOnce } = scenario
   const clients = newClients({ api, operators, clock, random, reportsOnce })
@@ -101,7 +79,7 @@ export const runWorld = async (
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, random, faults, scenario, clients, ...recorded })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, posts, bankPosts, queries })
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
@@ -127,17 +105,23 @@ export const runWorld = async (
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
   await closeConnections()
+  const observations: Observations = {
+    calls,
+    posts,
+    bankPosts,
+    queries,
+    items: aws.items(),
+    changes: aws.changes,
+    invocations,
+    setup: setupOf(scenario),
+  }
   return {
-    observations: {
-      ...recorded,
-      items: aws.items(),
-      changes: aws.changes,
-      invocations,
-      setup: setupOf(scenario),
-    },
+    observations,
+    /** The SHA-256 hash of the trace. */
     digest: trace.digest(),
     steps,
     hits: faults.hits,
+    /** The names of the effects before the faults stop, in order. */
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }

@@ -51,9 +51,9 @@ export type DeliveryHistory = History<RawDelivery> & {
 }
 
 /** An event that happened. */
-export type HistoryEvent = { provider: string; type: string; writtenAt?: number }
+type HistoryEvent = { provider: string; type: string; writtenAt?: number }
 
-export const eventKey = (reference: string, n: number): string => `${reference}#${n}`
+const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
 export const indexObservations = (observations: Observations) => {
   const { items, changes, calls, bankPosts, queries, invocations, setup } = observations

@@ -11,14 +11,12 @@ type Keys = { whole: KeyObject; decoded: KeyObject }
 
 /** Key objects are several times faster than bytes. */
 const known = new Map<string, Keys>()
-const KNOWN_MAX = 1_000
 
 const keysOf = (secret: string): Keys => {
   const keys = known.get(secret) ?? {
     whole: createSecretKey(Buffer.from(secret)),
     decoded: createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')),
   }
-  if (known.size >= KNOWN_MAX) known.clear()
   known.set(secret, keys)
   return keys
 }

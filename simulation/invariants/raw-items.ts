@@ -5,7 +5,7 @@ import type { Change, Item } from '../../aws/table/change.ts'
  * mistakes.
  */
 
-export type RawSet = {
+type RawSet = {
   bankReference?: string
   approvalMethod?: string
   fee?: number
@@ -17,7 +17,7 @@ export type RawSet = {
   metadata?: string
 }
 
-export type RawEntry = {
+type RawEntry = {
   type: string
   at?: number
   by?: string
@@ -46,7 +46,7 @@ export type RawDebit = Item & {
 }
 
 /** A claim of a provider's reference, or a pointer from a uuid. */
-export type RawName = Item & { reference: string }
+type RawName = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
 
@@ -77,7 +77,7 @@ export type RawDelivery = Item & {
 }
 
 /** An attempt before the last. */
-export type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
+type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
 export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
 
@@ -130,7 +130,7 @@ export type RawRefund = Item & {
   status: string
 }
 
-export type RawFeedPage = Item & { entries: readonly string[] }
+type RawFeedPage = Item & { entries: readonly string[] }
 
 /** The items by kind. */
 export type RawItems = {

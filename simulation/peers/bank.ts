@@ -11,7 +11,7 @@ import type { ScriptedReport } from '../scenario/script.ts'
  * POST has an effect.
  */
 
-export type BankResult = BankPost['verdict']
+type BankResult = BankPost['verdict']
 
 type BankDecisions = {
   /** Decides on a new debit. */
