@@ -18,20 +18,12 @@ import { dayOf, inGhs } from './time-and-money.ts'
 const FACTS =
   'reference uuid provider partnerReference phone amount narration metadata countedOn'.split(' ')
 
-const PERMANENT = new Set<Kind>([
-  'debit',
-  'claim',
-  'pointer',
-  'batch',
-  'line',
-  'exception',
-  'refund',
-])
+const PERMANENT = 'debit claim pointer batch line exception refund'.split(' ')
 
 /** 1: no part of a debit is deleted or changed. */
 export const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report) => {
   for (const { after, before } of observations.changes) {
-    if (!after && before && PERMANENT.has(kindOf(before))) report(before.pk, 'was deleted')
+    if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
   }
   for (const [reference, { changes }] of debits) {
     for (const { before, after } of changes) {
