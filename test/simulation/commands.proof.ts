@@ -3,10 +3,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { faultNames } from '../../simulation/engine/faults.ts'
 import { mutants } from '../../simulation/mutants/mutants.ts'
-import { copySource } from '../../simulation/mutants/source-copies.ts'
+import { copySource, removeCopy } from '../../simulation/mutants/source-copies.ts'
 
 type Output = { code: number; out: string }
 
@@ -44,6 +44,7 @@ describe('simulate', () => {
 
   test('prints the smallest failing run and the command that replays it', async () => {
     const cwd = copySource(mutants.find(({ name }) => name === 'signature-in-capitals'))
+    onTestFinished(() => removeCopy(cwd))
     const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
     const { code, out } = await runWith({ cwd }, 'main', ...size)
     expect(out).toMatch(/\nseed 4: invariant 18: /)
