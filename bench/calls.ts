@@ -1,8 +1,8 @@
+import { clients } from '../aws/sdk.ts'
 import { jobNames, jobRow } from '../infra/definitions/jobs.ts'
 import { actor } from '../sandbox/authorizer.ts'
 import { type InvocationEvent, invocations } from '../sandbox/function-host.ts'
-import { isTableCommand, isWrite, tapSends } from './sends.ts'
-import { sendMetered } from './units.ts'
+import { type Proceed, sendMetered } from './units.ts'
 
 /** Counts the calls that functions make during some work, as AWS bills them. */
 
@@ -42,24 +42,31 @@ export const countCalls = async (work: () => Promise<void>): Promise<CallCounts>
   }
 }
 
-const countCommands = (counts: CallCounts): (() => void) =>
-  tapSends(async (command, proceed) => {
+const WRITES = /^(?:Put|Update|Delete|TransactWrite|BatchWrite)/
+
+const countCommands = (counts: CallCounts): (() => void) => {
+  const { send } = clients
+  clients.send = async function (command, ...rest) {
+    const proceed: Proceed = (other = command) => send.call(this, other, ...rest)
     const name = actor()
     if (name === undefined || name === SWEEP) return proceed()
-    if (isTableCommand(command)) {
+    const { input } = command
+    const { name: call } = command.constructor
+    if ('TableName' in input || 'RequestItems' in input || 'TransactItems' in input) {
       const { output, units, overhead } = await sendMetered(command, proceed)
       counts.milliseconds -= overhead
-      counts[isWrite(command) ? 'written' : 'read'] += units
+      counts[WRITES.test(call) ? 'written' : 'read'] += units
       return output
     }
     const output = await proceed()
-    const { name: call } = command.constructor
-    if (call.startsWith('SendMessage') || call === 'ChangeMessageVisibilityCommand') {
-      counts.sqs += 1
-    }
+    if (/^SendMessage|^ChangeMessageVisibility/.test(call)) counts.sqs += 1
     if (call === 'CreateScheduleCommand') counts.schedules += 1
     return output
-  })
+  }
+  return () => {
+    clients.send = send
+  }
+}
 
 const queueJobs = new Set<string>(jobNames.filter((name) => 'queues' in jobRow(name).from))
 

@@ -16,12 +16,9 @@ const files: Record<string, string> = {
   charge: 'requests',
   status: 'requests',
   'own-time': 'requests',
-  'cold-start': 'cold-start',
   cost: 'cost',
   webhooks: 'webhooks',
-  'dead-receiver': 'dead-receiver',
   settlement: 'settlement',
-  conflicts: 'conflicts',
   'sandbox-start': 'sandbox-start',
 }
 const ROUNDS = 5

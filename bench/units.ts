@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BatchGetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import type { Command } from '../aws/sdk.ts'
 import { sizeOf } from '../aws/table/item-size.ts'
 import { tableDefinition } from '../infra/definitions/table.ts'
-import type { Proceed, SentCommand } from './sends.ts'
 
 /**
  * Counts DynamoDB units as AWS bills them. DynamoDB Local reports the units of a call correctly, except
@@ -14,6 +14,9 @@ const UNIT_BYTES = 1_024
 /** Applies to items, not to index entries. */
 const TRANSACTION_FACTOR = 2
 
+/** Sends the intercepted command, or another one by the same client without intercepting it. */
+// biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK have no narrower common type
+export type Proceed = (other?: Command) => Promise<any>
 type Capacity = { CapacityUnits?: number }
 type Item = Parameters<typeof sizeOf>[0]
 type Image = Item | undefined
@@ -23,7 +26,7 @@ type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
 const withoutActor = AsyncLocalStorage.snapshot()
 
 /** Sends a command to the table. Returns the output, the units, and the milliseconds spent counting. */
-export const sendMetered = async (command: SentCommand, proceed: Proceed) => {
+export const sendMetered = async (command: Command, proceed: Proceed) => {
   if (command.constructor.name !== 'TransactWriteCommand') {
     command.input.ReturnConsumedCapacity = 'TOTAL'
     const output = await proceed()

@@ -36,9 +36,9 @@ export const tapWire = (
 }
 
 /** Builds a response of DynamoDB. */
-export const wireResponse = (body: object, statusCode = 200): WireResponse => ({
+export const wireResponse = (body: object): WireResponse => ({
   response: {
-    statusCode,
+    statusCode: 200,
     headers: { 'content-type': 'application/x-amz-json-1.0' },
     body: Buffer.from(JSON.stringify(body)),
   },

@@ -1,35 +1,21 @@
-import type { FaultName } from './engine/faults.ts'
-import type { Violation } from './engine/observations.ts'
 import { violationsOf } from './invariants/all.ts'
-import { countRareEvents, type RareEvent } from './rare-events.ts'
+import { countRareEvents } from './rare-events.ts'
 import { runWorld } from './run.ts'
-import type { KindName } from './scenario/kinds.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { print, violationLine } from './terminal.ts'
 
-/** One run, checked against the invariants. */
-export type CheckedRun = {
-  seed: number
-  scripts: number
-  /** Debits that the service created. */
-  debits: number
-  steps: number
-  digest: string
-  violations: Violation[]
-  hits: [FaultName, number][]
-  effects: readonly string[]
-  kind: KindName
-  events: [RareEvent, number][]
-}
+export type CheckedRun = Awaited<ReturnType<typeof checkScenario>>
 
-/** @param print receives the trace, line by line */
-export const checkScenario = async (
-  scenario: Scenario,
-  print?: (line: string) => void,
-): Promise<CheckedRun> => {
+/**
+ * Runs a scenario and checks it against the invariants.
+ * @param print receives the trace, line by line
+ */
+export const checkScenario = async (scenario: Scenario, print?: (line: string) => void) => {
   const { observations, steps, digest, hits, effects } = await runWorld(scenario, print)
   return {
     seed: scenario.seed,
     scripts: scenario.scripts.length,
+    /** Debits that the service created. */
     debits: observations.items.filter(({ entity }) => entity === 'debit').length,
     steps,
     digest,
@@ -39,4 +25,11 @@ export const checkScenario = async (
     kind: scenario.kind,
     events: countRareEvents(observations),
   }
+}
+
+/** Runs a scenario again and prints its violations, with its trace if requested. */
+export const replay = async (scenario: Scenario, isTraced: boolean): Promise<CheckedRun> => {
+  const run = await checkScenario(scenario, isTraced ? print : undefined)
+  for (const violation of run.violations) print(violationLine(violation))
+  return run
 }

@@ -6,7 +6,7 @@ import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { type FaultName, newFaults } from './engine/faults.ts'
+import { newFaults } from './engine/faults.ts'
 import {
   currentInvocation,
   type InvocationResult,
@@ -26,6 +26,7 @@ import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
+import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
@@ -36,34 +37,17 @@ import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { bankNames } from './scenario/script.ts'
 
-export type WorldResult = {
-  observations: Observations
-  /** The SHA-256 hash of the trace. */
-  digest: string
-  steps: number
-  hits: ReadonlyMap<FaultName, number>
-  /** The names of the effects before the faults stop, in order. */
-  effects: readonly string[]
-}
-
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** The time of the nightly reconciliation. */
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILIATIONS_MAX = 3
-
-const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
 /**
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
  * scenarios give equal runs, down to the last write.
  */
-export const runWorld = async (
-  scenario: Scenario,
-  print?: (line: string) => void,
-): Promise<WorldResult> => {
+export const runWorld = async (scenario: Scenario, print?: (line: string) => void) => {
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
@@ -76,20 +60,11 @@ export const runWorld = async (
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
-  const recorded = {
-    calls: [] as ApiCall[],
-    posts: [] as Post[],
-    bankPosts: [] as BankPost[],
-    queries: [] as BankQuery[],
-  }
-  const api = newApi({
-    clock,
-    random,
-    faults,
-    run,
-    calls: recorded.calls,
-    isPaused: stage.isPaused,
-  })
+  const calls: ApiCall[] = []
+  const posts: Post[] = []
+  const bankPosts: BankPost[] = []
+  const queries: BankQuery[] = []
+  const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random })
   const { reportsOnce } = scenario
   const clients = newClients({ api, operators, clock, random, reportsOnce })
@@ -104,43 +79,49 @@ export const runWorld = async (
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, random, faults, scenario, clients, ...recorded })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, posts, bankPosts, queries })
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
-  for (let night = firstNight(scenario); night < scenario.healAt; night += DAY_MS) {
+  const firstNight = midnightAfter(scenario.startAt)
+  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
-      const date = new Date(night).toISOString().slice(0, 10)
-      void operators.operate('settlement', 'run', { date })
+      void operators.operate('settlement', 'run', { date: dayOf(night) })
     })
   }
-  for (let night = firstNight(scenario); night < scenario.endAt; night += DAY_MS) {
+  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
     clock.at(night + RECONCILED_MS, () => {
-      const date = new Date(night - DAY_MS).toISOString().slice(0, 10)
+      const date = dayOf(night - DAY_MS)
       void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
     })
   }
-  newRounds({ api, operators, clock, random }).start(scenario)
+  newRounds({ api, operators, random }).start(scenario)
   if (scenario.restore) {
     const { restoreTable } = aws
-    const restore = newRestore({ api, operators, clients, clock, stage, restoreTable })
+    const restore = newRestore({ api, operators, clients, stage, restoreTable })
     void restore.start(scenario.restore)
   }
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
   await closeConnections()
+  const observations: Observations = {
+    calls,
+    posts,
+    bankPosts,
+    queries,
+    items: aws.items(),
+    changes: aws.changes,
+    invocations,
+    setup: setupOf(scenario),
+  }
   return {
-    observations: {
-      ...recorded,
-      items: aws.items(),
-      changes: aws.changes,
-      invocations,
-      setup: setupOf(scenario),
-    },
+    observations,
+    /** The SHA-256 hash of the trace. */
     digest: trace.digest(),
     steps,
     hits: faults.hits,
+    /** The names of the effects before the faults stop, in order. */
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }

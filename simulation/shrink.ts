@@ -4,7 +4,7 @@ import { drawScenario, type Scenario } from './scenario/scenario.ts'
 import { violationLine } from './terminal.ts'
 
 /** The scripts that a reduced scenario keeps and the faults that it omits. */
-export type Reduction = { scripts?: readonly number[]; without?: readonly string[] }
+type Reduction = { scripts?: readonly number[]; without?: readonly string[] }
 
 export const reduceScenario = (
   scenario: Scenario,

@@ -1,17 +1,29 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
 import type { Task, TaskResult } from './worker.ts'
 
 /** Runs allocate many short-lived objects. */
 const WORKER_OPTIONS = ['--max-semi-space-size=64']
+const ROOT = join(import.meta.dirname, '..')
+
+type PoolOptions = {
+  /** The number of processes. */
+  size: number
+  /** A copy of the source; the output of its workers is discarded. */
+  folder?: string
+  /** The milliseconds after which a task hangs. */
+  taskMax?: number
+}
 
 /**
  * Performs tasks in several processes.
  * @param onResult receives the results in no order; false stops the pool
+ * @throws Error if a worker exits or hangs during a task
  */
 export const performTasks = async <T extends Task>(
   tasks: Iterator<T>,
   onResult: (result: TaskResult, task: T) => boolean,
-  size: number,
+  { size, folder, taskMax }: PoolOptions,
 ): Promise<void> => {
   const children: ChildProcess[] = []
   const stop = (): void => {
@@ -25,18 +37,26 @@ export const performTasks = async <T extends Task>(
   }
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = fork(new URL('worker.ts', import.meta.url), { execArgv: WORKER_OPTIONS })
+      const child = fork(join(folder ?? ROOT, 'simulation/worker.ts'), {
+        execArgv: WORKER_OPTIONS,
+        cwd: folder,
+        stdio: folder ? ['ignore', 'ignore', 'ignore', 'ipc'] : 'inherit',
+      })
       children.push(child)
+      const limit = taskMax && setTimeout(() => child.kill('SIGKILL'), taskMax)
       let task: T | undefined
       child.on('message', (message: TaskResult | 'ready') => {
+        if (limit) limit.refresh()
         if (message !== 'ready' && task && !onResult(message, task)) isStopped = true
         task = next()
         if (task) child.send(task)
         else child.disconnect()
       })
-      child.on('exit', (code) => {
+      child.on('exit', (code, signal) => {
+        if (limit) clearTimeout(limit)
+        const end = signal ? 'hangs' : `exited with ${code}`
         if (code === 0) resolve()
-        else reject(new Error(`A worker exited with ${code} during ${JSON.stringify(task)}`))
+        else reject(new Error(`A worker ${end} during ${JSON.stringify(task)}`))
       })
     })
   try {

@@ -4,7 +4,7 @@ import { startDynamoDbLocal } from '../../test/emulators/dynamodb-local.ts'
 import { type CallCounts, countCalls } from '../calls.ts'
 import { type Figure, type Measure, markdownTable } from '../figures.ts'
 import { CREDENTIALS, extendTimeout, mute } from '../fixture.ts'
-import { openReceivers } from '../receivers.ts'
+import { openReceiver, type Receiver } from '../receivers.ts'
 
 /** Below the sandbox's limit of a hundred charges per minute. */
 const DEBITS = 90
@@ -54,7 +54,7 @@ const advanceClock = async (): Promise<void> => {
 }
 
 /** Charges, delivers and settles all debits. */
-const runDebits = async (sandbox: Sandbox, countReceived: () => Promise<number>): Promise<void> => {
+const runDebits = async (sandbox: Sandbox, { countEvents }: Receiver): Promise<void> => {
   let next = 0
   const caller = async () => {
     while (next < DEBITS) {
@@ -64,10 +64,9 @@ const runDebits = async (sandbox: Sandbox, countReceived: () => Promise<number>)
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, caller))
   const deadline = Date.now() + TIMEOUT_MS
-  for (let received = 0; received < DEBITS * EVENTS_PER_DEBIT; ) {
-    if (Date.now() > deadline) throw new Error(`Received ${received} events in time`)
+  while ((await countEvents()) < DEBITS * EVENTS_PER_DEBIT) {
+    if (Date.now() > deadline) throw new Error('The receiver lacks events')
     await pause(100)
-    received += await countReceived()
   }
   await advanceClock()
   for (const days of [1, 2]) {
@@ -156,7 +155,7 @@ const cost: Measure = async () => {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const { openGateway } = await import('../../sandbox/gateway.ts')
   const local = await startDynamoDbLocal()
-  const receivers = await openReceivers({ count: 1, latency: 0 })
+  const receiver = await openReceiver()
   const sandbox = await startSandbox({
     gateway: await openGateway(0),
     // Only DynamoDB Local reports consumed units.
@@ -167,17 +166,15 @@ const cost: Measure = async () => {
   try {
     // As on Lambda; the sandbox does not cache.
     process.env.CACHE_SECONDS = '30'
-    const url = receivers.urls[0] ?? ''
-    await operate(sandbox, 'webhook', 'set', { provider: 'demo', url })
-    const countReceived = async () => (await receivers.received()).size
-    const counts = await countCalls(() => runDebits(sandbox, countReceived))
+    await operate(sandbox, 'webhook', 'set', { provider: 'demo', url: receiver.url })
+    const counts = await countCalls(() => runDebits(sandbox, receiver))
     return {
       title: 'Cost of a debit',
       explanation: 'Counted calls of debits that complete, send four webhooks and are paid.',
       ...measuredOf(counts),
     }
   } finally {
-    await receivers.stop()
+    await receiver.stop()
     await sandbox.stop()
     await local.stop()
   }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici'
 import { compare, type Figure } from '../figures.ts'
 import { onFixture, operate, setEnvironment } from '../fixture.ts'
-import { openReceivers } from '../receivers.ts'
+import { openReceiver } from '../receivers.ts'
 import { call, chargeEvents } from '../requests.ts'
 import { interleaved, perSecond, type Sample } from '../samples.ts'
 
@@ -46,8 +46,8 @@ const createWorks = async (url: string) => {
 }
 
 const webhooks = onFixture(async ({ rounds, short }) => {
-  const receivers = await openReceivers({ count: 1, latency: 0 })
-  const works = await createWorks(receivers.urls[0] ?? '')
+  const receiver = await openReceiver()
+  const works = await createWorks(receiver.url)
   const load = { count: short ? REQUESTS / 4 : REQUESTS, chunk: 250 }
   await interleaved(works, { ...load, rounds: 1, concurrency: 4 })
   const figures: Figure[] = []
@@ -64,7 +64,7 @@ const webhooks = onFixture(async ({ rounds, short }) => {
       row('undici loop with kept connections, unsigned', byUndici),
     )
   }
-  await receivers.stop()
+  await receiver.stop()
   return {
     title: 'Webhooks',
     explanation: 'The sender, which checks and signs each request, and loops that post one body.',

@@ -33,7 +33,7 @@ const parseCrash = (text: string): Crash => {
 
 await import('../aws/environment.ts')
 if (values.shape) {
-  const { replay } = await import('../replay.ts')
+  const { replay } = await import('../check.ts')
   const { scenarioOf, shapeNamed } = await import('./shapes.ts')
   const crashes = values.deaths.split(',').filter(Boolean).map(parseCrash)
   const scenario = { ...scenarioOf(shapeNamed(values.shape)), crashes }

@@ -2,8 +2,7 @@ import { checkScenario } from '../check.ts'
 import { print, printVerdict, violationLine } from '../terminal.ts'
 import type { Task, TaskResult } from '../worker.ts'
 import { performTasks } from '../worker-pool.ts'
-import type { Shape } from './shape.ts'
-import { pairedShapes, scenarioOf, shapes } from './shapes.ts'
+import { pairedShapes, type Shape, scenarioOf, shapes } from './shapes.ts'
 
 type Size = { pairs: boolean; oneIn: number; workers: number }
 type ShapeTask = Extract<Task, { kind: 'shape' }>
@@ -58,7 +57,7 @@ export const runAllCrashPoints = async (size: Size): Promise<number> => {
     }
     return failed < FAILED_MAX
   }
-  await performTasks(tasks(counts, size), add, size.workers)
+  await performTasks(tasks(counts, size), add, { size: size.workers })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
   const points = size.pairs ? 'each pair of effects' : 'each effect'
   const part = size.oneIn === 1 ? '' : `, one in ${size.oneIn}`

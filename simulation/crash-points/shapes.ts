@@ -1,13 +1,36 @@
+import type { Losses } from '../engine/faults.ts'
+import { DAY_MS } from '../invariants/time-and-money.ts'
 import { plain, type Scenario } from '../scenario/scenario.ts'
-import type { DebitScript } from '../scenario/script.ts'
-import { lossy } from './lossy-shapes.ts'
-import { approved, completed, failed, type Shape } from './shape.ts'
+import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 
 // The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
 // enough for a crash at every effect.
 
+type Conditions = {
+  answers?: readonly number[]
+  payments?: Scenario['payments']
+  losses?: Losses
+}
+
+export type Shape = Conditions & { name: string; script: Partial<DebitScript> }
+
+/** By default a bank completes the debit after five seconds. */
+const shape = (name: string, script: Partial<DebitScript> = {}, more: Conditions = {}): Shape => ({
+  name,
+  script,
+  ...more,
+})
+
+const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
+  afterSeconds,
+  by: 'update',
+  status: 'completed',
+  ...more,
+})
+const failed = (afterSeconds = 5) => completed(afterSeconds, { status: 'failed' })
+const approved = completed(5, { by: 'callback', status: 'approved' })
+
 const HOUR_SECONDS = 3_600
-const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
 
 /** Returns the seconds from the charge to a midnight, counted from 1. */
@@ -15,164 +38,121 @@ export const night = (number: number): number =>
   12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 const paths: readonly Shape[] = [
-  { name: 'completed by an update', script: { reports: [completed()] } },
-  { name: 'completed by a callback', script: { reports: [completed(5, { by: 'callback' })] } },
-  { name: 'completed with a bank fee', script: { reports: [completed(5, { fee: '1.25' })] } },
-  { name: 'completed at once', script: { reports: [completed(0)] } },
-  { name: 'completed twice', script: { reports: [completed(), completed(6)] } },
-  { name: 'completed, then reported as failed', script: { reports: [completed(), failed(6)] } },
-  { name: 'failed, then reported as completed', script: { reports: [failed(), completed(6)] } },
-  { name: 'failed by an update', script: { reports: [failed()] } },
-  { name: 'approved, then completed', script: { reports: [approved(), completed(30)] } },
-  {
-    name: 'approved, completed after the approval timeout',
-    script: { reports: [approved(), completed(400)] },
-  },
-  { name: 'approved, then failed', script: { reports: [approved(), failed(30)] } },
-  { name: 'approved, then silent', script: { reports: [approved()] } },
-  { name: 'accepted, then silent', script: { reports: [] } },
-  { name: 'completed as the approval timeout ends', script: { reports: [completed(300)] } },
-  { name: 'completed after the approval timeout', script: { reports: [completed(330)] } },
-  { name: 'completed after the processing timeout', script: { reports: [completed(660)] } },
-  { name: 'rejected', script: { verdict: 'rejected', reports: [] } },
-  { name: 'sandbox: completed', script: { bank: 'SBX', phone: '+233241234567' } },
-  { name: 'sandbox: insufficient funds', script: { bank: 'SBX', phone: '+233241111111' } },
-  { name: 'sandbox: never accepted', script: { bank: 'SBX', phone: '+233242222222' } },
-  { name: 'sandbox: declined', script: { bank: 'SBX', phone: '+233243333333' } },
-  { name: 'sandbox: accepted, then silent', script: { bank: 'SBX', phone: '+233244444444' } },
-  { name: 'sandbox: unknown account', script: { bank: 'SBX', phone: '+233240000009' } },
-  { name: 'charge repeated', script: { charge: 'twice', reports: [completed()] } },
-  {
-    name: 'reference reused for another charge',
-    script: { charge: 'amount', reports: [completed()] },
-  },
-  { name: 'charge rejected', script: { charge: 'invalid' } },
+  shape('completed by an update'),
+  shape('completed by a callback', { reports: [completed(5, { by: 'callback' })] }),
+  shape('completed with a bank fee', { reports: [completed(5, { fee: '1.25' })] }),
+  shape('completed at once', { reports: [completed(0)] }),
+  shape('completed twice', { reports: [completed(), completed(6)] }),
+  shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
+  shape('failed, then reported as completed', { reports: [failed(), completed(6)] }),
+  shape('failed by an update', { reports: [failed()] }),
+  shape('approved, then completed', { reports: [approved, completed(30)] }),
+  shape('approved, completed after the approval timeout', { reports: [approved, completed(400)] }),
+  shape('approved, then failed', { reports: [approved, failed(30)] }),
+  shape('approved, then silent', { reports: [approved] }),
+  shape('accepted, then silent', { reports: [] }),
+  shape('completed as the approval timeout ends', { reports: [completed(300)] }),
+  shape('completed after the approval timeout', { reports: [completed(330)] }),
+  shape('completed after the processing timeout', { reports: [completed(660)] }),
+  shape('rejected', { verdict: 'rejected' }),
+  shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
+  shape('sandbox: insufficient funds', { bank: 'SBX', phone: '+233241111111' }),
+  shape('sandbox: never accepted', { bank: 'SBX', phone: '+233242222222' }),
+  shape('sandbox: declined', { bank: 'SBX', phone: '+233243333333' }),
+  shape('sandbox: accepted, then silent', { bank: 'SBX', phone: '+233244444444' }),
+  shape('sandbox: unknown account', { bank: 'SBX', phone: '+233240000009' }),
+  shape('charge repeated', { charge: 'twice' }),
+  shape('reference reused for another charge', { charge: 'amount' }),
+  shape('charge rejected', { charge: 'invalid' }),
 ]
 
 /** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
-  { name: 'a provider of some events: completed', script: { provider: 1, reports: [completed()] } },
-  { name: 'a provider of some events: failed', script: { provider: 1, reports: [failed()] } },
-  { name: 'over the daily limit', script: { provider: 1, amount: '1500.01', reports: [] } },
-  {
-    name: 'a provider without a webhook: completed',
-    script: { provider: 2, reports: [completed()] },
-  },
-  { name: 'a provider without a webhook: failed', script: { provider: 2, reports: [failed()] } },
-  { name: 'a provider without a webhook: silent', script: { provider: 2, reports: [] } },
-  {
-    name: 'a provider of two attempts: completed',
-    script: { provider: 3, reports: [completed()] },
-  },
-  { name: 'a provider of two attempts: rejected', script: { provider: 3, verdict: 'rejected' } },
+  shape('a provider of some events: completed', { provider: 1 }),
+  shape('a provider of some events: failed', { provider: 1, reports: [failed()] }),
+  shape('over the daily limit', { provider: 1, amount: '1500.01' }),
+  shape('a provider without a webhook: completed', { provider: 2 }),
+  shape('a provider without a webhook: failed', { provider: 2, reports: [failed()] }),
+  shape('a provider without a webhook: silent', { provider: 2, reports: [] }),
+  shape('a provider of two attempts: completed', { provider: 3 }),
+  shape('a provider of two attempts: rejected', { provider: 3, verdict: 'rejected' }),
 ]
+
+const sixErrors = { answers: Array(6).fill(500) }
+const late = { provider: 3, reports: [approved, completed(400)] }
 
 const receivers: readonly Shape[] = [
-  { name: 'a receiver that answers 500 once', script: { reports: [completed()] }, answers: [500] },
-  {
-    name: 'a receiver that answers 503 twice',
-    script: { reports: [completed()] },
-    answers: [503, 503],
-  },
-  { name: 'a receiver that is silent once', script: { reports: [failed()] }, answers: [0] },
-  {
-    name: 'a receiver that rejects permanently',
-    script: { reports: [completed()] },
-    answers: [410],
-  },
-  { name: 'a receiver that redirects', script: { reports: [failed()] }, answers: [302] },
-  {
-    name: 'a receiver that answers 429 and 408',
-    script: { reports: [completed()] },
-    answers: [429, 408],
-  },
-  {
-    name: 'a receiver that recovers after abandoned events',
-    script: { provider: 3, reports: [approved(), completed(400)] },
-    answers: [500, 500, 500, 500, 500, 500],
-  },
-  {
-    name: 'an event is abandoned while the receiver recovers',
-    script: { provider: 3, reports: [completed()], reversed: 3_600 },
-    answers: [500, 500, 500, 500, 0],
-  },
-  {
-    name: 'redelivered after delivery',
-    script: { reports: [completed()], redelivered: 60 },
-  },
-  {
-    name: 'redelivered after the last attempt',
-    script: { provider: 3, reports: [completed()], redelivered: 120 },
-    answers: [500, 500, 500, 500, 500, 500],
-  },
+  shape('a receiver that answers 500 once', {}, { answers: [500] }),
+  shape('a receiver that answers 503 twice', {}, { answers: [503, 503] }),
+  shape('a receiver that is silent once', { reports: [failed()] }, { answers: [0] }),
+  shape('a receiver that rejects permanently', {}, { answers: [410] }),
+  shape('a receiver that redirects', { reports: [failed()] }, { answers: [302] }),
+  shape('a receiver that answers 429 and 408', {}, { answers: [429, 408] }),
+  shape('a receiver that recovers after abandoned events', late, sixErrors),
+  shape(
+    'an event is abandoned while the receiver recovers',
+    { provider: 3, reversed: HOUR_SECONDS },
+    { answers: [500, 500, 500, 500, 0] },
+  ),
+  shape('redelivered after delivery', { redelivered: 60 }),
+  shape('redelivered after the last attempt', { provider: 3, redelivered: 120 }, sixErrors),
 ]
+
+const afterLine = night(1) + 2 * HOUR_SECONDS
+const withFee = { reports: [completed(5, { fee: '0.50' })] }
 
 const reversals: readonly Shape[] = [
-  { name: 'reversed at once', script: { reports: [completed()], reversed: 30 } },
-  { name: 'reversed before midnight', script: { reports: [completed()], reversed: 3_600 } },
-  { name: 'reversed as settlement starts', script: { reports: [completed()], reversed: night(1) } },
-  {
-    name: 'reversed while its line is written',
-    script: { reports: [completed()], reversed: night(1) + 0.3 },
-  },
-  {
-    name: 'reversed while its batch is sealed',
-    script: { reports: [completed()], reversed: night(1) + 0.6 },
-  },
-  {
-    name: 'reversed after its line',
-    script: { reports: [completed()], reversed: night(1) + 7_200 },
-  },
-  {
-    name: 'reversed while its batch is paid',
-    script: { reports: [completed()], reversed: night(2) + 0.4 },
-  },
-  {
-    name: 'reversed after its payout',
-    script: { reports: [completed()], reversed: night(2) + 7_200 },
-  },
-  { name: 'reversal of a failed debit', script: { reports: [failed()], reversed: 60 } },
-  {
-    name: 'reversed after its line, with a bank fee',
-    script: { reports: [completed(5, { fee: '0.50' })], reversed: night(1) + 7_200 },
-  },
-  {
-    name: 'reversed after its line, of a provider without a webhook',
-    script: { provider: 2, reports: [completed()], reversed: night(1) + 7_200 },
-  },
+  shape('reversed at once', { reversed: 30 }),
+  shape('reversed before midnight', { reversed: HOUR_SECONDS }),
+  shape('reversed as settlement starts', { reversed: night(1) }),
+  shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
+  shape('reversed while its batch is sealed', { reversed: night(1) + 0.6 }),
+  shape('reversed after its line', { reversed: afterLine }),
+  shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
+  shape('reversed after its payout', { reversed: night(2) + 2 * HOUR_SECONDS }),
+  shape('reversal of a failed debit', { reports: [failed()], reversed: 60 }),
+  shape('reversed after its line, with a bank fee', { ...withFee, reversed: afterLine }),
+  shape('reversed after its line, of a provider without a webhook', {
+    provider: 2,
+    reversed: afterLine,
+  }),
 ]
 
+const [underWay, rejected]: Conditions[] = [{ payments: ['underway'] }, { payments: ['rejected'] }]
+
 const settlements: readonly Shape[] = [
-  { name: 'payout under way', script: { reports: [completed()] }, payments: ['underway'] },
-  { name: 'payout rejected', script: { reports: [completed()] }, payments: ['rejected'] },
-  {
-    name: 'payout under way, of a provider without a webhook',
-    script: { provider: 2, reports: [completed()] },
-    payments: ['underway'],
-  },
-  {
-    name: 'payout rejected, of a provider of two attempts',
-    script: { provider: 3, reports: [completed()] },
-    payments: ['rejected'],
-  },
-  {
-    name: 'reversed after its line, payout rejected',
-    script: { reports: [completed()], reversed: night(1) + 7_200 },
-    payments: ['rejected'],
-  },
-  {
-    name: 'reversed while its payout is under way',
-    script: { reports: [completed()], reversed: night(2) + 1 },
-    payments: ['underway'],
-  },
-  {
-    name: 'a fee with a minimum',
-    script: { provider: 3, amount: '1.00', reports: [completed()] },
-  },
-  {
-    name: 'a fee at its maximum',
-    script: { provider: 1, amount: '999.99', reports: [completed()] },
-  },
+  shape('payout under way', {}, underWay),
+  shape('payout rejected', {}, rejected),
+  shape('payout under way, of a provider without a webhook', { provider: 2 }, underWay),
+  shape('payout rejected, of a provider of two attempts', { provider: 3 }, rejected),
+  shape('reversed after its line, payout rejected', { reversed: afterLine }, rejected),
+  shape('reversed while its payout is under way', { reversed: night(2) + 1 }, underWay),
+  shape('a fee with a minimum', { provider: 3, amount: '1.00' }),
+  shape('a fee at its maximum', { provider: 1, amount: '999.99' }),
+]
+
+const everyRecord = { losses: { record: Number.POSITIVE_INFINITY } }
+const firstOfEach = {
+  submissions: 1,
+  timeouts: 1,
+  expiries: 1,
+  'webhooks-high': 1,
+  'webhooks-low': 1,
+}
+
+/** Losses that the sweep repairs. */
+const lossy: readonly Shape[] = [
+  shape(
+    'twelve webhook messages are lost',
+    { reports: [completed(20)] },
+    { losses: { webhooks: 12 } },
+  ),
+  shape('no stream record, completed', {}, everyRecord),
+  shape('no stream record, failed', { reports: [failed()] }, everyRecord),
+  shape('no stream record, timed out', { reports: [] }, everyRecord),
+  shape('no timer', { reports: [] }, { losses: { timer: Number.POSITIVE_INFINITY } }),
+  shape('no first message of a queue', {}, { losses: firstOfEach }),
+  shape('two messages of a recovery are lost', late, { ...sixErrors, losses: { recoveries: 2 } }),
 ]
 
 export const shapes = [paths, providers, receivers, reversals, settlements, lossy].flat()
@@ -210,7 +190,7 @@ export const scenarioOf = ({
   payments = ['paid'],
   losses,
 }: Shape): Scenario => {
-  const midnight = NOON + DAY_MS / 2
+  const endAt = NOON + (12 + NIGHTS * 24 + 3) * HOUR_SECONDS * 1000
   const debit: DebitScript = {
     number: 1,
     at: NOON,
@@ -219,7 +199,7 @@ export const scenarioOf = ({
     amount: '101.00',
     phone: '+233241234567',
     verdict: 'accepted',
-    reports: [],
+    reports: [completed()],
     charge: 'once',
     polls: [],
     redelivered: undefined,
@@ -233,8 +213,8 @@ export const scenarioOf = ({
     scripts: [debit],
     faults: new Set(),
     intensity: 1,
-    healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
-    endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
+    healAt: endAt - DAY_MS,
+    endAt,
     ...(losses ? { losses } : {}),
     payments,
     answers,

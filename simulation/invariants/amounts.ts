@@ -1,27 +1,11 @@
 import type { Item } from '../../aws/table/change.ts'
-import { allOf, type Check } from './invariant.ts'
+import type { Check } from './observation-index.ts'
 import { kindOf } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 30: amounts are stored as whole pesewas and published with two decimals. */
 
-const STORED = [
-  'amount',
-  'amountTotal',
-  'gross',
-  'fee',
-  'net',
-  'adjustments',
-  'paid',
-  'outstanding',
-]
-
-function* amountsOf(members: Record<string, unknown>): Generator<[string, unknown]> {
-  for (const name of STORED) {
-    const amount = members[name]
-    if (amount !== undefined && amount !== null) yield [name, amount]
-  }
-}
+const STORED = 'amount amountTotal gross fee net adjustments paid outstanding'.split(' ')
 
 type Parts = {
   totals?: Record<string, unknown> | null
@@ -38,11 +22,12 @@ function* partsOf(item: Item): Generator<Record<string, unknown>> {
   for (const { set } of history) if (set) yield set
 }
 
-const storedAmountsAreWhole: Check = ({ observations }, report) => {
+export const storedAmountsAreWhole: Check = ({ observations }, report) => {
   for (const item of observations.items) {
     if (kindOf(item) === 'another') continue
     for (const part of partsOf(item)) {
-      for (const [name, amount] of amountsOf(part)) {
+      for (const name of STORED) {
+        const amount = part[name] ?? 0
         if (!Number.isSafeInteger(amount)) report(item.pk, `${name} is ${amount}`)
       }
     }
@@ -59,7 +44,7 @@ const badIn = (text: string): string | undefined => {
 }
 
 /** Checks the exact bytes of posts before the metadata, which belongs to the provider. */
-const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report) => {
+export const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report) => {
   const judged = new Set<string>()
   for (const { post, about, reference } of posts) {
     if (judged.has(post.raw)) continue
@@ -78,5 +63,3 @@ const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report
     if (bad !== undefined) report(name, `has the amount ${bad}`)
   }
 }
-
-export const amountsAreExact = allOf(storedAmountsAreWhole, publishedAmountsAreExact)

@@ -1,96 +1,65 @@
 import type { Change } from '../../aws/table/change.ts'
-import type { ApiCall, Observations } from '../engine/observations.ts'
-import type { Check } from './invariant.ts'
+import type { OperatorCall } from './calls.ts'
+import type { Check } from './observation-index.ts'
 import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-items.ts'
-import { membersOf } from './reply.ts'
 
 /** 46: with approvals, a guarded call takes effect only after a second operator approved it. */
 
-type Approved = { noun: string; verb: string; target: string; grantedAt: number }
-
-const optionsIn = (sent: unknown) => membersOf(membersOf(sent).options)
-
-const requestIn = ({ reply }: ApiCall) =>
-  membersOf(membersOf(membersOf(reply?.body).result).approval)
+type Guarded = { noun: string; verb: unknown; target: unknown }
 
 /** Returns the requests that another operator granted. */
-const approvedIn = ({ calls }: Observations): Approved[] => {
-  const requests = new Map<unknown, { request: ReturnType<typeof requestIn>; call: ApiCall }>()
-  for (const call of calls) {
-    const request = requestIn(call)
-    if (request.id !== undefined) requests.set(request.id, { request, call })
-  }
+const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: number })[] => {
+  const requests = new Map(calls.map((call) => [call.requested, call]))
   return calls.flatMap((grant) => {
-    const { verb, actor } = membersOf(grant.sent)
-    if (grant.name !== 'manage-approval' || verb !== 'grant') return []
-    const known = requests.get(optionsIn(grant.sent).id)
-    if (!known || actor === undefined || membersOf(known.call.sent).actor === actor) return []
-    const { sent, name } = known.call
-    const [target = ''] = Object.values(optionsIn(sent))
-    const noun = name.replace('manage-', '')
-    return [
-      { noun, verb: String(membersOf(sent).verb), target: String(target), grantedAt: grant.at },
-    ]
+    if (grant.noun !== 'approval' || grant.verb !== 'grant') return []
+    const request = requests.get(grant.options.id)
+    if (!request || grant.actor === undefined || request.actor === grant.actor) return []
+    const { noun, verb, options } = request
+    return [{ noun, verb, target: Object.values(options)[0], grantedAt: grant.call.at }]
   })
 }
 
-type Guarded = { noun: string; verb: string; target: string }
+const VERBS: Record<string, string> = { reversed: 'reverse', completed: 'complete', failed: 'fail' }
 
-const debitEffect = (before: RawDebit | undefined, after: RawDebit): Guarded | undefined => {
-  if (before?.status === after.status) return undefined
-  const entry = after.history.at(-1)
-  if (!entry?.by?.startsWith('operator:')) return undefined
-  const verbs: Record<string, string> = {
-    reversed: 'reverse',
-    completed: 'complete',
-    failed: 'fail',
+const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => {
+  const { status, reference: target } = after
+  if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:')) {
+    return undefined
   }
-  return { noun: 'debit', verb: verbs[after.status] ?? after.status, target: after.reference }
+  return { noun: 'debit', verb: VERBS[status] ?? status, target }
 }
 
 const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
 
 /** Returns the guarded call that a change must come from. */
 const effectOf = ({ before, after }: Change): Guarded | undefined => {
-  if (!before || !after) return undefined
-  switch (kindOf(after)) {
-    case 'debit':
-      return debitEffect(before as RawDebit, after as RawDebit)
-    case 'batch': {
-      const { id, uuid } = after as RawBatch
-      return uuid === before.uuid ? undefined : { noun: 'settlement', verb: 'retry', target: id }
-    }
-    case 'refund': {
-      const { uuid, reference } = after as RawRefund
-      return uuid === before.uuid
-        ? undefined
-        : { noun: 'exception', verb: 'refund', target: reference }
-    }
-    default:
-      if (after.entity !== 'provider' || accountOf(before) === accountOf(after)) return undefined
-      return { noun: 'provider', verb: 'update', target: String(after.id) }
+  if (!after) return undefined
+  const kind = kindOf(after)
+  if (kind === 'refund') {
+    const { uuid, reference: target, origin } = after as RawRefund
+    const isNew = before ? uuid !== before.uuid : origin !== 'reversal'
+    return isNew ? { noun: 'exception', verb: 'refund', target } : undefined
   }
+  if (!before) return undefined
+  if (kind === 'debit') return debitEffect(before as RawDebit, after as RawDebit)
+  if (kind === 'batch') {
+    const { id: target, uuid } = after as RawBatch
+    return uuid === before.uuid ? undefined : { noun: 'settlement', verb: 'retry', target }
+  }
+  if (after.entity !== 'provider' || accountOf(before) === accountOf(after)) return undefined
+  return { noun: 'provider', verb: 'update', target: after.id }
 }
 
-/** The refund of a late completion has no earlier image. */
-const openedRefund = ({ before, after }: Change): Guarded | undefined => {
-  if (before || !after || kindOf(after) !== 'refund' || after.origin === 'reversal')
-    return undefined
-  return { noun: 'exception', verb: 'refund', target: (after as RawRefund).reference }
-}
-
-export const guardedCallsAreApproved: Check = ({ observations }, report) => {
+export const guardedCallsAreApproved: Check = ({ observations, operatorCalls }, report) => {
   if (!observations.setup.approvals) return
-  const approved = Map.groupBy(approvedIn(observations), ({ target }) => target)
+  const approved = Map.groupBy(approvedIn(operatorCalls), ({ target }) => target)
   for (const change of observations.changes) {
-    const effect = change.by && (effectOf(change) ?? openedRefund(change))
+    const effect = change.by && effectOf(change)
     if (!effect) continue
-    const isApproved = (approved.get(effect.target) ?? []).some(
-      ({ noun, verb, grantedAt }) =>
-        noun === effect.noun && verb === effect.verb && grantedAt <= change.at,
-    )
-    if (!isApproved) {
-      report(effect.target, `${effect.noun} ${effect.verb} took effect without an approval`)
-    }
+    const { noun, verb, target } = effect
+    const isApproved = approved
+      .get(target)
+      ?.some((one) => one.noun === noun && one.verb === verb && one.grantedAt <= change.at)
+    if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
   }
 }

@@ -1,8 +1,6 @@
-import { isRevived } from './deliveries.ts'
-import type { Check, Reporter } from './invariant.ts'
-import { type DeliveryHistory, eventKey, type ObservationIndex } from './observation-index.ts'
-import type { RawAttempt, RawDelivery } from './raw-items.ts'
-import type { ReceivedPost } from './received-posts.ts'
+import { isEnd, isRevived } from './deliveries.ts'
+import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { SECOND_MS } from './time-and-money.ts'
 
 /** 16, 17: the times of attempts, and the responses that end them. */
@@ -18,87 +16,80 @@ const delaysAfter = (k: number, retryAfter: number): { least: number; most: numb
   }
 }
 
-const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + milliseconds
-
 /** Returns the post of a recorded attempt, if its response was received. */
-const heardOf = (posts: readonly ReceivedPost[], { id, responseCode }: RawAttempt) =>
+const heardOf = ({ posts }: DeliveryHistory, { id, responseCode }: RawAttempt) =>
   posts.find(
     (received) =>
       received.id === id && received.post.responseReceived && received.post.code === responseCode,
-  )
+  )?.post
 
-/** Yields the writes of a delivery that record an attempt. */
-function* attemptsIn({ changes }: DeliveryHistory) {
-  for (const { before, after } of changes) {
-    if (!after?.last || after.attemptCount === (before?.attemptCount ?? 0)) continue
-    yield { before, after, last: after.last }
-  }
-}
+/** Returns the attempt that a write records. */
+const attemptIn = ({ before, after }: ChangeOf<RawDelivery>): RawAttempt | undefined =>
+  after?.last && after.attemptCount !== (before?.attemptCount ?? 0) ? after.last : undefined
 
-type Recorded = {
-  posts: readonly ReceivedPost[]
-  observations: ObservationIndex['observations']
-}
+const postOf = ({ posts }: DeliveryHistory, { id }: RawAttempt) =>
+  posts.find((received) => received.id === id)?.post
 
 /**
  * Returns when the invocation of an attempt started, else when it posted. It may not have seen
  * later writes.
  */
 const startOf = (
-  { by, after }: DeliveryHistory['changes'][number],
-  { posts, observations }: Recorded,
-): number => {
-  const record = observations.invocations.get(by?.invocation ?? Number.NaN)
-  const last = after?.last
-  const post = posts.find(({ id }) => id === last?.id)?.post
-  return record?.startedAt ?? post?.at ?? Date.parse(last?.at ?? '')
-}
+  change: ChangeOf<RawDelivery>,
+  last: RawAttempt,
+  record: DeliveryHistory,
+  index: ObservationIndex,
+): number => index.startOf(change.by?.invocation, postOf(record, last)?.at ?? Date.parse(last.at))
 
+/** 16: a retry waits for the required delay, and no attempt starts before it is due or requested. */
 export const attemptsAreSpaced: Check = (index, report) => {
-  for (const [key, record] of index.deliveries) {
-    const posts = index.postsOf.get(key) ?? []
-    for (const { before, after, last } of attemptsIn(record)) {
-      if (after.status !== 'failed') continue
-      const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
-      const { least, most } = delaysAfter(last.number, heardOf(posts, last)?.post.retryAfter ?? 0)
-      // The later time applies if two attempts end at once.
-      const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
-      if (seconds < least || (seconds > most && !isKept)) {
-        report(key, `waits ${seconds} s after attempt ${last.number}`)
-      }
-    }
-    checkDueTimes(record, { posts, observations: index.observations }, report)
+  for (const record of index.deliveries.values()) {
+    for (const change of record.changes) checkDelay(record, change, report)
+    checkDueTimes(record, index, report)
   }
 }
 
-/** 16: no attempt starts before it is due or requested. */
-const checkDueTimes = (
-  { item, changes }: DeliveryHistory,
-  recorded: Recorded,
+const checkDelay = (
+  record: DeliveryHistory,
+  change: ChangeOf<RawDelivery>,
   report: Reporter,
 ): void => {
-  const key = eventKey(item.reference, item.n)
+  const { before, after } = change
+  const last = attemptIn(change)
+  if (!last || after?.status !== 'failed') return
+  const endedAt = Date.parse(last.at) + last.milliseconds
+  const seconds = (Date.parse(after.nextAttemptAt ?? '') - endedAt) / SECOND_MS
+  const { least, most } = delaysAfter(last.number, heardOf(record, last)?.retryAfter ?? 0)
+  // The later time applies if two attempts end at once.
+  const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
+  if (seconds < least || (seconds > most && !isKept)) {
+    report(record.key, `waits ${seconds} s after attempt ${last.number}`)
+  }
+}
+
+const checkDueTimes = (
+  record: DeliveryHistory,
+  index: ObservationIndex,
+  report: Reporter,
+): void => {
   // Two invocations, each with its own clock offset.
-  const { skew } = recorded.observations.setup
+  const { skew } = index.observations.setup
   // An attempt that was due may be in flight when another is requested.
   let due: number | undefined
   let setAt = 0
-  for (const change of changes) {
-    const { before, after } = change
-    if (!after) continue
-    if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
-      const { at, id, number } = after.last
-      const post = recorded.posts.find((received) => received.id === id)?.post
-      const startedAt = Math.min(Date.parse(at), post?.at ?? Infinity)
+  for (const change of record.changes) {
+    const last = attemptIn(change)
+    if (last) {
+      const startedAt = Math.min(Date.parse(last.at), postOf(record, last)?.at ?? Infinity)
       // An attempt in flight may precede the new due time.
-      const isAfter = startOf(change, recorded) >= setAt
+      const isAfter = startOf(change, last, record, index) >= setAt
       if (due !== undefined && isAfter && startedAt < due - 2 * skew) {
-        report(key, `had attempt ${number} ${due - startedAt} ms before it was due`)
+        report(record.key, `had attempt ${last.number} ${due - startedAt} ms before it was due`)
       }
       due = undefined
     }
-    if (after.nextAttemptAt) {
-      due = Math.min(due ?? Infinity, Date.parse(after.nextAttemptAt))
+    if (change.after?.nextAttemptAt) {
+      due = Math.min(due ?? Infinity, Date.parse(change.after.nextAttemptAt))
       setAt = change.at
     }
   }
@@ -113,13 +104,12 @@ const isSuccess = ({ responseCode }: RawAttempt): boolean =>
 const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
   responseCode === null ? NETWORK.has(cause ?? '') : RETRIABLE_CODES.has(responseCode)
 
-const isEnd = (status: string | undefined): boolean =>
-  status === 'delivered' || status === 'abandoned'
-
 /** Returns the status that a record must have after an attempt. */
-const expectedStatus = (before: RawDelivery | undefined, after: RawDelivery): string => {
-  const { last, attemptsMax, deliveredAt } = after
-  if (!last) return 'pending'
+const expectedStatus = (
+  last: RawAttempt,
+  before: RawDelivery | undefined,
+  { attemptsMax, deliveredAt }: RawDelivery,
+): string => {
   if (isSuccess(last)) return 'delivered'
   if (before && isEnd(before.status)) return before.status
   if (isRetriable(last) && last.number < attemptsMax) return 'failed'
@@ -128,9 +118,7 @@ const expectedStatus = (before: RawDelivery | undefined, after: RawDelivery): st
 
 /** 17: the receiver's response decides whether a retry follows. */
 export const responseDecidesRetry: Check = (index, report) => {
-  for (const [key, record] of index.deliveries) {
-    const posts = index.postsOf.get(key) ?? []
-    const recorded = { posts, observations: index.observations }
+  for (const record of index.deliveries.values()) {
     // The last end and the last revival of the record.
     let endedAt = Infinity
     let revivedAt = 0
@@ -139,32 +127,34 @@ export const responseDecidesRetry: Check = (index, report) => {
       if (!after) continue
       // The sweep creates a record for an event whose first attempt may be in flight.
       if (isRevived(change) || !before) [endedAt, revivedAt] = [Infinity, at]
-      if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
-        const startedAt = startOf(change, recorded)
-        if (startedAt > endedAt) report(key, `had attempt ${after.last.number} after its end`)
-        const isRival = startedAt <= revivedAt
-        checkAttempt({ before, after }, { key, posts, isRival, report })
-      } else if (after.status !== before?.status) checkStatusChange(change, { key, index, report })
+      const last = attemptIn(change)
+      if (last) {
+        const startedAt = startOf(change, last, record, index)
+        if (startedAt > endedAt) report(record.key, `had attempt ${last.number} after its end`)
+        checkAttempt(record, { last, before, after, isRival: startedAt <= revivedAt }, report)
+      } else if (after.status !== before?.status)
+        checkStatusChange(record.key, change, index, report)
       if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
     }
   }
 }
 
-type Context = {
-  key: string
-  posts: readonly ReceivedPost[]
+type Attempted = {
+  last: RawAttempt
+  before: RawDelivery | undefined
+  after: RawDelivery
   /** The attempt was in flight when the record was revived. */
   isRival: boolean
-  report: Reporter
 }
 
 const checkAttempt = (
-  { before, after }: { before: RawDelivery | undefined; after: RawDelivery },
-  { key, posts, isRival, report }: Context,
+  record: DeliveryHistory,
+  { last, before, after, isRival }: Attempted,
+  report: Reporter,
 ): void => {
-  const { last, status, attemptCount, nextAttemptAt } = after
-  if (!last) return
-  const expected = expectedStatus(before, after)
+  const { key } = record
+  const { status, attemptCount, nextAttemptAt } = after
+  const expected = expectedStatus(last, before, after)
   const response = last.responseCode ?? last.cause
   // A redelivery requested during a failed attempt is still due.
   const isStillDue =
@@ -176,25 +166,22 @@ const checkAttempt = (
     report(key, `has its next attempt at ${nextAttemptAt} after ${response}`)
   }
   if (last.number !== attemptCount) report(key, `has another count than attempt ${last.number}`)
-  if (last.responseCode !== null && !heardOf(posts, last)) {
-    report(
-      key,
-      `records ${last.responseCode} for attempt ${last.number}, which its receiver did not send`,
-    )
+  if (last.responseCode !== null && !heardOf(record, last)) {
+    report(key, `records ${last.responseCode}, which its receiver did not send`)
   }
 }
 
-type Other = { key: string; index: ObservationIndex; report: Reporter }
-
 /** Without an attempt, a record is revived or abandoned. */
 const checkStatusChange = (
-  change: DeliveryHistory['changes'][number],
-  { key, index, report }: Other,
+  key: string,
+  change: ChangeOf<RawDelivery>,
+  { disabled }: ObservationIndex,
+  report: Reporter,
 ): void => {
   const { before, after, by, sequence } = change
   if (!after || isRevived(change)) return
   // The sweep creates a record for an event that was never attempted.
   if (!before && after.status === 'pending' && by?.name === 'sweep') return
-  if (after.status === 'abandoned' && index.disabled.has(after.provider)) return
+  if (after.status === 'abandoned' && disabled.has(after.provider)) return
   report(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

@@ -1,15 +1,23 @@
-import { type BankReportCall, isReporting, isValidReport } from './bank-report-calls.ts'
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './reply.ts'
+import type { ApiCall } from '../engine/observations.ts'
+import {
+  type BankReportCall,
+  isAccepted,
+  isRefused,
+  isUnknown,
+  type Members,
+  requestIdOf,
+} from './calls.ts'
+import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import { pesewasOfFee } from './time-and-money.ts'
 
 /** 6, 7, 31: bank reports and their effects. */
 
 const INVALID_TRANSITION = 3001
 
-/** Returns when a debit got a status; undefined for never. */
-const cameTo = ({ changes }: DebitHistory, status: string): number | undefined =>
-  changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at
+/** Returns when a debit got a status; Infinity for never. */
+const reachedAt = ({ changes }: DebitHistory, status: string): number =>
+  changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at ??
+  Infinity
 
 /** The statuses that a report loses to. */
 const RIVALS: Record<string, readonly string[]> = {
@@ -24,12 +32,12 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
     const debit = byUuid.get(uuid)
     const { reply } = call
     if (!debit || !reply || typeof status !== 'string') continue
-    const hadCome = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= reply.at
+    const had = (to: string): boolean => reachedAt(debit, to) <= reply.at
     const about = debit.item.reference
-    if (isAccepted(call) && status !== 'approved' && !hadCome(status)) {
+    if (isAccepted(call) && status !== 'approved' && !had(status)) {
       report(about, `its bank received ${status}, which it was not`)
     }
-    if (code === INVALID_TRANSITION && !RIVALS[status]?.some(hadCome)) {
+    if (code === INVALID_TRANSITION && !RIVALS[status]?.some(had)) {
       report(about, `its bank was rejected, but ${status} was possible`)
     }
   }
@@ -41,67 +49,43 @@ export const repeatedStatusChangesNothing: Check = (index, report) => {
     const debit = index.byUuid.get(bankReport.uuid)
     if (!debit) continue
     const { call, status, code } = bankReport
-    if (isRefused(call) && writtenBy(bankReport, debit, index) > 0) {
-      report(debit.item.reference, `was changed, but its bank received ${call.reply?.status}`)
+    const { reference } = debit.item
+    const writes = debit.changes.filter(({ by }) => by?.invocation === call.invocation)
+    if (isRefused(call) && writes.length > 0) {
+      report(reference, `was changed, but its bank received ${call.reply?.status}`)
     }
+    const isSaid = ({ before, after }: (typeof writes)[number]): boolean =>
+      status === 'approved' ? before?.status === after?.status : status === after?.status
+    if (!writes.every(isSaid)) report(reference, `was changed, but its bank reported ${status}`)
     if (!isRepeat(bankReport, debit)) continue
     if (code === INVALID_TRANSITION) {
-      report(debit.item.reference, `was already ${status}, but its bank was rejected`)
+      report(reference, `was already ${status}, but its bank was rejected`)
     }
-    if (writtenBy(bankReport, debit, index) > 0) {
-      report(debit.item.reference, `was already ${status}, but was written again`)
-    }
+    if (writes.length > 0) report(reference, `was already ${status}, but was written again`)
   }
   for (const [reference, { changes }] of index.debits) {
-    for (const { before, after, by, sequence } of changes) {
+    for (const { before, after, sequence } of changes) {
       if (!before || !after) continue
       const isLasting =
         (before.approval === undefined || before.approval.rid === after.approval?.rid) &&
         (before.settledIn === undefined || before.settledIn === after.settledIn) &&
         (before.adjustedIn === undefined || before.adjustedIn === after.adjustedIn)
       if (!isLasting) report(reference, `change ${sequence} marks it again`)
-      if (isReporting(by?.name)) checkReportedChange(index, { sequence, before, after, by }, report)
     }
   }
 }
 
-const writtenBy = (
-  { call }: BankReportCall,
-  { item }: DebitHistory,
-  { byInvocation }: ObservationIndex,
-): number =>
-  (call.invocation === undefined ? [] : (byInvocation.get(call.invocation) ?? [])).filter(
-    ({ after }) => after?.pk === item.pk && after.sk === item.sk,
-  ).length
-
 /** Reports whether the debit had that status from the call to the reply. */
 const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
   if (status !== 'completed' && status !== 'failed') return false
-  const since = cameTo(debit, status)
-  const reversedAt = cameTo(debit, 'reversed') ?? Infinity
-  return since !== undefined && since < call.at && reversedAt > (call.reply?.at ?? Infinity)
-}
-
-type Reported = Pick<DebitHistory['changes'][number], 'sequence' | 'before' | 'after' | 'by'>
-
-/** Checks that a report's write matches its body. */
-const checkReportedChange = (
-  { askedBy }: ObservationIndex,
-  change: Reported,
-  report: Reporter,
-): void => {
-  const { before, after, by, sequence } = change
-  const call = by && askedBy.get(by.invocation)
-  if (!call || !before || !after) return
-  const { status } = membersOf(call.sent)
-  const isSaid = status === 'approved' ? before.status === after.status : status === after.status
-  if (!isSaid) report(after.reference, `change ${sequence} differs from its bank's report`)
+  const isReversed = reachedAt(debit, 'reversed') <= (call.reply?.at ?? Infinity)
+  return reachedAt(debit, status) < call.at && !isReversed
 }
 
 const REJECTED = new Set([400, 422])
 
 /** 31: each rejected report of the owning bank has one exception, with its body. */
-const exceptionsAreComplete: Check = (index, report) => {
+export const exceptionsAreComplete: Check = (index, report) => {
   const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
   for (const bankReport of index.reports) {
@@ -123,17 +107,54 @@ const exceptionsAreComplete: Check = (index, report) => {
   for (const record of index.exceptions) {
     const debit = index.debits.get(record.reference)
     const isOfDebit =
-      record.amount === debit?.item.amount &&
-      record.provider === debit?.item.provider &&
-      record.bank === debit?.item.bank.identifier
+      debit &&
+      record.amount === debit.item.amount &&
+      record.provider === debit.item.provider &&
+      record.bank === debit.item.bank.identifier
     if (!isOfDebit) report(record.pk, 'does not match its debit')
-    if (answered.has(record.requestId) || !debit) continue
+    if (!debit || answered.has(record.requestId)) continue
     if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no report of a bank')
   }
 }
 
+const METHODS = new Set<unknown>(['ussd', 'mobile_api', 'web', 'mobile_app', null, undefined])
+const METADATA_BYTES = 8_192
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const parsed = (sent: unknown): unknown => {
+  if (typeof sent !== 'string') return sent
+  try {
+    return JSON.parse(sent)
+  } catch {
+    return undefined
+  }
+}
+
+const isText = (value: unknown, max = Infinity): boolean =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= max
+
+/** Reports whether a body follows docs/api.md#bank-reports. */
+const isValidReport = ({ name, sent }: ApiCall): boolean => {
+  const body = parsed(sent)
+  if (!isObject(body)) return false
+  const { status, fee, metadata } = body
+  const isApproved = status === 'approved' && name === 'debit-callback'
+  const isEnd = status === 'completed' || status === 'failed'
+  return (
+    (isEnd || isApproved) &&
+    isText(body.bank_reference, 255) &&
+    (status !== 'failed' || isText(body.error_message)) &&
+    METHODS.has(body.approval_method) &&
+    (fee === null || fee === undefined || pesewasOfFee(fee) !== undefined) &&
+    (metadata === null || metadata === undefined || isObject(metadata)) &&
+    JSON.stringify(metadata ?? {}).length <= METADATA_BYTES
+  )
+}
+
 /** 31: a report is rejected exactly if it breaks the published rules or loses. */
-const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
+export const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
   for (const { call, uuid, bank, code } of reports) {
     const isOwn = byUuid.get(uuid)?.item.bank.identifier === bank
     if (!isOwn || !call.reply || code === INVALID_TRANSITION) continue
@@ -143,13 +164,8 @@ const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
   }
 }
 
-export const rejectedReportsAreRecorded = allOf(
-  exceptionsAreComplete,
-  onlyInvalidReportsAreRejected,
-)
-
 const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): string => {
-  const had = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= (call.reply?.at ?? 0)
+  const had = (to: string): boolean => reachedAt(debit, to) <= (call.reply?.at ?? 0)
   if (code !== INVALID_TRANSITION) return 'refused_report'
   if (status === 'completed' && had('failed')) return 'late_completion'
   return status === 'failed' && had('completed') ? 'contradiction' : 'refused_report'
@@ -161,9 +177,7 @@ const mayBeUnanswered = (
   { item: { uuid }, exceptions }: DebitHistory,
   answered: ReadonlySet<unknown>,
 ): boolean => {
-  const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId)).length
-  return (
-    unanswered <=
-    reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call)).length
-  )
+  const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId))
+  const unknown = reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call))
+  return unanswered.length <= unknown.length
 }

@@ -1,29 +1,20 @@
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { BatchHistory, ObservationIndex } from './observation-index.ts'
+import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import type { RawBatch, RawLine, RawTotals } from './raw-items.ts'
+import { inGhs } from './time-and-money.ts'
 
 /** 24, 25: the sums of batches, and the conservation of money. */
 
-const sum = (amounts: Iterable<number>): number => {
-  let total = 0
-  for (const amount of amounts) total += amount
-  return total
-}
+const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((total, amount) => total + amount, 0)
 
 const totalsOf = (lines: readonly RawLine[]): RawTotals => {
   const debits = lines.filter(({ type }) => type === 'debit')
+  const back = lines.filter(({ type }) => type !== 'debit')
   const gross = sum(debits.map((line) => line.gross))
   const fee = sum(debits.map((line) => line.fee))
-  const back = lines.filter(({ type }) => type !== 'debit')
   const adjustments = sum(back.map(({ net }) => net))
-  return {
-    count: lines.length,
-    debits: debits.length,
-    gross,
-    fee,
-    adjustments,
-    net: gross - fee + adjustments,
-  }
+  const net = gross - fee + adjustments
+  return { count: lines.length, debits: debits.length, gross, fee, adjustments, net }
 }
 
 export const batchesMatchLines: Check = ({ batches }, report) => {
@@ -43,49 +34,33 @@ export const batchesMatchLines: Check = ({ batches }, report) => {
   }
 }
 
-/** 25: every completed amount has a line or still waits for one. */
-const amountsHaveLines: Check = ({ debits, lines, providers }, report) => {
-  const completed = new Map<string, number>()
-  const settled = new Map<string, number>()
-  const add = (to: Map<string, number>, provider: string, amount: number): void => {
-    to.set(provider, (to.get(provider) ?? 0) + amount)
-  }
-  for (const { item } of debits.values()) {
-    const isWaiting = item.status === 'completed' && !item.settledIn
-    const isSettled = item.settledIn !== undefined
-    if (isWaiting || isSettled) add(completed, item.provider, item.amount)
-    if (isWaiting) add(settled, item.provider, item.amount)
-  }
-  for (const { item } of lines) {
-    if (item.type !== 'debit') continue
-    add(settled, debits.get(item.reference)?.item.provider ?? '', item.gross)
-  }
-  for (const provider of new Set([...providers.keys(), ...completed.keys(), ...settled.keys()])) {
-    const [all, some] = [completed.get(provider) ?? 0, settled.get(provider) ?? 0]
-    if (all !== some) report(provider, `${all} was completed, but ${some} was found`)
-  }
-}
-
-/** 25: the net of a batch is paid, offset, or outstanding. */
-const netsArePaid: Check = (index, report) => {
-  const made = new Map<string, number>()
+/**
+ * 25: the net of a batch is paid, offset, or outstanding. A batch is the sum of its lines (24), and
+ * the lines have the completed debits (22) with their amounts (29).
+ */
+export const netsArePaid: Check = (index, report) => {
+  const offset = new Map<string, number>()
   for (const { item } of index.batches.values()) {
-    for (const { batch, amount } of item.offsets) made.set(batch, (made.get(batch) ?? 0) + amount)
+    for (const { batch, amount } of item.offsets) {
+      offset.set(batch, (offset.get(batch) ?? 0) + amount)
+    }
   }
   for (const [id, { item }] of index.batches) {
-    checkWorth(item, made.get(id) ?? 0, report)
+    checkWorth(item, offset.get(id) ?? 0, report)
+    checkPaid(item, index, report)
   }
-  for (const batch of index.batches.values()) checkPaid(batch, index, report)
 }
 
+/** @param made the amount by which other batches offset this one */
 const checkWorth = (batch: RawBatch, made: number, report: Reporter): void => {
   const { id, status, totals, paid, offsets, outstanding, offsetBy } = batch
   const net = totals?.net ?? 0
   const isBegun = status === 'processing' || status === 'completed'
   const good = sum(offsets.map(({ amount }) => amount))
   if (net >= 0) {
-    if (isBegun && (paid ?? 0) + good !== net)
+    if (isBegun && (paid ?? 0) + good !== net) {
       report(id, `pays ${paid} and offsets ${good} of ${net}`)
+    }
     if (!isBegun && good !== 0) report(id, `offsets ${good}, but is ${status}`)
     if (outstanding !== 0 || made !== 0) report(id, `owes nothing, but was offset by ${made}`)
     return
@@ -100,24 +75,22 @@ const checkWorth = (batch: RawBatch, made: number, report: Reporter): void => {
 
 /** Compares a batch with its bank's payouts. */
 const checkPaid = (
-  { item }: BatchHistory,
-  { observations }: ObservationIndex,
+  { id, uuid, status, paid }: RawBatch,
+  { bankPostsTo }: ObservationIndex,
   report: Reporter,
 ): void => {
-  const handed = observations.bankPosts.filter(
-    ({ path, body }) => path === '/settlements' && body.batch === item.id,
+  const payouts = new Map(
+    (bankPostsTo.get('/settlements') ?? [])
+      .filter(({ body, verdict }) => body.batch === id && verdict === 'paid')
+      .map(({ idempotencyKey, body }) => [idempotencyKey, body.amount]),
   )
-  const paid = new Set(
-    handed.flatMap(({ verdict, idempotencyKey }) => (verdict === 'paid' ? [idempotencyKey] : [])),
-  )
-  if (paid.size > 1) report(item.id, `was paid ${paid.size} times`)
-  const [uuid] = paid
-  if (uuid !== undefined && (item.uuid !== uuid || item.status === 'failed')) {
-    report(item.id, `was paid under ${uuid}, but is ${item.status} under ${item.uuid}`)
+  if (payouts.size > 1) report(id, `was paid ${payouts.size} times`)
+  const isPaid = status === 'completed' && (paid ?? 0) > 0
+  if (isPaid && payouts.size === 0) report(id, 'is completed, but no bank paid it')
+  for (const [key, amount] of payouts) {
+    if (uuid !== key || status === 'failed') {
+      report(id, `was paid under ${key}, but is ${status} under ${uuid}`)
+    }
+    if (amount !== inGhs(paid ?? 0)) report(id, `was paid ${amount}, not ${paid}`)
   }
-  const speaks = observations.bankPosts.some(({ bank }) => bank === item.paidTo?.bank)
-  const isPaid = item.status === 'completed' && (item.paid ?? 0) > 0
-  if (isPaid && speaks && uuid === undefined) report(item.id, 'is completed, but no bank paid it')
 }
-
-export const moneyIsConserved = allOf(amountsHaveLines, netsArePaid)

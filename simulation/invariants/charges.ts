@@ -1,45 +1,29 @@
 import { createHash } from 'node:crypto'
-import type { SimulatedProvider } from '../engine/observations.ts'
 import {
   type ChargeAttempt,
   type ChargeHistory,
   chargeKey,
+  isAccepted,
+  isRefused,
+  isUnknown,
   matchesRequest,
-} from './charge-histories.ts'
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
-import { isAccepted, isRefused, isUnknown, type Members, membersOf } from './reply.ts'
-import { inGhs } from './time-and-money.ts'
+  membersOf,
+} from './calls.ts'
+import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import { type Kind, kindOf, ownerIn } from './raw-items.ts'
+import { dayOf, inGhs } from './time-and-money.ts'
 
-/** 1, 2, 3: the effects of a charge, received or not. */
+/** 1, 2, 3, 9, 10: the effects of a charge, and the names of its debit. */
 
-const FACTS = [
-  'reference',
-  'uuid',
-  'provider',
-  'partnerReference',
-  'phone',
-  'amount',
-  'narration',
-  'metadata',
-  'countedOn',
-] as const satisfies (keyof RawDebit)[]
+const FACTS =
+  'reference uuid provider partnerReference phone amount narration metadata countedOn'.split(' ')
 
-const PERMANENT = new Set<Kind>([
-  'debit',
-  'claim',
-  'pointer',
-  'batch',
-  'line',
-  'exception',
-  'refund',
-])
+const PERMANENT = 'debit claim pointer batch line exception refund'.split(' ')
 
 /** 1: no part of a debit is deleted or changed. */
-const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report) => {
+export const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report) => {
   for (const { after, before } of observations.changes) {
-    if (!after && before && PERMANENT.has(kindOf(before))) report(before.pk, 'was deleted')
+    if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
   }
   for (const [reference, { changes }] of debits) {
     for (const { before, after } of changes) {
@@ -59,56 +43,29 @@ const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report
   }
 }
 
-/** 1: an accepted debit exists before its reply. */
-const acceptedDebitsExist: Check = (index, report) => {
-  for (const { provider, partnerReference, tries } of index.charges.values()) {
-    for (const attempt of tries) {
-      if (!isAccepted(attempt.call)) continue
-      const data = dataOf(attempt)
-      const reference = String(data.reference)
-      const debit = index.debits.get(reference)
-      if (!debit) {
-        report(reference, `was returned with ${attempt.call.reply?.status}, but does not exist`)
-        continue
-      }
-      const { item, changes } = debit
-      const isOwn = item.provider === provider && item.partnerReference === partnerReference
-      if (!isOwn) report(reference, `was returned to ${provider} for ${partnerReference}`)
-      if (membersOf(data.response).uuid !== item.uuid) report(reference, 'has another uuid')
-      const writtenAt = changes[0]?.at ?? Number.POSITIVE_INFINITY
-      if (writtenAt > (attempt.call.reply?.at ?? 0))
-        report(reference, 'was returned before it existed')
-    }
-  }
-}
-
-const dataOf = ({ reply }: ChargeAttempt): Members => membersOf(reply.data)
+/** Returns when a debit was written. */
+const writtenAt = ({ changes }: DebitHistory): number => changes[0]?.at ?? Infinity
 
 /** 1: every read returns the debit as it was charged. */
-const readsMatchCharge: Check = ({ observations, debits }, report) => {
-  for (const { name, caller, path, at, reply } of observations.calls) {
-    if (name !== 'get-debit-request' || !reply) continue
-    const debit = debits.get(String(path.reference))
-    if (debit?.item.provider !== caller?.id || !debit) continue
-    const { reference, uuid, amount } = debit.item
-    const wasThere = (debit.changes[0]?.at ?? Number.POSITIVE_INFINITY) < at
-    if (reply.status === 404 && wasThere) report(reference, 'was not found')
+export const readsMatchCharge: Check = ({ reads }, report) => {
+  for (const { call, debit, data } of reads) {
+    const { caller, at, reply } = call
+    const { reference, uuid, amount, provider } = debit.item
+    if (provider !== caller?.id || !reply) continue
+    if (reply.status === 404 && writtenAt(debit) < at) report(reference, 'was not found')
     if (reply.status !== 200) continue
-    const data = membersOf(membersOf(reply.body).data)
     const isSame = data.reference === reference && data.uuid === uuid && data.currency === 'GHS'
     if (!isSame || data.amount !== inGhs(amount)) report(reference, 'was read with other facts')
   }
 }
-
-export const acceptedChargeKept = allOf(factsStayUnchanged, acceptedDebitsExist, readsMatchCharge)
 
 const OF_A_CHARGE = new Set<Kind>(['debit', 'claim', 'pointer', 'day total'])
 
 /** 2: a rejected charge writes nothing, and a debit has an accepted charge. */
 export const refusedChargeLeavesNoTrace: Check = (index, report) => {
   for (const call of index.observations.calls) {
-    if (call.name !== 'charge' || !isRefused(call) || call.invocation === undefined) continue
-    for (const { after } of index.byInvocation.get(call.invocation) ?? []) {
+    if (call.name !== 'charge' || !isRefused(call)) continue
+    for (const { after } of index.changesBy.get(call.invocation) ?? []) {
       if (after && OF_A_CHARGE.has(kindOf(after))) {
         report(after.pk, `was written, but the reply was ${call.reply?.status}`)
       }
@@ -120,12 +77,12 @@ export const refusedChargeLeavesNoTrace: Check = (index, report) => {
     const mayHaveOpened = charge?.tries.some(({ call }) => isAccepted(call) || isUnknown(call))
     if (!mayHaveOpened) report(reference, 'exists, but its charge was rejected')
   }
-  checkDependents(index, report)
 }
 
-/** Every dependent item has its debit. */
-const checkDependents = (index: ObservationIndex, report: Reporter): void => {
-  const { debits, batches, claims, pointers, deliveries, exceptions } = index
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** 2: every claim and pointer has its debit; deliveries and exceptions are checked by 14 and 31. */
+export const namesHaveDebits: Check = ({ debits, claims, pointers }, report) => {
   for (const { pk, reference } of claims) {
     const debit = debits.get(reference)
     const names = debit && `${debit.item.provider}#${hashOf(debit.item.partnerReference)}`
@@ -135,65 +92,97 @@ const checkDependents = (index: ObservationIndex, report: Reporter): void => {
     const isDebits = debits.get(reference)?.item.uuid === ownerIn(pk)
     if (!isDebits) report(pk, `points to ${reference}, which does not exist`)
   }
-  for (const { item } of deliveries.values()) {
-    const isOfSomething = debits.has(item.reference) || batches.has(item.reference)
-    if (!isOfSomething) report(item.pk, 'is a delivery of a missing object')
-  }
-  for (const { pk, reference } of exceptions) {
-    if (!debits.has(reference)) report(pk, 'is an exception without a debit')
+}
+
+/** 3: every reply to an attempt names the debit of the charge. */
+export const replayMatchesCharge: Check = (index, report) => {
+  const debitOf = new Map(
+    [...index.debits.values()].map((debit) => [
+      chargeKey(debit.item.provider, debit.item.partnerReference),
+      debit,
+    ]),
+  )
+  for (const [key, charge] of index.charges) {
+    const debit = debitOf.get(key)
+    for (const attempt of charge.tries) {
+      if (isAccepted(attempt.call)) checkAccepted(attempt, charge, debit, report)
+      else if (attempt.call.reply) checkRejected(attempt, debit, index, report)
+    }
   }
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+const checkAccepted = (
+  attempt: ChargeAttempt,
+  { provider, partnerReference }: ChargeHistory,
+  debit: DebitHistory | undefined,
+  report: Reporter,
+): void => {
+  const { reference, response } = membersOf(attempt.reply.data)
+  if (!debit || reference !== debit.item.reference) {
+    report(`${provider} ${partnerReference}`, `a reply names ${reference}`)
+    return
+  }
+  const about = debit.item.reference
+  if (!matchesRequest(attempt, debit.item)) report(about, 'was returned for another request')
+  if (membersOf(response).uuid !== debit.item.uuid) report(about, 'has another uuid')
+  if (writtenAt(debit) > (attempt.call.reply?.at ?? 0)) report(about, 'was returned too early')
+}
 
 /** Rejected independently of the charge. */
 const UNRELATED = new Set([401, 403, 429])
 
-/** 3: a charge creates at most one debit, and a repeat returns it. */
-export const replayMatchesCharge: Check = (index, report) => {
-  const debitOf = new Map<string, DebitHistory>()
-  for (const debit of index.debits.values()) {
-    const key = chargeKey(debit.item.provider, debit.item.partnerReference)
-    if (debitOf.has(key)) report(debit.item.reference, `is a second debit of one charge`)
-    debitOf.set(key, debit)
-  }
-  for (const [key, charge] of index.charges) {
-    const debit = debitOf.get(key)
-    const provider = index.providers.get(charge.provider)
-    for (const attempt of charge.tries) checkAttempt(attempt, { charge, debit, provider, report })
-  }
-}
-
-type Context = {
-  charge: ChargeHistory
-  debit: DebitHistory | undefined
-  provider: SimulatedProvider | undefined
-  report: Reporter
-}
-
-const checkAttempt = (
+const checkRejected = (
   attempt: ChargeAttempt,
-  { charge, debit, provider, report }: Context,
+  debit: DebitHistory | undefined,
+  { providers }: ObservationIndex,
+  report: Reporter,
 ): void => {
-  const { call, request } = attempt
-  const { reply, at } = call
-  if (!reply) return
-  const about = debit?.item.reference ?? `${charge.provider} ${charge.partnerReference}`
-  if (isAccepted(call)) {
-    const named = dataOf(attempt).reference
-    if (named !== debit?.item.reference) report(about, `a reply names ${named}`)
-    const isSame = debit && matchesRequest(request, debit.item)
-    if (debit && !isSame) report(about, 'was returned for another request')
-    return
-  }
-  if (reply.status === 409) {
+  const { call, fields } = attempt
+  const status = call.reply?.status ?? 0
+  if (status === 409) {
     const { reference, uuid } = membersOf(attempt.reply.details)
     const isSame = reference === debit?.item.reference && uuid === debit?.item.uuid
+    const about = debit?.item.reference ?? String(fields.partner_reference)
     if (!isSame) report(about, `a 409 names ${reference} ${uuid}`)
   }
-  if (!debit || !isRefused(call) || UNRELATED.has(reply.status)) return
-  const wasThere = (debit.changes[0]?.at ?? Number.POSITIVE_INFINITY) < at
-  if (!wasThere || !matchesRequest(request, debit.item)) return
-  if (reply.status === 409 && provider?.duplicates === 'reject') return
-  report(about, `exists, but its repeat received ${reply.status}`)
+  if (!debit || !isRefused(call) || UNRELATED.has(status)) return
+  if (writtenAt(debit) >= call.at || !matchesRequest(attempt, debit.item)) return
+  const isDuplicate = status === 409 && providers.get(debit.item.provider)?.duplicates === 'reject'
+  if (!isDuplicate) report(debit.item.reference, `exists, but its repeat received ${status}`)
+}
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** 9: every debit has a unique reference and uuid, and a pointer between them. */
+export const idsAreUnique: Check = ({ observations, debits, byUuid, pointers }, report) => {
+  const shape = new RegExp(`^${observations.setup.referencePrefix}-[0-9]{8}-[A-Z0-9]{6}$`)
+  const pointed = new Map(pointers.map((pointer) => [pointer.pk, pointer]))
+  for (const [reference, history] of debits) {
+    const { pk, uuid, provider, amount } = history.item
+    if (!shape.test(reference)) report(reference, 'is not a valid reference')
+    if (pk !== `DEBIT#${reference}`) report(reference, `has the key ${pk}`)
+    if (reference.split('-')[1] !== dayOf(history.createdAt).replaceAll('-', '')) {
+      report(reference, 'has the day of another charge')
+    }
+    if (!UUID_V4.test(uuid)) report(reference, `has the invalid uuid ${uuid}`)
+    if (byUuid.get(uuid) !== history) report(reference, `shares the uuid ${uuid}`)
+    const pointer = pointed.get(`UUID#${uuid}`)
+    const isSame = pointer?.provider === provider && pointer.amount === amount
+    if (pointer?.reference !== reference || !isSame) {
+      report(reference, 'differs from its uuid pointer')
+    }
+  }
+}
+
+/** 10: a provider's reference belongs to one debit forever. */
+export const referenceIsClaimedOnce: Check = ({ debits, claims }, report) => {
+  const owners = new Map<string, string>()
+  const claimed = new Set(claims.map(({ reference }) => reference))
+  for (const [reference, { item }] of debits) {
+    const own = chargeKey(item.provider, item.partnerReference)
+    const other = owners.get(own)
+    if (other) report(reference, `shares ${own} with ${other}`)
+    owners.set(own, reference)
+    if (!claimed.has(reference)) report(reference, 'has no claim on the reference of its provider')
+  }
 }

@@ -1,11 +1,10 @@
 import type { SimulatedProvider } from '../engine/observations.ts'
-import type { Check, Reporter } from './invariant.ts'
-import { type DeliveryHistory, eventKey, type ObservationIndex } from './observation-index.ts'
+import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
-import { isFinished, isReceived, type ReceivedPost } from './received-posts.ts'
-import { SETTLED } from './time-and-money.ts'
+import { isConfirmed, isFinished, type ReceivedPost } from './received-posts.ts'
+import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
-/** 15: every subscribed event ends as delivered or abandoned. */
+/** 15: every subscribed event ends as delivered or abandoned, and abandoned ones are recovered. */
 
 /** The retries of each event. */
 const RETRIES: Record<string, number> = {
@@ -24,58 +23,36 @@ const isSubscribed = ({ webhook }: SimulatedProvider, event: string): boolean =>
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-type ExpectedEvent = { key: string; provider: string; event: string }
-
-function* eventsIn({ debits, batches }: ObservationIndex): Generator<ExpectedEvent> {
-  for (const [reference, { item, entries }] of debits) {
-    for (const [n, { type }] of entries.entries()) {
-      yield { key: eventKey(reference, n), provider: item.provider, event: type }
-    }
-  }
-  for (const [id, { item }] of batches) {
-    if (item.status === 'completed') {
-      yield { key: eventKey(id, SETTLED), provider: item.provider, event: 'settled' }
-    }
-  }
-}
-
 export const wantedEventsEnd: Check = (index, report) => {
-  for (const { key, provider, event } of eventsIn(index)) {
+  for (const [key, { provider, type }] of index.events) {
     const settings = index.providers.get(provider)
     const record = index.deliveries.get(key)
-    if (!settings || !isSubscribed(settings, event)) {
-      if (record) report(key, `has a delivery, but ${provider} did not subscribe`)
-      continue
+    const isWanted = settings !== undefined && isSubscribed(settings, type)
+    if (isWanted !== (record !== undefined)) {
+      report(key, isWanted ? 'has no delivery' : `has a delivery, but ${provider} wants none`)
     }
-    if (!record) {
-      report(key, `was never attempted, but ${provider} subscribed`)
-      continue
-    }
-    checkEnd(record.item, { key, posts: index.postsOf.get(key) ?? [], index, report })
-    const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[event] ?? 0)
-    checkAttempts(record, { key, first, skew: index.observations.setup.skew, report })
+    if (!isWanted || !record) continue
+    checkEnd(record, index, report)
+    const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[type] ?? 0)
+    checkAttempts(record, first, index, report)
   }
 }
 
-type EndContext = {
-  key: string
-  posts: readonly ReceivedPost[]
-  index: ObservationIndex
-  report: Reporter
-}
-
-const checkEnd = (record: RawDelivery, { key, posts, index, report }: EndContext): void => {
-  const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = record
-  const received = posts.filter(
-    (received) => isReceived(received) && received.post.responseReceived,
-  )
+const checkEnd = (
+  { key, item, posts }: DeliveryHistory,
+  { observations }: ObservationIndex,
+  report: Reporter,
+): void => {
+  const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = item
+  const confirmed = posts.map(({ post }) => post).filter(isConfirmed)
   if (nextAttemptAt !== null) report(key, `is ${status}, but has a next attempt`)
   if (attemptCount > attemptsMax) report(key, `had ${attemptCount} of ${attemptsMax} attempts`)
   if (status === 'delivered') {
-    const [first] = received
+    const [first] = confirmed
     if (!first) report(key, 'is delivered, but no response confirms it')
-    else if (Date.parse(deliveredAt ?? '') + index.observations.setup.skew < first.post.at)
+    else if (Date.parse(deliveredAt ?? '') + observations.setup.skew < first.at) {
       report(key, 'is delivered too early')
+    }
     if (deliveredAt === null) report(key, 'is delivered without a time')
     return
   }
@@ -83,9 +60,7 @@ const checkEnd = (record: RawDelivery, { key, posts, index, report }: EndContext
   if (!failedAt || !reason) report(key, `is ${status} without a time and a reason`)
   if (deliveredAt !== null) report(key, `is ${status}, but was delivered`)
   // The invocation that received the response may have crashed before its write.
-  if (received.some(({ post }) => isFinished(post, index.observations))) {
-    report(key, 'was received')
-  }
+  if (confirmed.some((post) => isFinished(post, observations))) report(key, 'was received')
 }
 
 const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
@@ -99,8 +74,6 @@ export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean
   // A repeated sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
 
-type AttemptsContext = { key: string; first: number; skew: number; report: Reporter }
-
 const AUTO_RETRIES_MAX = 3
 
 /** Slow attempts are aborted; the shortest timeout of a receiver is longer. */
@@ -109,28 +82,37 @@ const ABORTED_MAX_MS = 8_000
 const isAborted = ({ responseCode, cause, milliseconds }: RawAttempt): boolean =>
   responseCode === null && milliseconds < ABORTED_MAX_MS && (cause ?? '').endsWith('_timeout')
 
+export const isEnd = (status: string | undefined): boolean =>
+  status === 'delivered' || status === 'abandoned'
+
 /**
  * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
  * or if it was in flight when the record ended or a redelivery was requested.
  */
 const allowedAfter = (
   { before, after }: ChangeOf<RawDelivery>,
-  { allowed, skew }: { allowed: number; skew: number },
+  allowed: number,
+  skew: number,
 ): number => {
   if (!after?.last) return allowed
   const spare = isAborted(after.last) ? 1 : 0
-  const isEnded = before?.status === 'delivered' || before?.status === 'abandoned'
   const wasInFlight =
     Date.parse(after.last.at) <= Date.parse(before?.nextAttemptAt ?? '') + 2 * skew
   const isRequested = before?.status === 'pending' && (after.status === 'pending' || wasInFlight)
-  const least = isRequested ? after.attemptCount + 1 : isEnded ? after.attemptCount : 0
+  const least = isRequested
+    ? after.attemptCount + 1
+    : isEnd(before?.status)
+      ? after.attemptCount
+      : 0
   return Math.max(allowed + spare, least)
 }
 
 /** Each revival allows one more attempt. */
 const checkAttempts = (
-  { changes }: DeliveryHistory,
-  { key, first, skew, report }: AttemptsContext,
+  { key, changes }: DeliveryHistory,
+  first: number,
+  { observations }: ObservationIndex,
+  report: Reporter,
 ): void => {
   let allowed = first
   for (const change of changes) {
@@ -141,11 +123,57 @@ const checkAttempts = (
       allowed = Math.max(allowed, after.attemptCount + 1)
     }
     const made = after.attemptCount - (before?.attemptCount ?? 0)
-    if (made === 1) allowed = allowedAfter(change, { allowed, skew })
+    if (made === 1) allowed = allowedAfter(change, allowed, observations.setup.skew)
     if (after.attemptsMax > allowed) {
       report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
     if (made < 0 || made > 1) report(key, `change ${sequence} counts ${made} attempts`)
     if (after.autoRetries > AUTO_RETRIES_MAX) report(key, `was revived ${after.autoRetries} times`)
   }
+}
+
+/** A recovery covers events of 72 hours; one hour is left for its start. */
+const COVERED_MS = 71 * HOUR_MS
+
+/** A recovery at that time can miss the event: the index is late, and clocks differ. */
+const SETTLED_MS = 2 * MINUTE_MS
+
+/** 15: an abandoned event is retried once its receiver responds (docs/api.md#recovery). */
+export const abandonedEventsAreRecovered: Check = (index, report) => {
+  const { observations } = index
+  const confirmed = Map.groupBy(
+    index.posts.filter(({ post }) => isConfirmed(post)),
+    ({ receiver }) => receiver?.id,
+  )
+  for (const [key, delivery] of index.deliveries) {
+    const failedAt = abandonedAt(delivery, index)
+    if (failedAt === undefined) continue
+    const own = confirmed.get(delivery.item.provider) ?? []
+    const isNear = ({ post }: ReceivedPost): boolean =>
+      post.at > failedAt - SETTLED_MS && index.startOf(post.by, post.at) <= failedAt + SETTLED_MS
+    if (own.some(isNear)) continue
+    const until = Math.min(
+      Date.parse(delivery.item.occurredAt) + COVERED_MS,
+      observations.setup.endedAt - HOUR_MS,
+    )
+    const isIgnored = own.some(
+      ({ post }) => post.at > failedAt && post.at < until && isFinished(post, observations),
+    )
+    if (isIgnored) report(key, 'stays abandoned although its receiver responded later')
+  }
+}
+
+/** Returns when the event was abandoned; undefined if no automatic recovery must retry it. */
+const abandonedAt = (
+  { item, changes }: DeliveryHistory,
+  { observations }: ObservationIndex,
+): number | undefined => {
+  const { status, last, autoRetries } = item
+  if (status !== 'abandoned' || !last || autoRetries >= AUTO_RETRIES_MAX) return undefined
+  const change = changes.findLast(
+    ({ before, after }) => after?.status === 'abandoned' && before?.status !== 'abandoned',
+  )
+  // An invocation that crashed may not have recorded the health of the webhook.
+  const isRecorded = observations.invocations.get(change?.by?.invocation ?? 0)?.isFinished
+  return isRecorded ? change?.at : undefined
 }

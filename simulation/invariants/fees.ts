@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FeeSchedule } from '../engine/observations.ts'
-import { feeByBank } from './bank-fees.ts'
-import { allOf, type Check } from './invariant.ts'
-import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { timelineOf } from './setting-timeline.ts'
+import { membersOf } from './calls.ts'
+import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import { pesewasOfFee } from './time-and-money.ts'
 
 /** 29: each fee follows the bank or the schedule at the opening of the batch, rounded once. */
 
@@ -25,18 +24,42 @@ const scheduled = (amount: number, schedule: FeeSchedule | undefined): number =>
 }
 
 /** A batch keeps the schedule that its provider had when it was opened. */
-const schedulesAreCurrent: Check = ({ batches, observations }, report) => {
-  const timeline = timelineOf(observations)
+export const schedulesAreCurrent: Check = ({ batches, timeline, startOf }, report) => {
   for (const [id, { item, changes }] of batches) {
     const [opened] = changes
     if (!opened) continue
-    const startedAt = observations.invocations.get(opened.by?.invocation ?? 0)?.startedAt
-    const possible = timeline.during('feeSchedule', item.provider, startedAt ?? 0, opened.at)
-    const isCurrent = possible.some((schedule) =>
-      isDeepStrictEqual({ ...item.feeSchedule }, { ...schedule }),
-    )
-    if (!isCurrent) report(id, `has the schedule ${JSON.stringify(item.feeSchedule)}`)
+    const startedAt = startOf(opened.by?.invocation, 0)
+    const possible = timeline.during('feeSchedule', item.provider, startedAt, opened.at)
+    const own = { ...(item.feeSchedule as FeeSchedule | null) }
+    const isCurrent = possible.some((schedule) => isDeepStrictEqual(own, { ...schedule }))
+    if (!isCurrent) report(id, `has the schedule ${JSON.stringify(own)}`)
   }
+}
+
+/** A JSON number keeps its text: 0.30000000000000004 has more digits than a number prints. */
+const feeIn = (sent: unknown): unknown => {
+  const text = typeof sent === 'string' ? /"fee":([0-9.]+)\}?$/.exec(sent)?.[1] : undefined
+  return text ?? membersOf(sent).fee
+}
+
+/** Returns the fee of the bank's report or reply that completed a debit. */
+const feeByBank = (
+  { item, changes }: DebitHistory,
+  { callBy, queriesOf }: ObservationIndex,
+): number | undefined => {
+  const change = changes.findLast(
+    ({ before, after }) => after?.status === 'completed' && before?.status !== 'completed',
+  )
+  const invocation = change?.by?.invocation
+  if (!change || invocation === undefined) return undefined
+  const call = callBy.get(invocation)
+  if (call) return pesewasOfFee(feeIn(call.sent))
+  const query = queriesOf
+    .get(item.uuid)
+    ?.findLast(
+      ({ by, answer, at }) => by === invocation && answer === 'completed' && at <= change.at,
+    )
+  return pesewasOfFee(query?.fee)
 }
 
 /** Returns the bank's fee, else the scheduled one; at most the amount. */
@@ -48,7 +71,7 @@ const feeOf = (history: DebitHistory, index: ObservationIndex): number => {
   return Math.min(fee, item.amount)
 }
 
-const linesHaveTheirFee: Check = (index, report) => {
+export const linesHaveTheirFee: Check = (index, report) => {
   for (const [reference, history] of index.debits) {
     if (history.lines.length === 0) continue
     const fee = feeOf(history, index)
@@ -65,5 +88,3 @@ const linesHaveTheirFee: Check = (index, report) => {
     }
   }
 }
-
-export const feesAreRight = allOf(schedulesAreCurrent, linesHaveTheirFee)

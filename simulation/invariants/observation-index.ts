@@ -1,244 +1,192 @@
-import type { Change, Item } from '../../aws/table/change.ts'
-import type { ApiCall, Observations, SimulatedProvider } from '../engine/observations.ts'
-import { type BankReportCall, reportsIn } from './bank-report-calls.ts'
-import { type ChargeHistory, chargesIn } from './charge-histories.ts'
+import type { Item } from '../../aws/table/change.ts'
+import type { Observations } from '../engine/observations.ts'
+import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
   type ChangeOf,
   type Entry,
   entriesOf,
+  type Kind,
   kindOf,
   ownerIn,
   type RawAttempt,
   type RawBatch,
-  type RawClaim,
-  type RawDayTotal,
   type RawDebit,
   type RawDelivery,
   type RawException,
-  type RawFeedPage,
+  type RawItems,
   type RawLine,
-  type RawPastAttempt,
-  type RawPointer,
-  type RawRefund,
 } from './raw-items.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
+import { timelineOf } from './setting-timeline.ts'
+import { SETTLED } from './time-and-money.ts'
 
 /** The observations, grouped by object. */
 
-export type DebitHistory = {
-  item: RawDebit
-  entries: readonly Entry[]
-  createdAt: number
-  changes: ChangeOf<RawDebit>[]
-  lines: BatchLine[]
-  exceptions: RawException[]
-}
+/** @param about a reference, uuid or key */
+export type Reporter = (about: string, message: string) => void
+export type Check = (index: ObservationIndex, report: Reporter) => void
 
-/** The delivery of one event. */
-export type DeliveryHistory = {
-  item: RawDelivery
-  changes: ChangeOf<RawDelivery>[]
-  /** Every recorded attempt, in no order. */
-  attempts: RawAttempt[]
-}
+export type ObservationIndex = ReturnType<typeof indexObservations>
 
-export type BatchHistory = { item: RawBatch; changes: ChangeOf<RawBatch>[]; lines: BatchLine[] }
-
-export type RefundHistory = { item: RawRefund; changes: ChangeOf<RawRefund>[] }
+/** An item at the end, and its changes. */
+export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
 
 export type BatchLine = { item: RawLine; batch: string }
 
-export type ObservationIndex = {
-  observations: Observations
-  providers: ReadonlyMap<string, SimulatedProvider>
-  /** By reference. */
-  debits: Map<string, DebitHistory>
-  byUuid: Map<string, DebitHistory>
-  claims: RawClaim[]
-  pointers: RawPointer[]
-  /** By reference and number of the event. */
-  deliveries: Map<string, DeliveryHistory>
-  pastAttempts: RawPastAttempt[]
-  batches: Map<string, BatchHistory>
-  lines: BatchLine[]
-  dayTotals: RawDayTotal[]
-  /** By provider: its events, as `reference#n`. */
-  feeds: Map<string, Set<string>>
-  /** Rejected bank reports. */
-  exceptions: RawException[]
-  /** By reference of their debit. */
-  refunds: Map<string, RefundHistory>
-  /** The exceptions of failed refunds, by the uuid of the refund. */
-  refundFailures: Map<string, RawException>
-  lineChanges: ChangeOf<RawLine>[]
-  /** Changes of claims and pointers. */
-  nameChanges: Change[]
-  /** Providers whose webhook was ever disabled. */
-  disabled: Set<string>
-  byInvocation: Map<number, Change[]>
-  askedBy: Map<number, ApiCall>
-  charges: ReadonlyMap<string, ChargeHistory>
-  reports: readonly BankReportCall[]
-  posts: readonly ReceivedPost[]
-  /** By reference and number of the event. */
-  postsOf: ReadonlyMap<string, ReceivedPost[]>
+export type DebitHistory = History<RawDebit> & {
+  entries: readonly Entry[]
+  createdAt: number
+  lines: readonly BatchLine[]
+  exceptions: readonly RawException[]
 }
 
-export const eventKey = (reference: string, n: number): string => `${reference}#${n}`
+export type BatchHistory = History<RawBatch> & { lines: readonly BatchLine[] }
 
-const emptyIndex = (observations: Observations): ObservationIndex => {
-  const providers = new Map(observations.setup.providers.map((provider) => [provider.id, provider]))
-  const posts = receivedPosts(observations.posts, observations.setup.providers)
+/** The delivery of one event. */
+export type DeliveryHistory = History<RawDelivery> & {
+  key: string
+  /** Every recorded attempt, in no order. */
+  attempts: readonly RawAttempt[]
+  posts: readonly ReceivedPost[]
+}
+
+/** An event that happened. */
+type HistoryEvent = { provider: string; type: string; writtenAt?: number }
+
+const eventKey = (reference: string, n: number): string => `${reference}#${n}`
+
+export const indexObservations = (observations: Observations) => {
+  const { items, changes, calls, bankPosts, queries, invocations, setup } = observations
+  const itemsByKind = Map.groupBy(items, kindOf)
+  const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
+  const imageOf = ({ before, after }: ChangeOf<Item>) => (after ?? before) as Item
+  const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
+  const changesOf = <K extends Kind>(...kinds: K[]) =>
+    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
+  const historiesOf = <K extends Kind>(kind: K): History<RawItems[K]>[] => {
+    const changesByKey = Map.groupBy(changesOf(kind), (change) => keyOf(imageOf(change)))
+    return itemsOf(kind).map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+  }
+
+  const lines = itemsOf('line').map((item) => ({ item, batch: ownerIn(item.pk) }))
+  const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
+  const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
+  const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
+    itemsOf('exception').filter(({ kind }) => (kind === 'refund') === isRefund),
+  )
+  const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
+  const debits = new Map(
+    historiesOf('debit').map(({ item, changes }): [string, DebitHistory] => {
+      const entries = entriesOf(item)
+      const { reference } = item
+      return [
+        reference,
+        {
+          item,
+          changes,
+          entries,
+          createdAt: entries[0]?.at ?? 0,
+          lines: linesOfDebits.get(reference) ?? [],
+          exceptions: exceptionsOf.get(reference) ?? [],
+        },
+      ]
+    }),
+  )
+  const batches = new Map(
+    historiesOf('batch').map(({ item, changes }): [string, BatchHistory] => [
+      item.id,
+      { item, changes, lines: linesOfBatches.get(item.id) ?? [] },
+    ]),
+  )
+
+  const posts = receivedPosts(observations.posts, setup.providers)
+  const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
+  const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
+  const deliveries = new Map(
+    historiesOf('delivery').map(({ item, changes }): [string, DeliveryHistory] => {
+      const key = eventKey(item.reference, item.n)
+      const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
+      const attempts = item.last ? [item.last, ...past] : past
+      return [key, { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }]
+    }),
+  )
+  const feeds = new Map<string, Set<string>>()
+  for (const { pk, entries } of itemsOf('feed-page')) {
+    const provider = ownerIn(pk)
+    feeds.set(provider, new Set([...(feeds.get(provider) ?? []), ...entries]))
+  }
+
+  const operatorCalls = operatorCallsIn(calls)
   return {
     observations,
-    providers,
-    debits: new Map(),
-    byUuid: new Map(),
-    claims: [],
-    pointers: [],
-    deliveries: new Map(),
-    pastAttempts: [],
-    batches: new Map(),
-    lines: [],
-    dayTotals: [],
-    feeds: new Map(),
-    exceptions: [],
-    refunds: new Map(),
-    refundFailures: new Map(),
-    lineChanges: [],
-    nameChanges: [],
-    disabled: new Set(),
-    byInvocation: Map.groupBy(
-      observations.changes.filter(({ by }) => by !== undefined),
-      ({ by }) => by?.invocation ?? 0,
-    ),
-    askedBy: new Map(
-      observations.calls.flatMap((call) =>
-        call.invocation === undefined ? [] : [[call.invocation, call] as const],
-      ),
-    ),
-    charges: chargesIn(observations.calls),
-    reports: reportsIn(observations.calls),
+    providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
+    /** By reference. */
+    debits,
+    byUuid: new Map([...debits.values()].map((debit) => [debit.item.uuid, debit])),
+    claims: itemsOf('claim'),
+    pointers: itemsOf('pointer'),
+    dayTotals: itemsOf('day total'),
+    lines,
+    lineChanges: changesOf('line'),
+    nameChanges: changesOf('claim', 'pointer'),
+    batches,
+    /** By reference of their debit. */
+    refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
+    /** Rejected bank reports. */
+    exceptions,
+    /** The exceptions of failed refunds, by the uuid of the refund. */
+    refundFailures: new Map(refundFailures.map((item) => [item.requestId, item])),
+    /** By reference and number of the event. */
+    events: eventsIn(debits, batches),
+    deliveries,
+    /** By provider: its events, as `reference#n`. */
+    feeds,
     posts,
-    postsOf: Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n)),
+    /** By reference and number of the event. */
+    postsOf,
+    /** Providers whose webhook was ever disabled. */
+    disabled: new Set(
+      changesOf('webhook-health')
+        .map(imageOf)
+        .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
+    ),
+    bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
+    /** By idempotency key. */
+    bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
+    queriesOf: Map.groupBy(queries, ({ uuid }) => uuid),
+    changesBy: Map.groupBy(changes, ({ by }) => by?.invocation),
+    callBy: new Map(calls.map((call) => [call.invocation, call])),
+    /** Returns when an invocation started; `at` if it is unknown. */
+    startOf: (invocation: number | undefined, at: number): number =>
+      invocations.get(invocation ?? 0)?.startedAt ?? at,
+    charges: chargesIn(calls),
+    /** Status reads of existing debits. */
+    reads: calls.flatMap((call) => {
+      const debit = debits.get(String(call.path.reference))
+      if (call.name !== 'get-debit-request' || !debit) return []
+      return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
+    }),
+    reports: reportsIn(calls),
+    operatorCalls,
+    timeline: timelineOf(setup, operatorCalls),
   }
 }
 
-export const indexObservations = (observations: Observations): ObservationIndex => {
-  const index = emptyIndex(observations)
-  for (const item of observations.items) enter(item, index)
-  for (const line of index.lines) {
-    index.debits.get(line.item.reference)?.lines.push(line)
-    index.batches.get(line.batch)?.lines.push(line)
-  }
-  for (const one of index.exceptions) index.debits.get(one.reference)?.exceptions.push(one)
-  for (const { pk, n, attempt } of index.pastAttempts) {
-    index.deliveries.get(eventKey(ownerIn(pk), n))?.attempts.push(attempt)
-  }
-  for (const change of observations.changes) follow(change, index)
-  return index
-}
+const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
-const enter = (item: Item, index: ObservationIndex): void => {
-  switch (kindOf(item)) {
-    case 'debit':
-      enterDebit(item as RawDebit, index)
-      return
-    case 'claim':
-      index.claims.push(item as RawClaim)
-      return
-    case 'pointer':
-      index.pointers.push(item as RawPointer)
-      return
-    case 'day total':
-      index.dayTotals.push(item as RawDayTotal)
-      return
-    case 'delivery': {
-      const record = item as RawDelivery
-      const attempts = record.last ? [record.last] : []
-      const key = eventKey(record.reference, record.n)
-      index.deliveries.set(key, { item: record, changes: [], attempts })
-      return
+const eventsIn = (
+  debits: ReadonlyMap<string, DebitHistory>,
+  batches: ReadonlyMap<string, BatchHistory>,
+): ReadonlyMap<string, HistoryEvent> => {
+  const events = new Map<string, HistoryEvent>()
+  for (const [reference, { item, entries }] of debits) {
+    for (const [n, { type, writtenAt }] of entries.entries()) {
+      events.set(eventKey(reference, n), { provider: item.provider, type, writtenAt })
     }
-    case 'exception':
-      enterException(item as RawException, index)
-      return
-    case 'refund':
-      index.refunds.set((item as RawRefund).reference, { item: item as RawRefund, changes: [] })
-      return
-    case 'attempt':
-      index.pastAttempts.push(item as RawPastAttempt)
-      return
-    case 'batch': {
-      const batch = item as RawBatch
-      index.batches.set(batch.id, { item: batch, changes: [], lines: [] })
-      return
-    }
-    case 'line':
-      index.lines.push({ item: item as RawLine, batch: ownerIn(item.pk) })
-      return
-    case 'feed-page':
-      enterFeedPage(item as RawFeedPage, index)
-      return
-    default:
   }
-}
-
-const enterDebit = (item: RawDebit, { debits, byUuid }: ObservationIndex): void => {
-  const entries = entriesOf(item)
-  const createdAt = entries[0]?.at ?? 0
-  const history: DebitHistory = { item, entries, createdAt, changes: [], lines: [], exceptions: [] }
-  debits.set(item.reference, history)
-  byUuid.set(item.uuid, history)
-}
-
-const enterException = (
-  item: RawException,
-  { exceptions, refundFailures }: ObservationIndex,
-): void => {
-  if (item.kind === 'refund') refundFailures.set(item.requestId, item)
-  else exceptions.push(item)
-}
-
-const enterFeedPage = ({ pk, entries }: RawFeedPage, { feeds }: ObservationIndex): void => {
-  const provider = ownerIn(pk)
-  const feed = feeds.get(provider) ?? new Set()
-  for (const entry of entries) feed.add(entry)
-  feeds.set(provider, feed)
-}
-
-/** Adds a change to its object. */
-const follow = (change: Change, index: ObservationIndex): void => {
-  const item = change.after ?? change.before
-  if (!item) return
-  switch (kindOf(item)) {
-    case 'debit':
-      index.debits.get((item as RawDebit).reference)?.changes.push(change as ChangeOf<RawDebit>)
-      return
-    case 'delivery': {
-      const { reference, n } = item as RawDelivery
-      const history = index.deliveries.get(eventKey(reference, n))
-      history?.changes.push(change as ChangeOf<RawDelivery>)
-      return
-    }
-    case 'batch':
-      index.batches.get((item as RawBatch).id)?.changes.push(change as ChangeOf<RawBatch>)
-      return
-    case 'refund': {
-      const { reference } = item as RawRefund
-      index.refunds.get(reference)?.changes.push(change as ChangeOf<RawRefund>)
-      return
-    }
-    case 'line':
-      index.lineChanges.push(change as ChangeOf<RawLine>)
-      return
-    case 'claim':
-    case 'pointer':
-      index.nameChanges.push(change)
-      return
-    case 'webhook-health':
-      if (item.disabledAt !== undefined) index.disabled.add(ownerIn(item.pk))
-      return
-    default:
+  for (const [id, { item }] of batches) {
+    if (item.status !== 'completed') continue
+    events.set(eventKey(id, SETTLED), { provider: item.provider, type: 'settled' })
   }
+  return events
 }

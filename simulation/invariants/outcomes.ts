@@ -1,11 +1,10 @@
 import type { RunSetup } from '../engine/observations.ts'
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { DebitHistory } from './observation-index.ts'
+import { membersOf } from './calls.ts'
+import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { Entry } from './raw-items.ts'
-import { type Members, membersOf } from './reply.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
-/** 4, 8: the outcome of a debit and its timestamps. */
+/** 4, 8, 38, 45: the outcome of a debit, its cause and its timestamps. */
 
 const PROCESSING_MS = 10 * MINUTE_MS
 const APPROVAL_MS = 5 * MINUTE_MS
@@ -53,7 +52,7 @@ const MESSAGES: Record<string, number> = {
 }
 
 /** 8: exactly the failures have a message, and timeouts have the right one. */
-const failuresHaveMessages: Check = ({ debits }, report) => {
+export const failuresHaveMessages: Check = ({ debits }, report) => {
   for (const [reference, history] of debits) {
     for (const { type, set } of history.entries) {
       const isFailure = type === 'failed'
@@ -90,41 +89,28 @@ const checkTimeout = (
   }
 }
 
-/** Reports whether a view has exactly the timestamps of its history. */
-const matchesHistory = (view: Members, types: ReadonlySet<string>): boolean =>
-  (view.processed_at !== null) === types.has('processing') &&
-  (view.completed_at !== null) === types.has('completed') &&
-  (view.error_message !== null) === types.has('failed')
-
-/** 8: events and reads show the timestamps of the history. */
-const viewsShowTimestamps: Check = ({ debits, posts, observations }, report) => {
-  for (const { about, reference, n, subject } of posts) {
-    const entries = about === 'transaction' && debits.get(reference)?.entries
-    if (!entries) continue
-    const types = new Set(entries.slice(0, n + 1).map(({ type }) => type))
-    if (!matchesHistory(subject, types)) report(reference, `event ${n} has wrong timestamps`)
-  }
-  for (const { name, reply, path } of observations.calls) {
-    if (name !== 'get-debit-request' || reply?.status !== 200) continue
-    const debit = debits.get(String(path.reference))
-    const data = membersOf(membersOf(reply.body).data)
-    const last = debit?.entries.findIndex(({ type }) => type === data.status) ?? -1
-    const types = new Set(debit?.entries.slice(0, last + 1).map(({ type }) => type))
-    if (debit && !matchesHistory(membersOf(data.response), types)) {
-      report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
-    }
+/** 8: a read shows exactly the timestamps and the message of its status. */
+export const readsShowTimestamps: Check = ({ reads }, report) => {
+  for (const { call, debit, data } of reads) {
+    if (call.reply?.status !== 200) continue
+    const last = debit.entries.findIndex(({ type }) => type === data.status)
+    const types = new Set(debit.entries.slice(0, last + 1).map(({ type }) => type))
+    const { processed_at, completed_at, error_message } = membersOf(data.response)
+    const isRight =
+      (processed_at !== null) === types.has('processing') &&
+      (completed_at !== null) === types.has('completed') &&
+      (error_message !== null) === types.has('failed')
+    if (!isRight) report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
   }
 }
-
-export const timesMatchHistory = allOf(failuresHaveMessages, viewsShowTimestamps)
 
 /** The query and the writes after it. */
 const QUERY_MS = 15_000
 
 /** 38: without faults, a bank is queried before a timeout, and its outcome wins. */
-export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queries } }, report) => {
+export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, report) => {
+  const { setup } = observations
   if (!setup.isHealthy) return
-  const queriesOf = Map.groupBy(queries, ({ uuid }) => uuid)
   for (const [reference, { item, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
     const isAskable = setup.endpoints.includes(item.bank.identifier)
@@ -136,6 +122,51 @@ export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queri
     if (!last) report(reference, 'timed out without a query to its bank')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
       report(reference, `timed out, but its bank reported ${last.answer}`)
+    }
+  }
+}
+
+const SAID: Record<string, readonly string[]> = {
+  processing: ['accepted'],
+  completed: ['completed'],
+  failed: ['failed', 'rejected'],
+}
+
+/** 45: a debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
+export const outcomesComeFromBank: Check = (index, report) => {
+  const { endpoints } = index.observations.setup
+  for (const debit of index.debits.values()) {
+    const { uuid, bank } = debit.item
+    if (!endpoints.includes(bank.identifier)) continue
+    const words = [
+      ...(index.bankPostsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
+      ...(index.queriesOf.get(uuid) ?? []).map(({ at, answer }) => ({ at, says: answer })),
+    ]
+    checkOutcomes(debit, words, index, report)
+  }
+}
+
+const checkOutcomes = (
+  { item, changes }: DebitHistory,
+  words: readonly { at: number; says: string }[],
+  { callBy }: ObservationIndex,
+  report: Reporter,
+): void => {
+  for (const { before, after, at, by } of changes) {
+    const said = after && before?.status !== after.status ? SAID[after.status] : undefined
+    const entry = after?.history.at(-1)
+    if (!said || !after || !by || entry?.by?.startsWith('operator:')) continue
+    const isTimeout = after.status === 'failed' && entry?.set?.errorCode === 'timeout'
+    if (isTimeout && entry?.by?.startsWith('job:')) continue
+    const call = callBy.get(by.invocation)
+    const isReported =
+      call?.caller?.kind === 'bank' &&
+      call.caller.id === item.bank.identifier &&
+      call.path.uuid === item.uuid &&
+      membersOf(call.sent).status === after.status
+    const isSaid = words.some((word) => word.at <= at && said.includes(word.says))
+    if (!isReported && !isSaid) {
+      report(item.reference, `is ${after.status}, which its bank never said`)
     }
   }
 }

@@ -9,7 +9,7 @@ const iso = (at: number | undefined): string | null =>
 
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
-/** Returns the expected event `n` of a debit. */
+/** Returns the expected event `n` of a debit. The members of `whole` have no others. */
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
@@ -23,7 +23,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     timestamp: iso(last?.at),
     api_version: 'v1',
     sequence: n,
-    transaction: {
+    subject: {
       id: `dt_${debitNumber(item.reference)}`,
       uuid: item.uuid,
       reference: item.reference,
@@ -46,13 +46,18 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
         account_number: set.accountNumber ?? null,
       },
     },
-    metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
-    error_details:
-      last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
-    refund:
-      last?.type === 'reversed'
-        ? { status: 'pending', amount: inGhs(item.amount), completed_at: null }
-        : undefined,
+    data: {
+      previous_status: past[n - 1]?.type ?? null,
+      refund:
+        last?.type === 'reversed'
+          ? { status: 'pending', amount: inGhs(item.amount), completed_at: null }
+          : undefined,
+    },
+    whole: {
+      metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
+      error_details:
+        last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+    },
   }
 }
 
@@ -72,7 +77,7 @@ export const settledEventOf = ({
   timestamp: completedAt,
   api_version: 'v1',
   sequence: 0,
-  settlement: {
+  subject: {
     id,
     uuid,
     provider,

@@ -1,37 +1,31 @@
-import type { Observations } from '../engine/observations.ts'
-import { allOf, type Check } from './invariant.ts'
-import type { BatchHistory } from './observation-index.ts'
-import type { ChangeOf, RawBatch } from './raw-items.ts'
-import { membersOf } from './reply.ts'
-import { timelineOf } from './setting-timeline.ts'
-import { DAY_MS, HOUR_MS, inGhs, MINUTE_MS, startOf } from './time-and-money.ts'
+import type { BatchHistory, Check, ObservationIndex } from './observation-index.ts'
+import { beginOf, type ChangeOf, type RawBatch } from './raw-items.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
-/** 41, 42: to whom, when and how much the banks pay. */
+/** 41, 42: to whom and when the banks pay. Sums are checked by 24, 25 and 26. */
 
-const startedAt = ({ invocations }: Observations, { by, at }: ChangeOf<RawBatch>): number =>
-  invocations.get(by?.invocation ?? 0)?.startedAt ?? at
+const startedAt = (index: ObservationIndex, { by, at }: ChangeOf<RawBatch>): number =>
+  index.startOf(by?.invocation, at)
 
 /** Reports whether an operator asked for a payout before its day. */
-const isRequested = ({ calls }: Observations, id: string, at: number): boolean =>
-  calls.some(({ name, sent, at: calledAt }) => {
-    const { verb, options } = membersOf(sent)
-    const isEarly = verb === 'process' || verb === 'retry' || verb === 'complete'
-    const isOf = name === 'manage-settlement' && membersOf(options).batch === id
-    return isOf && isEarly && calledAt <= at
-  })
+const isRequested = ({ operatorCalls }: ObservationIndex, id: string, at: number): boolean =>
+  operatorCalls.some(
+    ({ call, noun, verb, options }) =>
+      noun === 'settlement' &&
+      options.batch === id &&
+      /^(?:process|retry|complete)$/.test(String(verb)) &&
+      call.at <= at,
+  )
 
 /** 41: each payout goes to the account that the provider had, from its due day on. */
-const payoutsReachTheirAccount: Check = ({ batches, observations }, report) => {
-  const { bankPosts, setup } = observations
-  const timeline = timelineOf(observations)
-  for (const { at, bank, body, idempotencyKey, path } of bankPosts) {
-    const batch = path === '/settlements' ? batches.get(String(body.batch)) : undefined
-    const begun = batch?.changes.find(
-      ({ after }) => after?.uuid === idempotencyKey && after.status === 'processing',
-    )
-    if (!batch || !begun) continue
+export const payoutsReachTheirAccount: Check = (index, report) => {
+  const { batches, timeline, bankPostsTo, observations } = index
+  for (const { at, bank, body, idempotencyKey } of bankPostsTo.get('/settlements') ?? []) {
+    const batch = batches.get(String(body.batch))
+    const begun = batch && beginOf(batch.changes, idempotencyKey)
+    if (!begun) continue
     const { id, provider, date } = batch.item
-    const accounts = timeline.during('account', provider, startedAt(observations, begun), begun.at)
+    const accounts = timeline.during('account', provider, startedAt(index, begun), begun.at)
     const isOwn = accounts.some(
       (account) =>
         account.bank === bank &&
@@ -40,7 +34,7 @@ const payoutsReachTheirAccount: Check = ({ batches, observations }, report) => {
     )
     if (!isOwn) report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
     const dueAt = startOf(date) + DAY_MS
-    const isEarly = at + 2 * setup.skew < dueAt && !isRequested(observations, id, at)
+    const isEarly = at + 2 * observations.setup.skew < dueAt && !isRequested(index, id, at)
     if (isEarly) report(id, `of ${date} was paid at ${new Date(at).toISOString()}`)
   }
 }
@@ -48,85 +42,50 @@ const payoutsReachTheirAccount: Check = ({ batches, observations }, report) => {
 const HOLD_MS = 24 * HOUR_MS
 
 /** 41: with approvals, a changed account holds the payouts of a day. */
-const changedAccountsHoldPayouts: Check = ({ batches, observations }, report) => {
-  const { setup } = observations
+export const changedAccountsHoldPayouts: Check = (index, report) => {
+  const { setup } = index.observations
   if (!setup.approvals) return
-  const changes = timelineOf(observations).calls.filter(
+  const changes = index.timeline.calls.filter(
     ({ options }) => options['settlement-account'] !== undefined,
   )
-  for (const { item, changes: steps } of batches.values()) {
+  for (const { item, changes: steps } of index.batches.values()) {
     for (const step of steps) {
       const isBegun = step.before?.status === 'pending' && step.after?.status === 'processing'
-      if (!isBegun) continue
       const isHeld = changes.some(
         ({ provider, from, until }) =>
           provider === item.provider &&
-          startedAt(observations, step) > until &&
+          startedAt(index, step) > until &&
           step.at + 2 * setup.skew < from + HOLD_MS,
       )
-      if (isHeld) report(item.id, 'was paid although its account had just changed')
+      if (isBegun && isHeld) report(item.id, 'was paid although its account had just changed')
     }
   }
 }
 
-/** 41: the banks paid each provider the sum of its lines, less what is open. */
-const paymentsMatchLines: Check = ({ batches, observations }, report) => {
-  const owed = new Map<string, number>()
-  const add = (provider: string, amount: number): void => {
-    owed.set(provider, (owed.get(provider) ?? 0) + amount)
-  }
-  for (const { item, lines } of batches.values()) {
-    if (!item.totals) continue
-    for (const line of lines) add(item.provider, line.item.net)
-    const isUnpaid = item.status === 'pending' || item.status === 'failed'
-    if (item.totals.net < 0) add(item.provider, -item.outstanding)
-    else if (isUnpaid) add(item.provider, -item.totals.net)
-    else if (item.status === 'processing') add(item.provider, -(item.paid ?? 0))
-  }
-  const counted = new Set<string>()
-  for (const { path, body, verdict, idempotencyKey } of observations.bankPosts) {
-    const batch = path === '/settlements' && batches.get(String(body.batch))?.item
-    const isPaid = batch && verdict === 'paid' && batch.status === 'completed'
-    if (!isPaid || counted.has(idempotencyKey)) continue
-    counted.add(idempotencyKey)
-    add(batch.provider, -Math.round(Number(body.amount) * 100))
-  }
-  for (const [provider, rest] of owed) {
-    if (rest !== 0) report(provider, `was paid ${inGhs(rest)} less than its lines`)
-  }
-}
-
-export const payoutsAreRight = allOf(
-  payoutsReachTheirAccount,
-  changedAccountsHoldPayouts,
-  paymentsMatchLines,
-)
-
 /** An index shows a batch at most a minute late; a run reads it before it pays. */
 const INDEX_MS = 2 * MINUTE_MS
 
-const stateAt = ({ changes }: BatchHistory, at: number): RawBatch | undefined =>
-  changes.findLast((change) => change.at <= at)?.after
-
-const isBelowZero = (batch: RawBatch | undefined): batch is RawBatch =>
-  batch?.status === 'pending' && batch.outstanding < 0 && batch.reportedAt !== null
+const isBelowZero = ({ changes }: BatchHistory, at: number): boolean => {
+  const batch = changes.findLast((change) => change.at <= at)?.after
+  return batch?.status === 'pending' && batch.outstanding < 0 && batch.reportedAt !== null
+}
 
 /** 42: a payout first offsets the earlier batches below zero. */
-const payoutsOffset: Check = ({ batches, observations }, report) => {
-  const byProvider = Map.groupBy(batches.values(), ({ item }) => item.provider)
-  for (const own of byProvider.values()) {
+export const payoutsOffset: Check = (index, report) => {
+  for (const own of Map.groupBy(index.batches.values(), ({ item }) => item.provider).values()) {
     const below = own.filter(({ item }) => (item.totals?.net ?? 0) < 0)
     for (const { item, changes } of below.length > 0 ? own : []) {
       for (const step of changes) {
         const { before, after } = step
         const isPaid = before?.status === 'pending' && after && (after.paid ?? 0) > 0
         if (!isPaid || before.paid !== null) continue
-        const seenAt = startedAt(observations, step) - INDEX_MS
-        const ignored = below.find((other) => {
-          const isEarlier = other.item.createdAt <= item.createdAt
-          const isOpen = isBelowZero(stateAt(other, seenAt)) && isBelowZero(stateAt(other, step.at))
-          return isEarlier && isOpen
-        })
+        const seenAt = startedAt(index, step) - INDEX_MS
+        const ignored = below.find(
+          (other) =>
+            other.item.createdAt <= item.createdAt &&
+            isBelowZero(other, seenAt) &&
+            isBelowZero(other, step.at),
+        )
         if (ignored) report(item.id, `was paid, but ${ignored.item.id} is below zero`)
       }
     }
@@ -138,7 +97,7 @@ const PROGRESS_MS = 6 * HOUR_MS
 const RUNS_MS = 2 * HOUR_MS
 
 /** 42: after the faults, each due batch is paid or rejected. */
-const dueBatchesArePaid: Check = ({ batches, observations }, report) => {
+export const dueBatchesArePaid: Check = ({ batches, observations }, report) => {
   const { healedAt, endedAt, approvals } = observations.setup
   const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
   if (midnight < healedAt) return
@@ -154,5 +113,3 @@ const dueBatchesArePaid: Check = ({ batches, observations }, report) => {
     }
   }
 }
-
-export const batchesEnd = allOf(payoutsOffset, dueBatchesArePaid)

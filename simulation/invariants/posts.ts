@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { Check } from './invariant.ts'
+import type { Check } from './observation-index.ts'
 import type { ReceivedPost } from './received-posts.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
@@ -11,14 +11,12 @@ type Keys = { whole: KeyObject; decoded: KeyObject }
 
 /** Key objects are several times faster than bytes. */
 const known = new Map<string, Keys>()
-const KNOWN_MAX = 1_000
 
 const keysOf = (secret: string): Keys => {
   const keys = known.get(secret) ?? {
     whole: createSecretKey(Buffer.from(secret)),
     decoded: createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')),
   }
-  if (known.size >= KNOWN_MAX) known.clear()
   known.set(secret, keys)
   return keys
 }
@@ -81,9 +79,9 @@ const wrongIn = (
 export const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
     if (!receiver) report(post.url, 'is not a receiver')
-    if (!about) continue
-    const owner = debits.get(reference)?.item.provider ?? batches.get(reference)?.item.provider
-    if (owner !== receiver?.id)
+    const owner = (debits.get(reference) ?? batches.get(reference))?.item.provider
+    if (about && owner !== receiver?.id) {
       report(reference, `belongs to ${owner}, but reached ${receiver?.id}`)
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { Change, Item } from '../../aws/table/change.ts'
  * mistakes.
  */
 
-export type RawSet = {
+type RawSet = {
   bankReference?: string
   approvalMethod?: string
   fee?: number
@@ -17,7 +17,7 @@ export type RawSet = {
   metadata?: string
 }
 
-export type RawEntry = {
+type RawEntry = {
   type: string
   at?: number
   by?: string
@@ -37,18 +37,17 @@ export type RawDebit = Item & {
   narration: string
   /** JSON. */
   metadata?: string
-  countedOn?: string
   status: string
   version: number
-  byStatus: string
   history: readonly RawEntry[]
-  approval?: { at: number; by: string; rid: string }
+  approval?: { rid: string }
   settledIn?: string
   adjustedIn?: string
 }
 
-export type RawClaim = Item & { reference: string }
-export type RawPointer = Item & Partial<RawDebit> & { reference: string }
+/** A claim of a provider's reference, or a pointer from a uuid. */
+type RawName = Item & { reference: string }
+
 export type RawDayTotal = Item & { amountTotal: number }
 
 export type RawAttempt = {
@@ -78,7 +77,7 @@ export type RawDelivery = Item & {
 }
 
 /** An attempt before the last. */
-export type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
+type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
 export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
 
@@ -86,22 +85,17 @@ export type RawBatch = Item & {
   id: string
   uuid: string
   provider: string
-  currency: string
   date: string
   n: number
   status: string
   createdAt: string
   sealedAt: string | null
-  feeSchedule: object | null
   totals: RawTotals | null
-  completedFrom: string | null
   reportedAt: string | null
-  processedAt: string | null
   completedAt: string | null
   completedGeneration?: number
   paid: number | null
   paidTo: { bank: string; accountNumber: string; accountName: string } | null
-  bankReference: string | null
   offsets: readonly { batch: string; amount: number }[]
   outstanding: number
   offsetBy: string | null
@@ -110,8 +104,6 @@ export type RawBatch = Item & {
 export type RawLine = Item & {
   type: string
   reference: string
-  partnerReference: string
-  bankReference: string | null
   completedAt: string
   gross: number
   fee: number
@@ -124,7 +116,6 @@ export type RawException = Item & {
   provider: string
   bank: string
   amount: number
-  by: string
   requestId: string
   /** The bank's request body. */
   report: string
@@ -137,42 +128,32 @@ export type RawRefund = Item & {
   bank: string
   amount: number
   status: string
-  createdAt: string
 }
 
-export type RawFeedPage = Item & { entries: readonly string[] }
+type RawFeedPage = Item & { entries: readonly string[] }
 
-export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
-  before: T | undefined
-  after: T | undefined
+/** The items by kind. */
+export type RawItems = {
+  debit: RawDebit
+  claim: RawName
+  pointer: RawName
+  'day total': RawDayTotal
+  delivery: RawDelivery
+  attempt: RawPastAttempt
+  exception: RawException
+  refund: RawRefund
+  batch: RawBatch
+  line: RawLine
+  'feed-page': RawFeedPage
+  'webhook-health': Item
+  another: Item
 }
 
-export type Kind =
-  | 'debit'
-  | 'claim'
-  | 'pointer'
-  | 'day total'
-  | 'delivery'
-  | 'attempt'
-  | 'exception'
-  | 'refund'
-  | 'batch'
-  | 'line'
-  | 'feed-page'
-  | 'webhook-health'
-  | 'another'
+export type Kind = keyof RawItems
 
-const ENTITIES = new Set<unknown>([
-  'debit',
-  'delivery',
-  'attempt',
-  'exception',
-  'refund',
-  'batch',
-  'line',
-  'feed-page',
-  'webhook-health',
-])
+const ENTITIES = new Set<unknown>(
+  'debit delivery attempt exception refund batch line feed-page webhook-health'.split(' '),
+)
 
 /** Claims, pointers and day totals have no `entity`. */
 export const kindOf = ({ entity, sk }: Item): Kind => {
@@ -181,6 +162,18 @@ export const kindOf = ({ entity, sk }: Item): Kind => {
   if (sk === 'UUID') return 'pointer'
   return sk.startsWith('DAY#') ? 'day total' : 'another'
 }
+
+export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
+  before: T | undefined
+  after: T | undefined
+}
+
+/** Returns the change that recorded the start of a payout or refund under a key. */
+export const beginOf = <T extends RawBatch | RawRefund>(
+  changes: readonly ChangeOf<T>[],
+  key: string,
+): ChangeOf<T> | undefined =>
+  changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
 
 /** A history entry, completed with the values of the previous one. */
 export type Entry = {
@@ -195,10 +188,10 @@ export type Entry = {
   set: RawSet
 }
 
-export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
+export const entriesOf = ({ history }: RawDebit): Entry[] => {
   const entries: Entry[] = []
   let before: Entry | undefined
-  for (const { type, at, by, rid, gen, set } of history) {
+  for (const { type, at, by, rid, gen = 1, set = {} } of history) {
     const writtenAt = at ?? before?.writtenAt ?? 0
     before = {
       type,
@@ -206,8 +199,8 @@ export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
       writtenAt,
       by: by ?? before?.by ?? '',
       rid: rid ?? before?.rid ?? '',
-      gen: gen ?? 1,
-      set: set ?? {},
+      gen,
+      set,
     }
     entries.push(before)
   }

@@ -1,5 +1,5 @@
 import type { Observations, Post, SimulatedProvider } from '../engine/observations.ts'
-import { type Members, membersOf } from './reply.ts'
+import { type Members, membersOf } from './calls.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** A post and its subject. */
@@ -18,27 +18,17 @@ export type ReceivedPost = {
   id: string
 }
 
-const NOTHING: Members = {}
-
-const readBody = (raw: string) => {
+const readBody = (raw: string): Omit<ReceivedPost, 'post' | 'receiver' | 'id'> => {
   const body = membersOf(raw)
-  const data = membersOf(body.data)
-  if (data.transaction) {
-    const subject = membersOf(data.transaction)
+  const { transaction, settlement } = membersOf(body.data)
+  const subject = membersOf(transaction ?? settlement)
+  if (transaction) {
     const reference = String(subject.reference)
-    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) } as const
+    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) }
   }
-  if (data.settlement) {
-    const subject = membersOf(data.settlement)
-    return {
-      body,
-      about: 'settlement',
-      subject,
-      reference: String(subject.id),
-      n: SETTLED,
-    } as const
-  }
-  return { body, about: undefined, subject: NOTHING, reference: '', n: -1 } as const
+  return settlement
+    ? { body, about: 'settlement', subject, reference: String(subject.id), n: SETTLED }
+    : { body, about: undefined, subject, reference: '', n: -1 }
 }
 
 export const receivedPosts = (
@@ -60,5 +50,6 @@ export const receivedPosts = (
 export const isFinished = ({ by }: Post, { invocations, setup }: Observations): boolean =>
   by === undefined ? setup.isHealthy : (invocations.get(by)?.isFinished ?? false)
 
-export const isReceived = ({ post: { code } }: ReceivedPost): boolean =>
-  code !== null && code >= 200 && code < 300
+/** Reports whether the sender received a response that confirms the event. */
+export const isConfirmed = ({ code, responseReceived }: Post): boolean =>
+  responseReceived && code !== null && code >= 200 && code < 300

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BankPost } from '../engine/observations.ts'
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { BatchHistory } from './observation-index.ts'
-import type { ChangeOf, RawBatch } from './raw-items.ts'
-import { membersOf } from './reply.ts'
+import type { Check, Reporter } from './observation-index.ts'
+import { beginOf, type ChangeOf, type RawBatch } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 26: a sealed batch keeps its contents and is paid once. */
@@ -16,26 +13,17 @@ const STEPS: Record<string, readonly string[]> = {
   completed: [],
 }
 
-const FIXED = ['id', 'provider', 'currency', 'date', 'n', 'createdAt'] as const
+const FIXED = 'id provider currency date n createdAt'.split(' ')
 
 /** Members that never change once set. */
-const LASTING = [
-  'feeSchedule',
-  'sealedAt',
-  'totals',
-  'completedFrom',
-  'reportedAt',
-  'completedAt',
-  'offsetBy',
-] as const
+const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedAt offsetBy'.split(
+  ' ',
+)
 
 /** Ignores the work index. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
-const isLost = (before: unknown, after: unknown): boolean =>
-  before !== null && before !== undefined && !isDeepStrictEqual(before, after)
-
-const contentsStay: Check = ({ batches, lineChanges }, report) => {
+export const contentsStay: Check = ({ batches, lineChanges }, report) => {
   const sealed = new Map<string, number>()
   for (const [id, { changes }] of batches) {
     for (const change of changes) checkStep(change, report)
@@ -46,8 +34,9 @@ const contentsStay: Check = ({ batches, lineChanges }, report) => {
     const line = after ?? before
     if (!line) continue
     if (before) report(line.pk, `change ${sequence} changes an existing line`)
-    if (sequence > (sealed.get(line.pk) ?? Infinity))
+    if (sequence > (sealed.get(line.pk) ?? Infinity)) {
       report(line.pk, `got ${line.sk} after its seal`)
+    }
   }
 }
 
@@ -55,9 +44,11 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
   const { before, after, sequence, by } = change
   if (!before || !after) return
   const about = `${after.id}, change ${sequence}`
-  for (const name of FIXED) if (before[name] !== after[name]) report(about, `another ${name}`)
-  for (const name of LASTING)
-    if (isLost(before[name], after[name])) report(about, `another ${name}`)
+  const other = [
+    ...FIXED.filter((name) => before[name] !== after[name]),
+    ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
+  ]
+  if (other.length > 0) report(about, `another ${other}`)
   if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
     report(about, 'changed after completion')
   }
@@ -74,67 +65,40 @@ const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): bool
   (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
 
 /** A completed batch cannot be processed again: error 5005. */
-const completedBatchesAreFinal: Check = ({ observations, batches }, report) => {
-  for (const { name, sent, at, reply } of observations.calls) {
-    if (name !== 'manage-settlement' || !reply) continue
-    const { verb, options } = membersOf(sent)
-    if (verb !== 'process' && verb !== 'retry') continue
-    const id = String(membersOf(options).batch)
-    const batch = batches.get(id)
-    const ended = batch?.changes.find(({ after }) => after?.status === 'completed')
-    if (!ended || ended.at >= at) continue
-    const error = JSON.stringify(membersOf(reply.body).error ?? '')
-    if (!error.includes('5005')) report(id, 'was processed twice')
+export const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, report) => {
+  for (const { call, noun, verb, options, error } of operatorCalls) {
+    const isAgain = noun === 'settlement' && (verb === 'process' || verb === 'retry')
+    const { changes = [] } = batches.get(options.batch ?? '') ?? {}
+    const ended = changes.find(({ after }) => after?.status === 'completed')
+    if (!isAgain || !call.reply || !ended || ended.at >= call.at) continue
+    if (!error.includes('5005')) report(String(options.batch), 'was processed twice')
   }
 }
 
-/** All payouts of a batch agree, and at most one is effective. */
-const payoutsAgree: Check = (index, report) => {
-  const payouts = index.observations.bankPosts.filter(({ path }) => path === '/settlements')
-  for (const [id, handed] of Map.groupBy(payouts, ({ body }) => String(body.batch))) {
-    const batch = index.batches.get(id)
-    if (!batch) {
-      report(id, 'was submitted for payout, but does not exist')
+/** The payouts of a batch have its facts, under one key that no bank rejected. */
+export const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
+  const open = new Map<string, string>()
+  for (const { bank, body, idempotencyKey: key, at, verdict } of bankPostsTo.get('/settlements') ??
+    []) {
+    const id = String(body.batch)
+    const batch = batches.get(id)
+    const begun = batch && beginOf(batch.changes, key)
+    if (!begun?.after || begun.at > at) {
+      report(id, `was submitted under ${key} before it was recorded`)
       continue
     }
-    const keys = Map.groupBy(handed, ({ idempotencyKey }) => idempotencyKey)
-    const { isIdempotent } = index.observations.setup
-    for (const [key, same] of keys) checkPayout(batch, { key, same, isIdempotent }, report)
-    const open = [...keys.values()].filter(([one]) => one?.verdict !== 'rejected')
-    if (open.length > 1) report(id, `was submitted under several keys: ${[...keys.keys()]}`)
+    const { paid, paidTo, provider, date } = begun.after
+    const isAsWritten =
+      body.partner === provider &&
+      body.date === date &&
+      body.amount === inGhs(paid ?? 0) &&
+      body.account_number === paidTo?.accountNumber &&
+      body.account_name === paidTo?.accountName &&
+      bank === paidTo?.bank
+    if (!isAsWritten) report(id, `was submitted under ${key} with other facts`)
+    if (verdict === 'rejected') continue
+    const other = open.get(id) ?? key
+    if (other !== key) report(id, `was submitted under ${other} and ${key}`)
+    open.set(id, other)
   }
 }
-
-type Payouts = { key: string; same: readonly BankPost[]; isIdempotent: boolean }
-
-const checkPayout = (
-  { item, changes }: BatchHistory,
-  { key, same, isIdempotent }: Payouts,
-  report: Reporter,
-): void => {
-  const [first] = same
-  const begun = changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
-  if (!first) return
-  if (!begun?.after || begun.at > first.at) {
-    report(item.id, `was submitted under ${key} before it was recorded`)
-    return
-  }
-  const { paid, paidTo, provider, date } = begun.after
-  const { body } = first
-  const isAsWritten =
-    body.uuid === key &&
-    body.partner === provider &&
-    body.date === date &&
-    body.currency === 'GHS' &&
-    body.amount === inGhs(paid ?? 0) &&
-    body.account_number === paidTo?.accountNumber &&
-    body.account_name === paidTo?.accountName &&
-    first.bank === paidTo?.bank
-  if (!isAsWritten) report(item.id, `was submitted under ${key} with other facts`)
-  const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
-  if (bytes.size > 1) report(item.id, `was submitted under ${key} with different bodies`)
-  const effective = same.filter((post) => post.effective).length
-  if (effective > 1 && isIdempotent) report(item.id, `was acted on ${effective} times as ${key}`)
-}
-
-export const sealedBatchesStay = allOf(contentsStay, completedBatchesAreFinal, payoutsAgree)

@@ -1,8 +1,12 @@
 import type { RunSetup } from '../engine/observations.ts'
-import type { Check, Reporter } from './invariant.ts'
-import type { BatchLine, DebitHistory, ObservationIndex } from './observation-index.ts'
-import type { Entry, RawBatch, RawDebit } from './raw-items.ts'
-import { membersOf } from './reply.ts'
+import type {
+  BatchLine,
+  Check,
+  DebitHistory,
+  ObservationIndex,
+  Reporter,
+} from './observation-index.ts'
+import type { RawBatch, RawDebit } from './raw-items.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 22, 23, 27, 28: the lines of debits and their batches. */
@@ -17,35 +21,45 @@ const lastNight = ({ isHealthy, startedAt, healedAt, endedAt }: RunSetup): numbe
 }
 
 const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
-  entries.find((entry: Entry) => entry.type === type)?.at
+  entries.find((entry) => entry.type === type)?.at
 
-const linesOf = ({ lines }: DebitHistory, type: string): BatchLine[] =>
-  lines.filter(({ item }) => item.type === type)
+const lineOf = ({ lines }: DebitHistory, type: string): BatchLine | undefined =>
+  lines.find(({ item }) => item.type === type)
+
+/** A debit has at most one line of a type, and names its batch. */
+const checkLine = (
+  { item: { reference }, lines }: DebitHistory,
+  type: 'debit' | 'adjustment',
+  batch: string | undefined,
+  report: Reporter,
+): void => {
+  const [line, ...others] = lines.filter(({ item }) => item.type === type)
+  if (others.length > 0) report(reference, `has several lines of type ${type}`)
+  if (line?.batch !== batch) {
+    report(reference, `names ${batch}, but its line of type ${type} is in ${line?.batch}`)
+  }
+}
 
 /** 22: a completed debit has one line, in a batch of its provider. */
 export const debitsAreSettledOnce: Check = (index, report) => {
   const night = lastNight(index.observations.setup)
   for (const [reference, history] of index.debits) {
     const { item } = history
-    const lines = linesOf(history, 'debit')
-    const [line] = lines
-    if (lines.length > 1) report(reference, `has ${lines.length} lines`)
-    if (line?.batch !== item.settledIn) {
-      report(reference, `names ${item.settledIn}, but its line is in ${line?.batch}`)
-    }
+    checkLine(history, 'debit', item.settledIn, report)
     for (const { batch } of history.lines) {
       const header = index.batches.get(batch)?.item
       const isOwn = header?.provider === item.provider && header.currency === 'GHS'
       if (!isOwn) report(reference, `has a line in ${batch} of ${header?.provider}`)
     }
     const completedAt = timeOf(history, 'completed') ?? Number.POSITIVE_INFINITY
-    if (!line && item.status === 'completed' && completedAt < night) {
+    if (!lineOf(history, 'debit') && item.status === 'completed' && completedAt < night) {
       report(reference, `was completed on ${dayOf(completedAt)}, but has no line`)
     }
   }
   for (const { item, batch } of index.lines) {
-    if (!index.debits.has(item.reference))
+    if (!index.debits.has(item.reference)) {
       report(item.reference, `has a line in ${batch}, but does not exist`)
+    }
   }
 }
 
@@ -93,61 +107,36 @@ export const reversalsAreAdjustedOnce: Check = (index, report) => {
   const night = lastNight(index.observations.setup)
   for (const [reference, history] of index.debits) {
     const { item } = history
-    const [line] = linesOf(history, 'debit')
-    const adjustments = linesOf(history, 'adjustment')
-    const [adjustment] = adjustments
-    if (adjustments.length > 1) report(reference, `has ${adjustments.length} adjustments`)
-    if (adjustment?.batch !== item.adjustedIn) {
-      report(reference, `names ${item.adjustedIn}, but its adjustment is in ${adjustment?.batch}`)
+    checkLine(history, 'adjustment', item.adjustedIn, report)
+    const [line, adjustment] = [lineOf(history, 'debit'), lineOf(history, 'adjustment')]
+    const [settled, later] = [line, adjustment].map((one) => index.batches.get(one?.batch ?? ''))
+    if (adjustment && item.status !== 'reversed') {
+      report(reference, `is ${item.status}, but has an adjustment`)
     }
-    const settled = line && index.batches.get(line.batch)?.item
-    if (adjustment) checkAdjustment(history, { line, adjustment, settled, index }, report)
+    if (line && adjustment && settled && later) {
+      const isLater = place(later.item) > place(settled.item)
+      if (!isLater) report(reference, `has an adjustment before ${settled.item.id}`)
+      if (!isOpposite(line, adjustment)) report(reference, 'has an adjustment with other sums')
+    } else if (adjustment) report(reference, 'has an adjustment without a line')
     else if (settled && item.status === 'reversed') {
       const isOverdue =
-        (timeOf(history, 'reversed') ?? night) < night && startOf(settled.date) < night
+        (timeOf(history, 'reversed') ?? night) < night && startOf(settled.item.date) < night
       if (isOverdue) report(reference, 'was reversed after settlement, but has no adjustment')
     }
   }
 }
 
-type Adjustment = {
-  line: BatchLine | undefined
-  adjustment: BatchLine
-  settled: RawBatch | undefined
-  index: ObservationIndex
-}
-
-const checkAdjustment = (
-  { item }: DebitHistory,
-  { line, adjustment, settled, index }: Adjustment,
-  report: Reporter,
-): void => {
-  const later = index.batches.get(adjustment.batch)?.item
-  if (item.status !== 'reversed') report(item.reference, `is ${item.status}, but has an adjustment`)
-  if (!line || !settled || !later) {
-    report(item.reference, 'has an adjustment without a line')
-    return
-  }
-  if (place(later) <= place(settled))
-    report(item.reference, `has an adjustment before ${settled.id}`)
-  if (!isOpposite(line, adjustment)) report(item.reference, 'has an adjustment with other sums')
-}
-
-/** Returns the days that an operator settled manually. */
-const requestedDays = ({ observations }: ObservationIndex): Set<unknown> =>
-  new Set(
-    observations.calls.flatMap(({ name, sent }) => {
-      if (name !== 'manage-settlement') return []
-      return [membersOf(membersOf(sent).options).date]
-    }),
-  )
-
 /** 28: a debit is settled by the first night after its completion. */
 export const debitsAreSettledInTime: Check = (index, report) => {
   const { setup } = index.observations
-  const requested = requestedDays(index)
+  /** The days that an operator settled manually. */
+  const requested = new Set<unknown>(
+    index.operatorCalls.flatMap(({ noun, options }) =>
+      noun === 'settlement' ? [options.date] : [],
+    ),
+  )
   for (const [reference, history] of index.debits) {
-    const [line] = linesOf(history, 'debit')
+    const line = lineOf(history, 'debit')
     const completedAt = timeOf(history, 'completed')
     const date = line && index.batches.get(line.batch)?.item.date
     if (!date || completedAt === undefined) continue

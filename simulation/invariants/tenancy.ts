@@ -1,84 +1,78 @@
 import type { ApiCall } from '../engine/observations.ts'
-import { allOf, type Check, type Reporter } from './invariant.ts'
-import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { isAccepted } from './reply.ts'
-import { debitNumber } from './time-and-money.ts'
+import { isAccepted, membersOf } from './calls.ts'
+import type { Check, DebitHistory } from './observation-index.ts'
+import { debitNumber, MINUTE_MS } from './time-and-money.ts'
 
-/** 32: providers and banks cannot see each other's objects. */
+/** 32, 49: providers and banks see all of their own objects and no others. */
 
-/** Rejected before the object was read. */
-const UNRELATED = new Set([400, 401, 403, 422, 429])
+/** Rejected before the object was read, or because it belongs to another one. */
+const UNRELATED = new Set([400, 401, 403, 404, 422, 429])
 
 const isDenied = ({ reply }: ApiCall): boolean =>
-  !reply || reply.status === 404 || reply.status >= 500 || UNRELATED.has(reply.status)
+  !reply || reply.status >= 500 || UNRELATED.has(reply.status)
 
 const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
   caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.provider)
 
-const isReadByItsOwn: Check = ({ observations, debits }, report) => {
-  for (const call of observations.calls) {
-    if (call.name !== 'get-debit-request') continue
-    const debit = debits.get(String(call.path.reference))
-    if (debit && !isOwn(call, debit) && !isDenied(call)) {
-      report(debit.item.reference, `was shown to ${call.caller?.id}`)
-    }
-  }
-}
-
 /** A delivery id is the debit's number followed by the event's. */
 const EVENTS_MAX = 100
 
-const isRedeliveredToItsOwn: Check = (index, report) => {
+/** Only the own provider reads a debit or redelivers its events. */
+export const isReadByItsOwn: Check = (index, report) => {
   const byNumber = new Map([...index.debits].map(([name, debit]) => [debitNumber(name), debit]))
-  for (const call of index.observations.calls) {
-    if (call.name !== 'redeliver-event') continue
+  const redelivered = index.observations.calls.flatMap((call) => {
     const debit = byNumber.get(Math.floor(Number(call.path.id) / EVENTS_MAX))
-    if (debit && !isOwn(call, debit) && !isDenied(call)) {
-      report(debit.item.reference, `was redelivered for ${call.caller?.id}`)
-    }
+    return call.name === 'redeliver-event' && debit ? [{ call, debit }] : []
+  })
+  for (const { call, debit } of [...index.reads, ...redelivered]) {
+    if (isOwn(call, debit) || isDenied(call)) continue
+    report(debit.item.reference, `was shown to ${call.caller?.id} by ${call.name}`)
   }
 }
 
-const isChangedByItsOwn: Check = (index, report) => {
-  for (const { call, uuid, bank, code } of index.reports) {
-    const debit = index.byUuid.get(uuid)
+/** Only the own bank changes a debit. */
+export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report) => {
+  for (const { call, uuid, bank, code } of reports) {
+    const debit = byUuid.get(uuid)
     if (!debit || isOwn(call, debit)) continue
-    const about = debit.item.reference
+    const writes = changesBy.get(call.invocation) ?? []
+    const isWritten = writes.some(({ after }) => after?.pk === debit.item.pk)
     // An invalid transition reveals that the debit exists.
-    if (isAccepted(call) || code === 3001) report(about, `was changed or revealed to ${bank}`)
-    checkWrites(call, debit, index, report)
-  }
-}
-
-const checkWrites = (
-  { invocation, caller }: ApiCall,
-  { item }: DebitHistory,
-  { byInvocation }: ObservationIndex,
-  report: Reporter,
-): void => {
-  const writes = invocation === undefined ? [] : (byInvocation.get(invocation) ?? [])
-  if (writes.some(({ after }) => after?.pk === item.pk)) {
-    report(item.reference, `was changed by ${caller?.id}`)
+    if (isAccepted(call) || code === 3001 || isWritten) {
+      report(debit.item.reference, `was changed or revealed to ${bank}`)
+    }
   }
 }
 
 const REFERENCE = /[A-Z]{3}-[0-9]{8}-[A-Z0-9]{6}/g
 
 /** No reply to a provider or bank names an object of another one. */
-const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
+export const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
   for (const { caller, name, reply } of observations.calls) {
     for (const [reference] of (caller && reply?.raw?.matchAll(REFERENCE)) ?? []) {
-      const owner = debits.get(reference)?.item ?? batches.get(reference)?.item
-      const bank = (owner as DebitHistory['item'] | undefined)?.bank?.identifier
-      const isOwner = caller?.kind === 'bank' ? bank === caller.id : owner?.provider === caller?.id
-      if (owner && !isOwner) report(reference, `was named to ${caller?.id} by ${name}`)
+      const debit = debits.get(reference)?.item
+      const owner = debit ?? batches.get(reference)?.item
+      const id = caller?.kind === 'bank' ? debit?.bank.identifier : owner?.provider
+      if (owner && id !== caller?.id) report(reference, `was named to ${caller?.id} by ${name}`)
     }
   }
 }
 
-export const objectsAreIsolated = allOf(
-  repliesNameOwnObjects,
-  isReadByItsOwn,
-  isRedeliveredToItsOwn,
-  isChangedByItsOwn,
-)
+const PAGE = 100
+/** An index is at most a minute late. */
+const SETTLED_MS = 5 * MINUTE_MS
+
+/** 49: after the faults, a list has every object of its caller. */
+export const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
+  const { calls, setup } = observations
+  const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
+  for (const { name, caller, reply, at } of calls) {
+    const listed = objects[name as keyof typeof objects]
+    if (!listed || reply?.status !== 200 || at < setup.healedAt + SETTLED_MS) continue
+    const owned = [...listed.values()].filter(({ item }) => item.provider === caller?.id)
+    const { data } = membersOf(reply.body)
+    const found = Array.isArray(data) ? data.length : 0
+    const expected = Math.min(owned.length, PAGE)
+    if (found !== expected) report(name, `has ${found} of ${expected} for ${caller?.id}`)
+  }
+}

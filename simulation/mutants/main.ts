@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { print, wholeNumber } from '../terminal.ts'
+import { exitWith, print, wholeNumber } from '../terminal.ts'
+import type { Task, TaskResult } from '../worker.ts'
+import { performTasks } from '../worker-pool.ts'
 import { type Mutant, mutants } from './mutants.ts'
-import { type End, runCopy } from './run-copy.ts'
-import { copySource, removeCopies, removeCopy } from './source-copies.ts'
+import { copySource, removeCopy } from './source-copies.ts'
 
 /**
  * `npm run simulate:planted`: runs each mutant until an invariant reports it. Exits with 1 if fewer
@@ -15,6 +16,8 @@ const CAUGHT_MIN_PERCENT = 95
 const EACH = 100
 /** The runs that the source without a mutant must pass. */
 const CLEAN_RUNS = 10
+/** The time limit of one run; generous for a busy machine. */
+const RUN_MAX_MS = 120_000
 
 const { values } = parseArgs({
   options: {
@@ -28,93 +31,82 @@ const { values } = parseArgs({
     together: { type: 'string', default: String(availableParallelism()) },
   },
 })
-
-const options = {
-  seed: wholeNumber('seed', values.seed),
-  lifecycles: wholeNumber('lifecycles', values.lifecycles),
-  together: wholeNumber('together', values.together),
-}
+const seed = wholeNumber('seed', values.seed)
+const runsMax = Math.ceil(wholeNumber('lifecycles', values.lifecycles) / EACH)
+const together = wholeNumber('together', values.together)
 const selected = mutants.filter(({ name }) => values.only?.includes(name) ?? true)
+if (selected.length === 0) exitWith(`Unknown mutant: ${values.only?.join(', ')}`)
 
-const controller = new AbortController()
-const { signal } = controller
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(130))
 
 const WIDTHS = [42, 18, 18, 8]
 
-const printRow = (...cells: string[]): void =>
-  print(
-    cells
-      .map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-
-const caughtBy = (end: End): string => {
-  if (end.kind === 'clean') return 'nothing'
-  if (end.kind === 'hung') return 'nothing: it hangs'
-  if (end.kind === 'crashed') return `crash: ${end.message.slice(0, 60)}`
-  return [...end.invariants, ...(end.neverIdle ? ['never idle'] : [])].join(', ')
+const printRow = (...cells: string[]): void => {
+  const padded = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
+  print(padded.join('  ').trimEnd())
 }
 
-/** A crash of the simulator reveals the mutant; a hang may be mere slowness. */
-const isCaught = ({ kind }: End): boolean => kind === 'caught' || kind === 'crashed'
+type End = { isCaught: boolean; by: string; runs: number }
 
-const runSeeds = async (runs: number, mutant?: Mutant) => {
-  const folder = await copySource(mutant)
-  const result = await runCopy(folder, { seed: options.seed, runs, each: EACH }, signal)
-  await removeCopy(folder)
-  return result
-}
-
-const isClean = async (): Promise<boolean> => {
-  const { end } = await runSeeds(CLEAN_RUNS)
-  if (end.kind !== 'clean' && !signal.aborted) {
-    print(`The source fails without a mutant: ${JSON.stringify(end)}`)
+function* tasks(runs: number): Generator<Task> {
+  for (let run = 0; run < runs; run += 1) {
+    yield { kind: 'run', seed: seed + run, debits: EACH, scenario: undefined }
   }
-  return end.kind === 'clean'
 }
 
-/** Runs a mutant until it is caught or its lifecycles are used up, and prints a row. */
-const runMutant = async (mutant: Mutant): Promise<End> => {
-  const startedAt = performance.now()
-  const { end, runs } = await runSeeds(Math.ceil(options.lifecycles / EACH), mutant)
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
-  const after = `${runs * EACH}, seed ${options.seed + runs - 1}`
-  if (!signal.aborted) printRow(mutant.name, caughtBy(end), after, seconds)
+/** Returns the violated invariants, or the error. */
+const violationsIn = (result: TaskResult): string => {
+  if (result.kind === 'failure') return result.message.slice(0, 60)
+  if (result.kind !== 'run') return ''
+  const numbers = new Set(result.run.violations.map(({ invariant }) => invariant))
+  return [...numbers].sort((a, b) => a - b).join(', ')
+}
+
+/** Runs a copy of the source until a run fails; at most so many runs. */
+const runCopy = async (most: number, mutant?: Mutant): Promise<End> => {
+  const folder = copySource(mutant)
+  const end: End = { isCaught: false, by: 'nothing', runs: 0 }
+  const onResult = (result: TaskResult): boolean => {
+    end.runs += 1
+    const violations = violationsIn(result)
+    if (violations) Object.assign(end, { isCaught: true, by: violations })
+    return !violations
+  }
+  const options = { size: 1, folder, taskMax: RUN_MAX_MS }
+  await performTasks(tasks(most), onResult, options).catch(({ message }: Error) => {
+    // A hang may be mere slowness.
+    Object.assign(end, { isCaught: !message.includes('hangs'), by: message, runs: end.runs + 1 })
+  })
+  removeCopy(folder)
   return end
 }
 
-/** Runs the mutants, some at a time. */
+/** Runs the mutants, some at a time, and prints a row for each. */
 const runMutants = async (): Promise<End[]> => {
   const remaining = [...selected]
   const ends: End[] = []
   const work = async (): Promise<void> => {
-    for (let next = remaining.shift(); next && !signal.aborted; next = remaining.shift()) {
-      ends.push(await runMutant(next))
+    for (let mutant = remaining.shift(); mutant; mutant = remaining.shift()) {
+      const startedAt = performance.now()
+      const end = await runCopy(runsMax, mutant)
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
+      printRow(mutant.name, end.by, `${end.runs * EACH}, seed ${seed + end.runs - 1}`, seconds)
+      ends.push(end)
     }
   }
-  await Promise.all(Array.from({ length: options.together }, work))
+  await Promise.all(Array.from({ length: together }, work))
   return ends
 }
 
-const run = async (): Promise<number> => {
-  if (selected.length === 0) {
-    print(`Unknown mutant: ${values.only?.join(', ')}`)
-    return 1
-  }
-  if (!(await isClean())) return 1
+const clean = await runCopy(CLEAN_RUNS)
+if (clean.by === 'nothing') {
   printRow('mutant', 'caught by', 'after', 'seconds')
   const ends = await runMutants()
-  if (signal.aborted) return 130
-  const caught = ends.filter(isCaught)
-  const percent = (caught.length / ends.length) * 100
-  print(`\n${caught.length} of ${ends.length} caught (${percent.toFixed(0)} %)`)
-  return percent >= CAUGHT_MIN_PERCENT ? 0 : 1
-}
-
-try {
-  process.exitCode = await run()
-} finally {
-  await removeCopies()
+  const caught = ends.filter(({ isCaught }) => isCaught).length
+  const percent = (caught / ends.length) * 100
+  print(`\n${caught} of ${ends.length} caught (${percent.toFixed(0)} %)`)
+  process.exitCode = percent >= CAUGHT_MIN_PERCENT ? 0 : 1
+} else {
+  print(`The source fails without a mutant: ${clean.by}`)
+  process.exitCode = 1
 }

@@ -75,40 +75,40 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
       clock.after(milliseconds, resolve)
     })
 
+  type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName }
+
+  const record = (requested: Requested): ApiCall => {
+    const at = clock.now()
+    const call = { at, ...requested, reply: undefined, received: false, invocation: 0 }
+    calls.push(call)
+    return call
+  }
+
   /** Invokes a function and records the call. */
   const put = async (
-    what: Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName },
+    requested: Requested,
     event: unknown,
   ): Promise<{ call: ApiCall; result: InvocationResult<unknown> }> => {
-    const call: ApiCall = {
-      at: clock.now(),
-      ...what,
-      reply: undefined,
-      received: false,
-      invocation: 0,
-    }
-    calls.push(call)
-    const result = await run(what.name, event, (invocation) => {
+    const call = record(requested)
+    const result = await run(requested.name, event, (invocation) => {
       call.invocation = invocation
     })
     return { call, result }
-  }
-
-  /** API Gateway replies for a paused stage. */
-  const refuse = (what: Pick<ApiCall, 'name' | 'caller' | 'path' | 'sent'>): ApiCall => {
-    const at = clock.now()
-    const call = { at, ...what, reply: { at, ...PAUSED }, received: true, invocation: 0 }
-    calls.push(call)
-    return call
   }
 
   /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
-    const what = { name, caller, path, sent: raw ?? body }
-    if (isPaused()) return refuse(what)
-    const { call, result } = await put(what, eventOf(request))
+    const requested = { name, caller, path, sent: raw ?? body }
+    if (isPaused()) {
+      // API Gateway replies for a paused stage.
+      return Object.assign(record(requested), {
+        reply: { at: clock.now(), ...PAUSED },
+        received: true,
+      })
+    }
+    const { call, result } = await put(requested, eventOf(request))
     if (result.kind !== 'done') {
       await sleep(REPLY_MAX_MS)
       return call
@@ -143,5 +143,11 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     return undefined
   }
 
-  return { sleep, ask, put }
+  return {
+    sleep,
+    /** Waits until an instant; returns at once if it has passed. */
+    until: (at: number): Promise<void> => sleep(Math.max(0, at - clock.now())),
+    ask,
+    put,
+  }
 }

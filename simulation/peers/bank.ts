@@ -11,9 +11,16 @@ import type { ScriptedReport } from '../scenario/script.ts'
  * POST has an effect.
  */
 
-export type BankResult = BankPost['verdict']
+type BankResult = BankPost['verdict']
 
-type BankDecisions = {
+type Deps = {
+  id: string
+  secret: string
+  clock: Clock
+  random: Random
+  faults: Faults
+  bankPosts: BankPost[]
+  queries: BankQuery[]
   /** Decides on a new debit. */
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
   /** Starts the bank's reports. */
@@ -26,16 +33,6 @@ type BankDecisions = {
   isOut: () => boolean
   /** Returns the outcome that the bank has by now. */
   outcomeOf: (uuid: string) => ScriptedReport | undefined
-}
-
-type Deps = BankDecisions & {
-  id: string
-  secret: string
-  clock: Clock
-  random: Random
-  faults: Faults
-  bankPosts: BankPost[]
-  queries: BankQuery[]
 }
 
 const json = (code: number, body: object): PeerAnswer => ({
@@ -147,15 +144,8 @@ export const newBank = (deps: Deps): Peer => {
     const verdict = resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
-    const fee = outcome?.fee
-    queries.push({
-      at: clock.now(),
-      bank: id,
-      uuid,
-      answer,
-      by,
-      ...(fee === undefined ? {} : { fee }),
-    })
+    const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
+    queries.push({ at: clock.now(), bank: id, uuid, answer, by, ...fee })
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 

@@ -3,6 +3,7 @@ import type { FunctionName } from '../../infra/definitions/function-permissions.
 import type { Effects } from '../engine/effects.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
+import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import { type Api, TRIES_MAX } from './api.ts'
 
 /** The operators, who repeat a call until it ends and approve each other's guarded calls. */
@@ -20,7 +21,6 @@ export type Operators = ReturnType<typeof newOperators>
 
 const REQUESTER = 'local:ama'
 const APPROVER = 'local:kofi'
-const MINUTE_MS = 60_000
 
 /** Another worker has claimed the granted call; its claim expires. */
 const IN_PROGRESS = /in progress/

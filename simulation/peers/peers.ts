@@ -3,6 +3,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { Peer } from '../engine/network.ts'
 import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
+import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Clients } from '../scenario/clients.ts'
 import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -23,7 +24,6 @@ type Deps = {
   queries: BankQuery[]
 }
 
-const MINUTE_MS = 60_000
 const DOWNS = 3
 
 const receivers = ({ clock, random, faults, scenario, posts }: Deps): [string, Peer][] => {

@@ -71,15 +71,14 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
     },
     take: ({ url, headers, body, by }: PeerRequest): PeerResponse => {
       const response = conduct()
-      const code = typeof response.answer === 'object' ? response.answer.code : null
-      const after =
-        typeof response.answer === 'object' ? response.answer.headers['retry-after'] : undefined
+      const answered = typeof response.answer === 'object' ? response.answer : undefined
+      const after = answered?.headers['retry-after']
       const post: Post = {
         at: clock.now(),
         url,
         headers,
         raw: body,
-        code,
+        code: answered?.code ?? null,
         responseReceived: false,
         by,
         ...(after === undefined ? {} : { retryAfter: Number(after) }),

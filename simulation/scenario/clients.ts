@@ -79,14 +79,12 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
   /** When the bank accepted each debit, by uuid. */
   const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
-  const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
-
   const charge = (script: DebitScript, more: object = {}) =>
     api.ask({ name: 'charge', caller: providerOf(script), body: { ...bodyOf(script), ...more } })
 
   const poll = async (script: DebitScript, reference: string): Promise<void> => {
     for (const seconds of script.polls) {
-      await until(script.at + seconds * 1000)
+      await api.until(script.at + seconds * 1000)
       const name = 'get-debit-request' as const
       await api.ask({ name, caller: providerOf(script), path: { reference } })
       await api.ask({ name, caller: otherProvider(script), path: { reference } })
@@ -95,7 +93,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
 
   const reverse = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.reversed === undefined) return
-    await until(script.at + script.reversed * 1000)
+    await api.until(script.at + script.reversed * 1000)
     const options = { reference, reason: `Debit ${script.number}` }
     const call = await operators.operate('debit', 'reverse', options)
     if (call?.reply?.status === 200) reversals.push({ at: clock.now(), options })
@@ -104,7 +102,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
   /** Records an outcome that the bank reported by telephone. */
   const recordOutcome = async (script: DebitScript, reference: string): Promise<void> => {
     if (!script.manual) return
-    await until(script.at + script.manual.afterSeconds * 1000)
+    await api.until(script.at + script.manual.afterSeconds * 1000)
     const options = { reference, 'bank-reference': `T-${script.number}`, reason: 'Declined' }
     await operators.operate('debit', script.manual.verb, options)
   }
@@ -112,7 +110,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
   /** Requests the redelivery of one of the first events. */
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.redelivered === undefined) return
-    await until(script.at + script.redelivered * 1000)
+    await api.until(script.at + script.redelivered * 1000)
     const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
     // A delivery id is the debit's number followed by the event's.
@@ -155,7 +153,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
       byNumber.get(Number(String(narration).replace('Debit ', ''))),
     start: async (script: DebitScript): Promise<void> => {
       byNumber.set(script.number, script)
-      await until(script.at)
+      await api.until(script.at)
       if (script.charge === 'invalid') {
         await charge(script, random.pick(INVALID))
         return

@@ -1,4 +1,5 @@
 import type { Random } from '../engine/random.ts'
+import { DAY_MS, HOUR_MS, inGhs, SECOND_MS } from '../invariants/time-and-money.ts'
 import type { KindSettings } from './kinds.ts'
 import { malformationNames } from './malformed-reports.ts'
 import {
@@ -10,10 +11,6 @@ import {
 } from './script.ts'
 
 /** Draws the script of one debit. */
-
-const SECOND_MS = 1_000
-const HOUR_MS = 3_600 * SECOND_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** The phone numbers that the sandbox bank distinguishes. */
 const PHONES = [
@@ -29,15 +26,13 @@ const PHONES = [
 const drawAmount = (random: Random): string => {
   // At 1.5 %, odd whole cedis are ties of half-even rounding.
   if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
-  const pesewas = 100 + random.below(random.happens(0.1) ? 999_901 : 60_000)
-  return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
+  return inGhs(100 + random.below(random.happens(0.1) ? 999_901 : 60_000))
 }
 
 /** Some fees are above the usual ones, some above the amount. */
 const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> => {
   if (!random.happens(0.25)) return {}
-  const fee = random.below(random.pick([200, 200, 200, 5_000, 200_000]))
-  const text = `${Math.floor(fee / 100)}.${String(fee % 100).padStart(2, '0')}`
+  const text = inGhs(random.below(random.pick([200, 200, 200, 5_000, 200_000])))
   return { fee: random.happens(0.2) ? Number(text) : text }
 }
 

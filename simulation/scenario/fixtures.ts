@@ -1,6 +1,5 @@
 import { type ConnectorOptions, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
-import type { Pesewas } from '../../shared/domain/money.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../shared/runtime.ts'
@@ -11,25 +10,20 @@ import { noWrites } from '../../shared/store/settings.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { putSweepProgress } from '../../shared/store/work-index.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import type { Account, SimulatedProvider } from '../engine/observations.ts'
+import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
-import { bankNames, HTTP_BANKS } from './script.ts'
+import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
 /** The providers, banks and customers of every run. */
-
-const pesewas = (amount: number) => amount as Pesewas
 
 export const secretOf = (bank: string): string => `cs_simulated_${bank}`
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
-type WebhookOptions = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
-
-type Row = {
-  id: string
+type Row = Pick<SimulatedProvider, 'id'> & {
   dailyLimit?: number
-  fees?: { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
-  webhook?: WebhookOptions
+  fees?: FeeSchedule
+  webhook?: { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
 }
 
 const rows: readonly Row[] = [
@@ -59,13 +53,11 @@ const rows: readonly Row[] = [
   },
 ]
 
-const secretAt = (index: number): string => webhookSecret(Buffer.alloc(32, index + 1))
-
 export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, index) => ({
   id: row.id,
   webhook: row.webhook && {
     url: `https://${hostOf(row.id)}/hooks`,
-    secret: secretAt(index),
+    secret: webhookSecret(Buffer.alloc(32, index + 1)),
     ...row.webhook,
   },
   dailyLimit: row.dailyLimit,
@@ -77,22 +69,23 @@ export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, i
   },
 }))
 
-const providerOf = ({ id, dailyLimit, fees }: Row, account: Account): Provider => ({
-  id: id as ProviderId,
-  name: id,
-  status: 'active',
-  duplicates: 'return',
-  ...(dailyLimit === undefined ? {} : { dailyLimit: pesewas(dailyLimit) }),
-  ...(fees ? { feeSchedule: fees as NonNullable<Provider['feeSchedule']> } : {}),
-  settlementAccount: {
-    bank: account.bank as BankIdentifier,
-    accountNumber: account.number,
-    accountName: account.name,
-  },
-})
+const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider) =>
+  ({
+    id: id as ProviderId,
+    name: id,
+    status: 'active',
+    duplicates: 'return',
+    ...(dailyLimit === undefined ? {} : { dailyLimit }),
+    ...(feeSchedule ? { feeSchedule } : {}),
+    settlementAccount: {
+      bank: account.bank,
+      accountNumber: account.number,
+      accountName: account.name,
+    },
+  }) as Provider
 
-const bankOf = (identifier: string): Bank => ({
-  identifier: identifier as BankIdentifier,
+const bankOf = (identifier: BankIdentifier): Bank => ({
+  identifier,
   name: `Bank ${identifier}`,
   countryCode: 'GH',
   status: 'live',
@@ -105,81 +98,41 @@ export const customerAccounts: Readonly<Record<string, string>> = Object.fromEnt
   ['+233241234567', '+233241111111', '+233245555555'].map((phone) => [phone, phone.slice(1)]),
 )
 
-const accountOf = (phone: string): CustomerAccount => ({
-  customerName: 'Ama Ɔbaapa Mensah',
-  accountNumber: customerAccounts[phone] ?? '',
-  accountType: 'savings',
-  status: 'active',
-})
+const writeBank = (name: BankName, createdAt: string): Promise<unknown>[] => {
+  const identifier = name as string as BankIdentifier
+  const options: ConnectorOptions =
+    name === 'SBX'
+      ? {}
+      : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+  const credential = { kind: 'bank', owner: identifier, createdAt } as const
+  return [
+    saveBank({ identifier, change: () => bankOf(identifier), options }, real),
+    putCredential(tokenOf({ kind: 'bank', id: name }), credential, [], real),
+    ...Object.entries(customerAccounts).map(([phone, accountNumber]) => {
+      const customerName = 'Ama Ɔbaapa Mensah'
+      const account = { customerName, accountNumber, accountType: 'savings', status: 'active' }
+      return putAccount(phone, name, account as CustomerAccount, noWrites, real)
+    }),
+  ]
+}
 
-const providersAmong = (selected: readonly number[]) =>
-  rows.map((row, index) => ({ row, index })).filter(({ index }) => selected.includes(index))
+const writeProvider = (provider: SimulatedProvider, since: Date): Promise<unknown>[] => {
+  const id = provider.id as ProviderId
+  const webhook = { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...provider.webhook }
+  const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
+  return [
+    changeProvider(id, () => providerOf(provider), noWrites, real),
+    putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
+    ...(provider.webhook ? [changeWebhook(id, () => webhook as Webhook, noWrites, real)] : []),
+  ]
+}
 
-const connectionOf = (name: string): ConnectorOptions =>
-  name === 'SBX'
-    ? {}
-    : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
-
-/** Writes the fixtures to the table. */
-export const writeFixtures = async (at: Date, providers: readonly number[]): Promise<void> => {
-  const createdAt = at.toISOString()
+/** Writes the fixtures to the table, with the providers at these indexes. */
+export const writeFixtures = async (at: Date, indexes: readonly number[]): Promise<void> => {
+  const providers = simulatedProviders.filter((_, index) => indexes.includes(index))
   await Promise.all([
-    ...bankNames.flatMap((name) => [
-      saveBank(
-        {
-          identifier: name as BankIdentifier,
-          change: () => bankOf(name),
-          options: connectionOf(name),
-        },
-        real,
-      ),
-      putCredential(
-        tokenOf({ kind: 'bank', id: name }),
-        { kind: 'bank', owner: name as BankIdentifier, createdAt },
-        [],
-        real,
-      ),
-      ...Object.keys(customerAccounts).map((phone) =>
-        putAccount(phone, name, accountOf(phone), noWrites, real),
-      ),
-    ]),
-    ...providersAmong(providers).flatMap(({ row, index }) => [
-      changeProvider(
-        row.id as ProviderId,
-        () => providerOf(row, (simulatedProviders[index] as SimulatedProvider).account),
-        noWrites,
-        real,
-      ),
-      putCredential(
-        tokenOf({ kind: 'provider', id: row.id }),
-        {
-          kind: 'provider',
-          owner: row.id as ProviderId,
-          createdAt,
-        },
-        [],
-        real,
-      ),
-      ...(row.webhook
-        ? [
-            changeWebhook(
-              row.id as ProviderId,
-              () => webhookAt(row, row.webhook as WebhookOptions, index, at),
-              noWrites,
-              real,
-            ),
-          ]
-        : []),
-    ]),
+    ...bankNames.flatMap((name) => writeBank(name, at.toISOString())),
+    ...providers.flatMap((provider) => writeProvider(provider, at)),
     putSweepProgress({ until: at }),
   ])
 }
-
-const webhookAt = ({ id }: Row, webhook: WebhookOptions, index: number, since: Date): Webhook => ({
-  url: `https://${hostOf(id)}/hooks`,
-  secret: secretAt(index),
-  since,
-  timeoutSeconds: 10,
-  connectionTimeoutSeconds: 5,
-  ...webhook,
-})

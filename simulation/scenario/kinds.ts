@@ -3,55 +3,41 @@ import type { Random } from '../engine/random.ts'
 
 /** The kinds of scenarios, with their share of the runs. */
 
-export type KindSettings = {
+/** The settings of a usual scenario; other kinds change some. */
+const usual = {
   /** The share of debits that an operator reverses. */
-  reversedShare: number
-  /** Whether most reversals follow the settlement, while the providers charge less each day. */
-  isReversedLate: boolean
-  /** The share of payouts and refunds that a bank rejects. */
-  rejectedShare: number
-  /** The share of the others that a bank pays only later. */
-  underwayShare: number
-  /** Changes of accounts, fees and limits by operators. */
-  settingChanges: number
-  /** Whether operators retry failed payouts and refunds and resolve exceptions each day. */
-  hasRounds: boolean
-  /** The share of debits whose outcome an operator records. */
-  manualShare: number
-  /** The share of runs in which a second operator approves guarded calls. */
-  approvalShare: number
-  /** The share of reports that the service must reject or round. */
-  malformedShare: number
-  /** A careless bank never repeats a report after 429 or 5xx. */
-  reportsOnce: boolean
-  /** A bank that is not idempotent acts on each POST. */
-  isIdempotent: boolean
-  /** Faults that every run of the kind has. */
-  faults: readonly FaultName[]
-  /** Whether the table returns to an earlier second. */
-  isRestored: boolean
-  /** Charges of one provider at once, instead of the usual number of debits. */
-  burst: number
-}
-
-type Kind = { weight: number; description: string; settings: Partial<KindSettings> }
-
-const usual: KindSettings = {
   reversedShare: 0.2,
+  /** Whether most reversals follow the settlement, while the providers charge less each day. */
   isReversedLate: false,
+  /** The share of payouts and refunds that a bank rejects. */
   rejectedShare: 0.12,
+  /** The share of the others that a bank pays only later. */
   underwayShare: 0.25,
+  /** Changes of accounts, fees and limits by operators. */
   settingChanges: 0,
+  /** Whether operators retry failed payouts and refunds and resolve exceptions each day. */
   hasRounds: false,
+  /** The share of debits whose outcome an operator records. */
   manualShare: 0,
+  /** The share of runs in which a second operator approves guarded calls. */
   approvalShare: 0,
+  /** The share of reports that the service must reject or round. */
   malformedShare: 0.08,
+  /** A careless bank never repeats a report after 429 or 5xx. */
   reportsOnce: false,
+  /** A bank that is not idempotent acts on each POST. */
   isIdempotent: true,
-  faults: [],
+  /** Faults that every run of the kind has. */
+  faults: [] as readonly FaultName[],
+  /** Whether the table returns to an earlier second. */
   isRestored: false,
+  /** Charges of one provider at once, instead of the usual number of debits. */
   burst: 0,
 }
+
+export type KindSettings = typeof usual
+
+type Kind = { weight: number; description: string; settings: Partial<KindSettings> }
 
 export const kinds = {
   usual: { weight: 120, description: 'two or three bursts of charges', settings: {} },

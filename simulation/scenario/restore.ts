@@ -1,4 +1,4 @@
-import type { Clock } from '../../aws/clock.ts'
+import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
@@ -7,7 +7,6 @@ import type { Restore } from './scenario.ts'
 
 /** A restore of the table to an earlier second, by the runbook of docs/operations.md#restore. */
 
-const MINUTE_MS = 60_000
 /** Running jobs end within this time. */
 const JOBS_MS = 15 * MINUTE_MS
 
@@ -37,7 +36,6 @@ type Deps = {
   api: Api
   operators: Operators
   clients: Clients
-  clock: Clock
   stage: Stage
   /** Returns the table to its state at an instant. */
   restoreTable: (at: number) => void
@@ -45,7 +43,7 @@ type Deps = {
 
 type Listed = { reference: string; uuid: string }
 
-export const newRestore = ({ api, operators, clients, clock, stage, restoreTable }: Deps) => {
+export const newRestore = ({ api, operators, clients, stage, restoreTable }: Deps) => {
   /** Records the outcomes that the banks know of open debits. */
   const compareWithBanks = async (): Promise<void> => {
     for (const { id: provider } of simulatedProviders) {
@@ -67,15 +65,14 @@ export const newRestore = ({ api, operators, clients, clock, stage, restoreTable
   }
 
   const repair = async (at: number): Promise<void> => {
-    const date = new Date(at).toISOString().slice(0, 10)
     for (const { id: provider } of simulatedProviders) {
-      await operators.operate('debit', 'repair', { provider, date })
+      await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
     }
   }
 
   return {
     start: async ({ at, to }: Restore): Promise<void> => {
-      await api.sleep(at - clock.now())
+      await api.until(at)
       stage.pause()
       await api.sleep(JOBS_MS)
       restoreTable(to)

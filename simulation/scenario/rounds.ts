@@ -1,4 +1,3 @@
-import type { SteppedClock as Clock } from '../../aws/clock.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -8,7 +7,7 @@ import { bankNames, type SettingChange } from './script.ts'
 
 /** The work of operators: changes of settings, retries and resolutions. */
 
-type Deps = { api: Api; operators: Operators; clock: Clock; random: Random }
+type Deps = { api: Api; operators: Operators; random: Random }
 
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = 1_800_000
@@ -16,9 +15,7 @@ const AUDIT_MS = 1_800_000
 type Batch = { id: string; status: string }
 type Exception = { reference: string; kind: string }
 
-export const newRounds = ({ api, operators, clock, random }: Deps) => {
-  const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
-
+export const newRounds = ({ api, operators, random }: Deps) => {
   const retryPayouts = async (): Promise<void> => {
     for (const { id: provider } of simulatedProviders) {
       const list = await operators.operate('settlement', 'list', { provider, limit: '100' })
@@ -50,7 +47,7 @@ export const newRounds = ({ api, operators, clock, random }: Deps) => {
   /** Changes follow one another, so that each setting is known between two changes. */
   const changeSettings = async (changes: readonly SettingChange[]): Promise<void> => {
     for (const { at, noun, verb, options } of changes.toSorted((a, b) => a.at - b.at)) {
-      await until(at)
+      await api.until(at)
       await operators.operate(noun, verb, options)
     }
   }
@@ -82,8 +79,8 @@ export const newRounds = ({ api, operators, clock, random }: Deps) => {
   return {
     start: ({ changes, rounds, endAt }: Scenario): void => {
       void changeSettings(changes)
-      void until(endAt - AUDIT_MS).then(audit)
-      for (const at of rounds) void until(at).then(round)
+      void api.until(endAt - AUDIT_MS).then(audit)
+      for (const at of rounds) void api.until(at).then(round)
     },
   }
 }

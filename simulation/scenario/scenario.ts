@@ -1,6 +1,13 @@
 import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  midnightAfter,
+  SECOND_MS,
+} from '../invariants/time-and-money.ts'
 import { drawBurstScript, drawScript } from './draw-script.ts'
 import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
 import { type DebitScript, PROVIDERS, type SettingChange } from './script.ts'
@@ -10,11 +17,6 @@ import { drawSettingChange } from './setting-changes.ts'
  * A scenario: its debits, what their banks report, and its faults. Plain values, so that it can be
  * reduced.
  */
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 export type Payment = 'paid' | 'underway' | 'rejected'
 
@@ -54,8 +56,6 @@ const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 /** The share of scenarios without faults. */
 const HEALTHY_SHARE = 0.1
-
-const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
 /** Bursts of charges, some just before midnight. */
 const drawBursts = (random: Random, startAt: number): number[] =>

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { mutants, mutate } from '../../simulation/mutants/mutants.ts'
-import { runCopy } from '../../simulation/mutants/run-copy.ts'
+import { performTasks } from '../../simulation/worker-pool.ts'
 
 describe('mutants', () => {
   test('have unique names', () => {
@@ -26,59 +25,40 @@ describe('mutants', () => {
   })
 })
 
-let folder = ''
+const folder = mkdtempSync(join(tmpdir(), 'copy-'))
+mkdirSync(join(folder, 'simulation'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'copy-'))
-  await mkdir(join(folder, 'simulation', 'mutants'), { recursive: true })
-})
-
-afterAll(() => rm(folder, { recursive: true }))
-
-const resultOf = async (program: string, signal = new AbortController().signal) => {
-  await writeFile(join(folder, 'simulation', 'mutants', 'run-seeds.ts'), program)
-  return runCopy(folder, { seed: 7, runs: 3, each: 50 }, signal)
+/** Performs three tasks in a worker that runs a program; returns their seeds. */
+const perform = async (program: string, taskMax = 60_000): Promise<number[]> => {
+  writeFileSync(join(folder, 'simulation/worker.ts'), program)
+  const seeds: number[] = []
+  const tasks = [7, 8, 9].map(
+    (seed) => ({ kind: 'run', seed, debits: 1, scenario: undefined }) as const,
+  )
+  const onResult = (_: unknown, { seed }: { seed: number }) => seeds.push(seed) < 2
+  await performTasks(tasks.values(), onResult, { size: 1, folder, taskMax })
+  return seeds
 }
 
-describe('the process that runs a copy', () => {
-  test.each([
-    [
-      'receives its seeds and is clean if it exits with 0, despite its logs',
-      `for (const seed of [7, 8, 9]) console.log(\`seed \${seed}: 0 violations\`)
-      console.error('invariant 5: appears in a log')
-      const options = process.argv.slice(2).join(' ')
-      process.exitCode = options === '--seed 7 --runs 3 --each 50' ? 0 : 1`,
-      { end: { kind: 'clean' }, runs: 3 },
-    ],
-    [
-      'catches a mutant by every invariant that it reports',
-      `console.log('seed 7: 0 violations')
-      console.log('invariant 20: amber has another total')
-      console.log('invariant 5: failed is not final')
-      console.log('invariant 20: again')
-      console.log('seed 8: 3 violations')
-      process.exitCode = 1`,
-      { end: { kind: 'caught', invariants: [5, 20], neverIdle: false }, runs: 2 },
-    ],
-    [
-      'catches a mutant whose run never becomes idle',
-      "throw new Error('The run never becomes idle')",
-      { end: { kind: 'caught', invariants: [], neverIdle: true }, runs: 1 },
-    ],
-    [
-      'crashes if it throws another error',
-      `console.log('seed 7: 0 violations')
-      throw new TypeError('a is not a function')`,
-      { end: { kind: 'crashed', message: 'TypeError: a is not a function' }, runs: 2 },
-    ],
-  ])('%s', async (_, program, result) => {
-    expect(await resultOf(program)).toEqual(result)
+describe('the workers of a copy', () => {
+  test('perform tasks until one fails', async () => {
+    const program = `process.on('message', () => process.send({ kind: 'failure' }))
+      process.send('ready')`
+    expect(await perform(program)).toEqual([7, 8])
   })
 
-  test('hangs if it is stopped without a report', async () => {
-    const controller = new AbortController()
-    const result = resultOf('setInterval(() => undefined, 1000)', controller.signal)
-    controller.abort()
-    expect(await result).toEqual({ end: { kind: 'hung' }, runs: 1 })
+  test.each([
+    [
+      'exited with 1 during {"kind":"run","seed":7',
+      "process.once('message', () => process.exit(1))",
+    ],
+    [
+      'hangs during {"kind":"run","seed":7',
+      "process.once('message', () => setInterval(() => 0, 99))",
+    ],
+  ])('are reported if one %s', async (message, program) => {
+    const result = perform(`${program}; process.send('ready')`, 2_000)
+    await expect(result).rejects.toThrow(message)
   })
 })

@@ -1,0 +1,104 @@
+import type { BankPost } from '../engine/observations.ts'
+import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
+
+/** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
+
+/** 11: a key has one body, and its bank acts on it once. */
+export const keysHaveOneBody: Check = ({ bankPostsOf, observations: { setup } }, report) => {
+  for (const [key, posts] of bankPostsOf) {
+    const effective = posts.filter((post) => post.effective).length
+    if (effective > 1 && setup.isIdempotent) report(key, `was acted on ${effective} times`)
+    const sent = posts.map(({ bank, path, body }) => `${bank}${path} ${JSON.stringify(body)}`)
+    if (new Set(sent).size > 1) report(key, 'was sent with different bodies')
+    for (const { body } of posts) {
+      if (body.uuid !== key) report(key, `was sent with the uuid ${body.uuid}`)
+      if (body.currency !== 'GHS') report(key, `was sent with the currency ${body.currency}`)
+    }
+  }
+}
+
+/** 11: a submission has the facts of its debit. */
+export const submissionsMatchDebits: Check = ({ bankPostsTo, byUuid, observations }, report) => {
+  for (const post of bankPostsTo.get('/submissions') ?? []) {
+    const debit = byUuid.get(String(post.body.uuid))
+    if (debit) checkSubmission(post, debit, report)
+    // A restore may lose a submitted debit.
+    else if (!observations.setup.isRestored) {
+      report(String(post.body.uuid), 'was submitted, but does not exist')
+    }
+  }
+}
+
+const checkSubmission = (
+  { body, bank, at }: BankPost,
+  { item, changes }: DebitHistory,
+  report: Reporter,
+): void => {
+  const isAsCharged =
+    bank === item.bank.identifier &&
+    body.reference === item.reference &&
+    body.phone_number === item.phone &&
+    body.narration === item.narration &&
+    body.amount === inGhs(item.amount)
+  if (!isAsCharged) report(item.reference, `was submitted to ${bank} with other facts`)
+  if ((changes[0]?.at ?? Infinity) > at) report(item.reference, 'was submitted before it existed')
+}
+
+/** Reports whether an invocation may send without a query: it starts the payout or refund. */
+const isFirst = (
+  { path, idempotencyKey, body, by }: BankPost,
+  { observations, batches, refunds, byUuid }: ObservationIndex,
+): boolean => {
+  if (path === '/submissions') {
+    const { repeated } = observations.invocations.get(by ?? 0) ?? {}
+    return repeated?.includes(String(body.reference)) === false
+  }
+  const debit = byUuid.get(String(body.debit_uuid))
+  const changes =
+    path === '/settlements'
+      ? batches.get(String(body.batch))?.changes
+      : refunds.get(debit?.item.reference ?? '')?.changes
+  return (changes ?? []).some(
+    ({ after, by: writer }) =>
+      after?.uuid === idempotencyKey && after.status === 'processing' && writer?.invocation === by,
+  )
+}
+
+/** 43: a repeated POST follows a query that found nothing, so that also a simple bank acts once. */
+export const repeatsFollowQuery: Check = (index, report) => {
+  for (const [key, posts] of index.bankPostsOf) {
+    for (const post of posts.slice(1)) {
+      const isQueried = (index.queriesOf.get(key) ?? []).some(
+        ({ by, at, answer }) => by === post.by && at <= post.at && answer === 'nothing',
+      )
+      if (!isQueried && !isFirst(post, index)) {
+        report(key, `was sent again to ${post.bank}${post.path} without a query`)
+      }
+    }
+  }
+}
+
+const SUBMITTED_MS = 10 * MINUTE_MS
+/** The longest time from the check of the deadline to the POST, without faults. */
+const SENDING_MS = 5 * SECOND_MS
+
+/** 43: no debit is submitted ten minutes after its charge, nor after its end. */
+export const submissionsAreInTime: Check = (index, report) => {
+  const { isHealthy, skew } = index.observations.setup
+  for (const { body, at, by } of index.bankPostsTo.get('/submissions') ?? []) {
+    const debit = index.byUuid.get(String(body.uuid))
+    if (!debit) continue
+    const { reference } = debit.item
+    const startedAt = index.startOf(by, at)
+    const isLate = startedAt - debit.createdAt > SUBMITTED_MS + 2 * skew
+    const isSlow = isHealthy && at - debit.createdAt > SUBMITTED_MS + SENDING_MS + skew
+    if (isLate || isSlow) {
+      report(reference, `was submitted ${at - debit.createdAt} ms after its charge`)
+    }
+    const endedAt = debit.changes.find(({ after }) => after && after.status !== 'pending')?.at
+    if (endedAt !== undefined && endedAt < startedAt) {
+      report(reference, 'was submitted after it had left the status pending')
+    }
+  }
+}

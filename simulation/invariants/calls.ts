@@ -1,0 +1,137 @@
+import type { ApiCall } from '../engine/observations.ts'
+import type { RawDebit } from './raw-items.ts'
+import { pesewasOf } from './time-and-money.ts'
+
+/** The calls of providers, banks and operators, and their bodies. */
+
+export type Members = Record<string, unknown>
+
+/** Returns the members of JSON text or of an object, else none. */
+export const membersOf = (value: unknown): Members => {
+  if (typeof value === 'string') {
+    try {
+      return membersOf(JSON.parse(value))
+    } catch {
+      return {}
+    }
+  }
+  return typeof value === 'object' && value !== null ? (value as Members) : {}
+}
+
+export const codeIn = (body: Members): unknown => membersOf(body.error).code
+
+export const requestIdOf = ({ headers, body }: NonNullable<ApiCall['reply']>): unknown =>
+  headers['X-Request-ID'] ?? headers['x-request-id'] ?? membersOf(membersOf(body).meta).request_id
+
+export const isRefused = ({ reply }: ApiCall): boolean =>
+  reply !== undefined && reply.status >= 400 && reply.status < 500
+
+export const isAccepted = ({ reply }: ApiCall): boolean =>
+  reply !== undefined && reply.status >= 200 && reply.status < 300
+
+/** Reports whether the effect is unknown: no reply, or a 5xx. */
+export const isUnknown = (call: ApiCall): boolean => !isRefused(call) && !isAccepted(call)
+
+/** A bank's call of one of the two report endpoints. */
+export type BankReportCall = {
+  call: ApiCall
+  bank: string
+  uuid: string
+  /** The sent status, valid or not. */
+  status: unknown
+  sent: Members
+  /** The error code of a rejection. */
+  code: unknown
+}
+
+export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
+  calls.flatMap((call) => {
+    const { name, caller, path, reply } = call
+    const isReport = name === 'update-debit-transaction' || name === 'debit-callback'
+    if (!isReport || caller?.kind !== 'bank') return []
+    const sent = membersOf(call.sent)
+    const code = reply && reply.status >= 400 ? codeIn(membersOf(reply.body)) : undefined
+    return [{ call, bank: caller.id, uuid: String(path.uuid), status: sent.status, sent, code }]
+  })
+
+/** An operator's call. */
+export type OperatorCall = {
+  call: ApiCall
+  noun: string
+  verb: unknown
+  actor: unknown
+  options: Record<string, string>
+  /** The approval that it names. */
+  approval: unknown
+  result: Members
+  /** JSON. */
+  error: string
+  /** The id of the approval that it needs. */
+  requested: unknown
+}
+
+export const operatorCallsIn = (calls: readonly ApiCall[]): OperatorCall[] =>
+  calls.flatMap((call) => {
+    const [, noun] = call.name.split('manage-')
+    if (noun === undefined) return []
+    const { verb, actor, options, approval } = membersOf(call.sent)
+    const reply = membersOf(call.reply?.body)
+    const result = membersOf(reply.result)
+    return [
+      {
+        call,
+        noun,
+        verb,
+        actor,
+        options: membersOf(options) as Record<string, string>,
+        approval,
+        result,
+        error: JSON.stringify(reply.error ?? ''),
+        requested: membersOf(result.approval).id,
+      },
+    ]
+  })
+
+/** `reply` is the body of the reply, `fields` those of the request. */
+export type ChargeAttempt = { call: ApiCall; fields: Members; reply: Members }
+
+/** The attempts of one provider with one reference. */
+export type ChargeHistory = { provider: string; partnerReference: string; tries: ChargeAttempt[] }
+
+export const chargeKey = (provider: string, partnerReference: string): string =>
+  `${provider}\u0000${partnerReference}`
+
+export const chargesIn = (calls: readonly ApiCall[]): Map<string, ChargeHistory> => {
+  const charges = new Map<string, ChargeHistory>()
+  for (const call of calls) {
+    if (call.name !== 'charge' || call.caller?.kind !== 'provider') continue
+    const body = membersOf(call.sent)
+    const fields = body.debit_request === undefined ? body : membersOf(body.debit_request)
+    const { partner_reference: partnerReference } = fields
+    if (typeof partnerReference !== 'string') continue
+    const provider = call.caller.id
+    const key = chargeKey(provider, partnerReference)
+    const known = charges.get(key) ?? { provider, partnerReference, tries: [] }
+    known.tries.push({ call, fields, reply: membersOf(call.reply?.body) })
+    charges.set(key, known)
+  }
+  return charges
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return members.map(([name, member]) => [name, sorted(member)])
+}
+
+const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
+
+/** Reports whether a debit has the requested facts. */
+export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): boolean =>
+  pesewasOf(fields.amount) === debit.amount &&
+  fields.currency === 'GHS' &&
+  fields.phone_number === debit.phone &&
+  fields.bank_identifier === debit.bank.identifier &&
+  fields.narration === debit.narration &&
+  spelled(fields.metadata) === spelled(debit.metadata && JSON.parse(debit.metadata))
