@@ -3,6 +3,7 @@ import type { SQSRecord } from 'aws-lambda'
 import { type QueueRow, queueRows } from '../infra/definitions/jobs.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from './clock.ts'
+import type { Conditions } from './conditions.ts'
 import type { Journal, SentMessage } from './journal.ts'
 
 /** SQS standard queues, with delays, visibility timeouts and dead letters. */
@@ -37,8 +38,7 @@ const rowOf = (queue: QueueName): QueueRow => {
 
 type Deps = {
   clock: Clock
-  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
-  copies: (queue: QueueName) => readonly number[]
+  copies: Conditions['copies']
   /** Offers a visible message to a function. */
   onVisible: (message: Message) => void
   onDeadLetter: (message: Message) => void
@@ -146,12 +146,7 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
 }
 
 const refused = (name: string, message: string): SQSServiceException =>
-  new SQSServiceException({
-    name,
-    message,
-    $fault: 'client',
-    $metadata: { httpStatusCode: 400 },
-  })
+  new SQSServiceException({ name, message, $fault: 'client', $metadata: { httpStatusCode: 400 } })
 
 const recordOf = ({ id, receipt, queue, body, receives, sentAt }: Message): SQSRecord =>
   ({
