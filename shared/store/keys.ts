@@ -11,8 +11,8 @@ import type { Day } from '../domain/time.ts'
 /** The keys of all items. A key contains text of users only as a hash, so no text can name another item. */
 
 export type Key = { pk: string; sk: string }
-/** The items of one partition whose sort keys have a common prefix. */
-export type Collection = { pk: string; prefix: string }
+/** The items of one partition, or those whose sort keys have a common prefix. */
+export type Collection = { pk: string; prefix?: string | undefined }
 
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
@@ -72,7 +72,7 @@ export const keys = {
   }),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
   exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
-  changes: 'CHANGES',
+  changes: { pk: 'CHANGES' },
   change: (time: string): Key => ({ pk: 'CHANGES', sk: time }),
   /** In the index by-status: the changes of one provider or bank; undefined for all others. */
   changesOf: ({ provider, bank }: { provider?: string; bank?: string }): string | undefined => {
@@ -89,7 +89,7 @@ export const keys = {
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string): Key => ({ pk: 'LEDGER', sk: day }),
-  approvals: 'APPROVALS',
+  approvals: { pk: 'APPROVALS' },
   /** One partition for all requests, so that their list is strongly consistent. */
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every provider, by its id. */

@@ -16,7 +16,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
 import { environment, pause } from '../runtime.ts'
-import type { Key } from './keys.ts'
+import type { Collection, Key } from './keys.ts'
 
 /** The client of the one table, and the reads and writes that all stores share. */
 
@@ -136,7 +136,7 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
   conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
 
 /** Reads a whole item collection, strongly consistent. */
-export const readCollection = (pk: string, prefix = '') => queryAll(collectionQuery(pk, prefix))
+export const readCollection = (collection: Collection) => queryAll(collectionQuery(collection))
 
 /** Queries a list in the index by-status, which may lag; `condition` is on `byTime`. */
 export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
@@ -156,7 +156,7 @@ export const spanQuery = (list: string, { from, before }: Span) =>
   })
 
 /** Returns the query of an item collection, strongly consistent. */
-export const collectionQuery = (pk: string, prefix = '') => ({
+export const collectionQuery = ({ pk, prefix = '' }: Collection) => ({
   KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
   ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
   ConsistentRead: true,

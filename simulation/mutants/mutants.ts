@@ -128,10 +128,10 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'replay-counted-against-the-limit',
     file: 'shared/store/debits/charges.ts',
-    from: `  const claim = await findClaim(newDebit.debit)
+    from: `  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
-    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit.debit)
+    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
   },

@@ -51,7 +51,7 @@ export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<
   const pages = db.queryPages({
     KeyConditionExpression: 'pk = :changes AND sk BETWEEN :from AND :before',
     ExpressionAttributeValues: {
-      ':changes': keys.changes,
+      ':changes': keys.changes.pk,
       ':from': from.toISOString(),
       ':before': before.toISOString(),
     },

@@ -101,7 +101,7 @@ export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
 }
 
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
-  (await db.readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
+  (await db.readCollection({ pk: keys.batch(id).pk, prefix: 'ADJUSTMENT#' })).map(fromLineItem)
 
 export const findLines = async (settled: readonly { batch: BatchId; reference: Reference }[]) => {
   const lines = settled.map(({ batch, reference }) => keys.line(batch, 'debit', reference))

@@ -29,7 +29,7 @@ const entryOf = (text: string): FeedEntry => {
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
 const newestFirst = (provider: ProviderId) => ({
-  ...db.collectionQuery(pk(provider)),
+  ...db.collectionQuery({ pk: pk(provider) }),
   ScanIndexForward: false,
 })
 
