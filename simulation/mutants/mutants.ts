@@ -120,10 +120,8 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'one-daily-limit-for-all-providers',
     file: 'shared/store/keys.ts',
-    from: `    pk: \`PROVIDER#\${provider}\`,
-    sk: \`DAY#\${day}\`,`,
-    to: `    pk: \`PROVIDER#\`,
-    sk: \`DAY#\${day}\`,`,
+    from: `item(\`PROVIDER#\${provider}\`, \`DAY#\${day}\`)`,
+    to: `item('PROVIDER#', \`DAY#\${day}\`)`,
   },
   {
     name: 'replay-counted-against-the-limit',
@@ -150,8 +148,8 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'one-exception-per-debit',
     file: 'shared/store/keys.ts',
-    from: `sk: \`EXCEPTION#\${requestId}\`,`,
-    to: "sk: 'EXCEPTION#1',",
+    from: `\`EXCEPTION#\${requestId}\``,
+    to: "'EXCEPTION#1'",
   },
   {
     name: 'concurrent-failure-ends-a-delivery',
