@@ -141,7 +141,7 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   },
   {
     name: 'submission-with-a-new-idempotency-key',
-    file: 'shared/banks/idempotent-post.ts',
+    file: 'shared/banks/request.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
   },
