@@ -10,7 +10,7 @@ import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
-import { environment } from '../shared/runtime.ts'
+import { queueUrlFrom } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
@@ -101,7 +101,7 @@ const start = async (
     onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
     ...(queues && {
       deliver: (arn, MessageBody) => {
-        const QueueUrl = environment.queueUrlOf(arn)
+        const QueueUrl = queueUrlFrom(arn)
         const sent = queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
         // A lost message is tolerated, as on AWS: the sweep expires the debit.
         sent.catch((error) => print(faultLine('scheduler', error)))
