@@ -138,11 +138,15 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
 /** Reads a whole item collection, strongly consistent. */
 export const readCollection = (collection: Collection) => queryAll(collectionQuery(collection))
 
+const partitionQuery = (name: string, value: string, condition?: string, values: Item = {}) => ({
+  KeyConditionExpression: [`${name} = :partition`, ...(condition ? [condition] : [])].join(' AND '),
+  ExpressionAttributeValues: { ':partition': value, ...values },
+})
+
 /** Queries a list in the index by-status, which may lag; `condition` is on `byTime`. */
-export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
+export const statusQuery = (list: string, condition?: string, values?: Item) => ({
   IndexName: 'by-status',
-  KeyConditionExpression: condition ? `byStatus = :list AND ${condition}` : 'byStatus = :list',
-  ExpressionAttributeValues: { ':list': list, ...values },
+  ...partitionQuery('byStatus', list, condition, values),
 })
 
 /** `before` is exclusive. */
@@ -155,12 +159,15 @@ export const spanQuery = (list: string, { from, before }: Span) =>
     ':before': before.toISOString(),
   })
 
-/** Returns the query of an item collection, strongly consistent. */
-export const collectionQuery = ({ pk, prefix = '' }: Collection) => ({
-  KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-  ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
+/** Returns the query of a partition of the table, strongly consistent; `condition` is on `sk`. */
+export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
+  ...partitionQuery('pk', pk, condition, values),
   ConsistentRead: true,
 })
+
+/** Returns the query of an item collection, strongly consistent. */
+export const collectionQuery = ({ pk, prefix }: Collection) =>
+  prefix ? itemsQuery(pk, 'begins_with(sk, :prefix)', { ':prefix': prefix }) : itemsQuery(pk)
 
 export type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
 

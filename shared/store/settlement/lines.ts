@@ -89,10 +89,8 @@ export const countLines = async (id: BatchId): Promise<number> => {
 }
 
 const linesQuery = (id: BatchId) => ({
-  KeyConditionExpression: 'pk = :pk',
+  ...db.itemsQuery(keys.batch(id).pk, undefined, { ':line': 'line' }),
   FilterExpression: 'entity = :line',
-  ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
-  ConsistentRead: true,
 })
 
 /** Lists the lines of a batch, strongly consistent; the adjustments are first. */
