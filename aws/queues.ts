@@ -29,12 +29,10 @@ export const queueIn = (place: string): QueueName => {
   return queue
 }
 
-const rows = new Map<QueueName, QueueRow>(queueRows.map((row) => [row.name, row]))
-const rowOf = (queue: QueueName): QueueRow => {
-  const row = rows.get(queue)
-  if (!row) throw new Error(`There is no queue ${queue}`)
-  return row
-}
+const rows = Object.fromEntries(queueRows.map((row) => [row.name, row])) as Record<
+  QueueName,
+  QueueRow
+>
 
 type Deps = {
   clock: Clock
@@ -115,14 +113,14 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     receive: (received: readonly Message[]): SQSRecord[] =>
       received.map((message) => {
         message.receives += 1
-        offerAt(message, clock.now() + rowOf(message.queue).visibilitySeconds * 1000)
+        offerAt(message, clock.now() + rows[message.queue].visibilitySeconds * 1000)
         return recordOf(message)
       }),
     /** Deletes completed messages and dead letters; the others become visible again. */
     settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
       for (const message of received) {
         const isDone = !failed.has(message.id)
-        const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
+        const isDeadLetter = message.receives >= rows[message.queue].maxReceiveCount
         if (!isDone && isDeadLetter) onDeadLetter(message)
         if (isDone || isDeadLetter) remove(message)
       }

@@ -169,21 +169,40 @@ export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
 export const collectionQuery = ({ pk, prefix }: Collection) =>
   prefix ? itemsQuery(pk, 'begins_with(sk, :prefix)', { ':prefix': prefix }) : itemsQuery(pk)
 
-export type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
+export type QueryInput = Omit<QueryCommandInput, 'TableName'>
 
-export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
-  let ExclusiveStartKey: Item | undefined
+export type Examined = {
+  items: Item[]
+  count: number
+  /** The last entry that the query examined, if others can follow. */
+  end: Item | undefined
+}
+
+/** Runs a query call by call, over at most `max` entries. `Limit` applies to each call. */
+export async function* examine(
+  input: QueryInput,
+  max = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Examined> {
+  let remaining = max
+  let { ExclusiveStartKey } = input
   do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
+    const Limit = Math.min(remaining, input.Limit ?? Number.POSITIVE_INFINITY)
+    const { Items, Count, ScannedCount, LastEvaluatedKey } = await table.send(
       new QueryCommand({
         TableName: tableName(),
         ...input,
+        ...(Number.isFinite(Limit) && { Limit }),
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
       }),
     )
-    yield Items
+    yield { items: Items ?? [], count: Count ?? 0, end: LastEvaluatedKey }
+    remaining -= ScannedCount ?? 0
     ExclusiveStartKey = LastEvaluatedKey
-  } while (ExclusiveStartKey)
+  } while (ExclusiveStartKey && remaining > 0)
+}
+
+export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
+  for await (const { items } of examine(input)) yield items
 }
 
 /** Reads all pages of a query, at most `Limit` items if that is set. */

@@ -2,7 +2,6 @@ import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
 import type { Jitter } from '../../runtime.ts'
-import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { transactWrites } from '../transactions.ts'
@@ -83,8 +82,7 @@ const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date)
 
 export const countLines = async (id: BatchId): Promise<number> => {
   let sum = 0
-  const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
-  for await (const { count } of pages) sum += count
+  for await (const { count } of db.examine({ ...linesQuery(id), Select: 'COUNT' })) sum += count
   return sum
 }
 
