@@ -8,7 +8,6 @@ export type Conditions = {
   pick: (count: number) => number
   /** Returns the instants at which a one-time schedule fires. */
   firings: (at: number) => readonly number[]
-  /** Whether the stream loses a record. */
   losesRecord: () => boolean
   shards: number
   /** Returns the milliseconds until the next read of a shard. */

@@ -18,7 +18,6 @@ const tokensOf = (text: string): string[] => {
 
 export type Reader = ReturnType<typeof readerOf>
 
-/** Reads the tokens of an expression. */
 const readerOf = (tokens: readonly string[]) => {
   let position = 0
   /** Returns the next token; empty at the end. */

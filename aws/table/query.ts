@@ -36,7 +36,6 @@ type Page = {
   LastEvaluatedKey?: Record<string, unknown>
 }
 
-/** Returns one page of a query. */
 export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): Page => {
   const { KeyConditionExpression = '', FilterExpression, ProjectionExpression } = input
   const { Limit = Number.POSITIVE_INFINITY, Select, ScanIndexForward: isForward = true } = input

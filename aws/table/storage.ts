@@ -41,7 +41,6 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
     else rows.remove(key.pk, key)
   }
 
-  /** Applies the replacements of one transaction. */
   const commit = (replacements: readonly Replacement[]): void => {
     const at = now()
     transactions += 1

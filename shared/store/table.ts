@@ -152,7 +152,6 @@ export const statusQuery = (list: string, condition?: string, values?: Item) => 
 /** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 
-/** Returns the query of a span of a list in the index by-status. */
 export const spanQuery = (list: string, { from, before }: Span) =>
   statusQuery(list, 'byTime BETWEEN :from AND :before', {
     ':from': from.toISOString(),

@@ -21,7 +21,6 @@ import { findDebits, type Unreadable } from './debits.ts'
  * table has their current state, and debits that no longer match are omitted.
  */
 
-/** Returns the position of a debit in its lists. */
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 
