@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sandboxConnector, sandboxPayouts } from '../../shared/banks/sandbox.ts'
+import { sandboxConnector, sandboxPayments } from '../../shared/banks/sandbox.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { accountOf, configOf, payoutOf, submissionOf } from './examples.ts'
@@ -23,6 +23,6 @@ test.each([
   ['0000999900', 'paid', 'paid'],
 ])('a payout to %s is %s, and %s at a repeat', async (accountNumber, first, second) => {
   const payout = payoutOf({ account: accountOf(accountNumber) })
-  expect(await sandboxPayouts.pay(payout)).toMatchObject({ kind: first })
-  expect(await sandboxPayouts.pay({ ...payout, repeated: true })).toMatchObject({ kind: second })
+  expect(await sandboxPayments.pay(payout)).toMatchObject({ kind: first })
+  expect(await sandboxPayments.pay({ ...payout, repeated: true })).toMatchObject({ kind: second })
 })
