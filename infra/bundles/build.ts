@@ -45,7 +45,7 @@ export const plain: BuildOptions = {
   logLevel: 'error',
 }
 
-export const lean: BuildOptions = {
+const lean: BuildOptions = {
   ...plain,
   plugins: [nodeModules, pruned, lazySealing],
   // undici's switch that excludes its experimental parser.
@@ -67,11 +67,10 @@ const withoutEnding = (file: string): string => file.replace(/\.mjs$/, '')
 /** Builds all functions in one run of esbuild, which reads shared sources once. */
 export const buildBundles = async (
   entries: Record<string, string> = everyFunction,
-  options: BuildOptions = lean,
   folder = FOLDER,
 ): Promise<Metafile> => {
   const { metafile } = await build({
-    ...options,
+    ...lean,
     entryPoints: Object.entries(entries).flatMap(([name, entry]) => [
       { in: entry, out: withoutEnding(relative(folder, bundleFile(name, folder))) },
       ...(opensRequestSecrets.has(name)
