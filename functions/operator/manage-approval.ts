@@ -3,7 +3,7 @@ import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { approvalView, decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
-import { approval as noun } from '../../shared/operator/nouns/approval.ts'
+import { approval as noun } from '../../shared/operator/nouns/operators.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 

@@ -8,7 +8,7 @@ import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/ba
 import { defined } from '../../shared/domain/defined.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { connector as noun } from '../../shared/operator/nouns/connector.ts'
+import { connector as noun } from '../../shared/operator/nouns/banks.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'

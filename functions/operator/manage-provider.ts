@@ -13,7 +13,7 @@ import {
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { provider as noun } from '../../shared/operator/nouns/provider.ts'
+import { provider as noun } from '../../shared/operator/nouns/providers.ts'
 import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
