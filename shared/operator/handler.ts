@@ -38,6 +38,12 @@ type Actions<N extends Noun> = {
 
 export const noSuch = (object: string) => new Refusal(1404, { details: `no such ${object}` })
 
+/** Returns the object that a change starts from: the new one of `create`, else the stored one. */
+export const objectToChange = <T>(kind: string, stored: T | undefined, created: T | undefined) => {
+  if (created && stored) return new Refusal(1409, { details: `this ${kind} already exists` })
+  return created ?? stored ?? noSuch(kind)
+}
+
 /** An ARN or a local user. Other text is neither stored nor logged. */
 const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 
