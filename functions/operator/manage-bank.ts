@@ -15,10 +15,10 @@ import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
-type BankCreation = v.InferOutput<typeof noun.verbs.create.options>
-type BankUpdate = v.InferOutput<typeof noun.verbs.update.options>
+type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
+type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
 
-const applySettings = (bank: Bank, settings: Omit<BankUpdate, 'bank'>): Bank => ({
+const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank => ({
   identifier: bank.identifier,
   countryCode: bank.countryCode,
   name: settings.name ?? bank.name,
@@ -34,14 +34,14 @@ const applySettings = (bank: Bank, settings: Omit<BankUpdate, 'bank'>): Bank => 
 })
 
 /** @param created the bank before its settings, for `create` */
-const update = ({ bank: identifier, ...settings }: BankUpdate, created?: Bank) => ({
+const update = ({ bank: identifier, ...settings }: BankOptions, created?: Bank) => ({
   identifier,
   change: (stored: Bank | undefined) =>
     unlessRefused(objectToChange('bank', stored, created), (bank) => applySettings(bank, settings)),
   options: settings,
 })
 
-const create = (options: BankCreation) =>
+const create = (options: NewBankOptions) =>
   update(options, {
     identifier: options.bank,
     name: options.name,

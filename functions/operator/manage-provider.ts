@@ -39,9 +39,9 @@ import {
 } from '../../shared/store/providers/request-secrets.ts'
 import { feeScheduleView } from '../../shared/views/batch.ts'
 
-type ProviderUpdate = v.InferOutput<typeof noun.verbs.update.options>
+type ProviderOptions = v.InferOutput<typeof noun.verbs.update.options>
 
-const applySettings = async (provider: Provider, settings: ProviderUpdate, runtime: Runtime) => {
+const applySettings = async (provider: Provider, settings: ProviderOptions, runtime: Runtime) => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
@@ -119,7 +119,7 @@ const changeRecord =
 
 /** @param created the provider before its settings, for `create` */
 const changeOf =
-  (settings: ProviderUpdate, runtime: Runtime, created?: Provider) =>
+  (settings: ProviderOptions, runtime: Runtime, created?: Provider) =>
   async (stored: Provider | undefined) => {
     const provider = objectToChange('provider', stored, created)
     if (provider instanceof Refusal) return provider
@@ -131,7 +131,7 @@ const changeOf =
   }
 
 const save = async (
-  options: ProviderUpdate,
+  options: ProviderOptions,
   author: Author,
   runtime: Runtime,
   created?: Provider,
