@@ -1,7 +1,7 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import type { IndexName, ItemAction, Permissions } from './permission-groups.ts'
+import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
@@ -45,11 +45,11 @@ export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
 ): IamStatement[] => {
-  const { lists = {}, sends = [], reports = [], journals = [], invokes = [] } = permissions
+  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
   return [
     ...itemStatements(permissions),
-    ...Object.entries(lists).map(([index, keys]) => ({
-      ...allow(['dynamodb:Query'], `index/${index as IndexName}`),
+    ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
+      ...allow(['dynamodb:Query'], `index/${index}`),
       keys,
     })),
     ...sends.map((queue) => allow(['sqs:SendMessage'], `queue/${queue}`)),
@@ -75,9 +75,9 @@ export const platformStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
 ): IamStatement[] => {
-  const { items, reports = [], journals = [], sealingKey } = permissions
+  const { reports = [], journals = [], sealingKey } = permissions
   const via = [
-    ...(items ? ['dynamodb'] : []),
+    'dynamodb',
     ...(reports.length + journals.length > 0 ? ['s3'] : []),
     ...(sealingKey ? ['secretsmanager'] : []),
   ]
@@ -90,7 +90,7 @@ export const platformStatements = (
       ),
     ),
     ...(readsStream(name) ? streamStatements : []),
-    ...(via.length > 0 ? [{ ...allow(KEY_ACTIONS, 'key'), via }] : []),
+    { ...allow(KEY_ACTIONS, 'key'), via },
     // Lets S3 answer 404 for the generation, which does not exist before the first restore.
     ...(reports.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
   ]
@@ -143,11 +143,14 @@ const consumedQueues = (name: FunctionName): readonly QueueName[] => {
   return 'queues' in from ? from.queues : []
 }
 
+/** Returns the lists of keys in a row that have one of the names. */
+const listsNamed = <N extends string>(names: readonly N[], permissions: Permissions) =>
+  Object.entries(permissions).filter(([name]) => names.includes(name as N)) as [N, string[]][]
+
 /** Merges actions on the same keys into one statement, because the size of a policy is limited. */
-const itemStatements = ({ items = {} }: Permissions): IamStatement[] => {
-  const byKeys = Map.groupBy(
-    Object.entries(items) as [ItemAction, readonly string[]][],
-    ([, keys]) => keys.toSorted().join(),
+const itemStatements = (permissions: Permissions): IamStatement[] => {
+  const byKeys = Map.groupBy(listsNamed(itemActions, permissions), ([, keys]) =>
+    keys.toSorted().join(),
   )
   return [...byKeys.values()].map((entries) => ({
     actions: entries.map(([action]) => `dynamodb:${action}`),
