@@ -18,7 +18,7 @@ const grant = async (
   const refusal = domain.refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
-  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
+  const isFirst = await decide(approval, { decision: 'granted' }, author, runtime)
   // Another operator, or a concurrent call, decided first: read its decision.
   return isFirst ? approval : grant(id, author, runtime)
 }
@@ -50,10 +50,9 @@ export const manageApproval = operatorHandler(noun, {
     if (author.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
     const approval = await findApproval(id)
     if (!approval) return domain.noSuchApproval()
-    const decision = { verb: 'deny', decision: 'denied', reason } as const
     const isDenied =
       domain.statusAt(approval, author.at) === 'pending' &&
-      (await decide(approval, decision, author, runtime))
+      (await decide(approval, { decision: 'denied', reason }, author, runtime))
     const current = (await findApproval(id)) ?? approval
     return isDenied ? approvalView(current, author.at) : domain.alreadyDecided(current, author.at)
   },
