@@ -2,8 +2,7 @@ import { join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../definitions/functions.ts'
-import { nodeModules } from './node-modules.ts'
-import { pruned } from './pruned.ts'
+import { nodeModules, pruned } from './plugins.ts'
 
 /** Builds one minified ES module per function, which includes the AWS SDK. */
 

@@ -1,14 +1,13 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionRow } from './functions.ts'
+import type { Stage } from './stages.ts'
 
-export type StageSettings = {
+export type StageSettings = Pick<
+  Stage,
+  'referencePrefix' | 'hasSandboxBank' | 'payoutsWaitForFunding' | 'approvals'
+> & {
   stage: string
-  referencePrefix: string
-  hasSandboxBank: boolean
-  payoutsWaitForFunding: boolean
-  /** Whether a second operator must approve some calls. */
-  approvals: boolean
   /** Hosts of the API; webhooks must not target them. */
   ownHosts: readonly string[]
 }
