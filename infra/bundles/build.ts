@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../definitions/functions.ts'
@@ -61,8 +61,6 @@ export const opensRequestSecrets = new Set<string>([
   'manage-provider',
 ])
 
-const withoutEnding = (file: string): string => file.replace(/\.mjs$/, '')
-
 /** Builds all functions in one run of esbuild, which reads shared sources once. */
 export const buildBundles = async (
   entries: Record<string, string> = everyFunction,
@@ -71,10 +69,8 @@ export const buildBundles = async (
   const { metafile } = await build({
     ...lean,
     entryPoints: Object.entries(entries).flatMap(([name, entry]) => [
-      { in: entry, out: withoutEnding(relative(folder, bundleFile(name, folder))) },
-      ...(opensRequestSecrets.has(name)
-        ? [{ in: SEALING_ENTRY, out: withoutEnding(relative(folder, sealingFile(name, folder))) }]
-        : []),
+      { in: entry, out: `${name}/index` },
+      ...(opensRequestSecrets.has(name) ? [{ in: SEALING_ENTRY, out: `${name}/sealing` }] : []),
     ]),
     outdir: folder,
     metafile: true,
