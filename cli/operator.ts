@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { Refusal } from '../shared/domain/refusal.ts'
 import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
-import { parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import { fail } from './fail.ts'
 import {
   actorOf,
@@ -110,7 +111,7 @@ const target = readTarget(port, stage)
 const options = await readSecrets(callOptions, secretsOf(verbRow))
 // The function checks the call as well; this check is faster.
 const call = parseCall(nounRow, { verb, options })
-if ('error' in call) fail(call.error)
+if (call instanceof Refusal) fail(explain(call))
 
 const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
   const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })

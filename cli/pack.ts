@@ -4,8 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { plain } from '../infra/bundles/build.ts'
-import { nodeModules } from '../infra/bundles/node-modules.ts'
-import { pruned } from '../infra/bundles/pruned.ts'
+import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
 
 /** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
 

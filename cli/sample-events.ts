@@ -67,9 +67,9 @@ type EventInput = SampleRequest & {
 
 const eventOf = ({ method, resource, headers, path, query, body }: EventInput) => {
   const parameters = path ? rawParameters(path) : null
-  const pathname = Object.entries(parameters ?? {}).reduce(
-    (text, [name, value]) => text.replace(`{${name}}`, value).replace(`{${name}+}`, value),
-    resource,
+  const pathname = resource.replaceAll(
+    /\{(\w+)\+?\}/g,
+    (_, name: string) => parameters?.[name] ?? '',
   )
   return {
     resource,

@@ -10,7 +10,7 @@ import {
   StatementRow,
 } from '../shared/domain/banks/statement.ts'
 import type { Day } from '../shared/domain/time.ts'
-import type { StatementRequest } from '../shared/operator/nouns/reconciliation.ts'
+import type { StatementRequest } from '../shared/operator/nouns/accounting.ts'
 
 /** Compares a bank's statement with the debits of the service, for the operator command. */
 

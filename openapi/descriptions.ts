@@ -27,7 +27,7 @@ const charge = {
   metadata: { cart: 77 },
 }
 
-export const descriptions = {
+export const descriptions: Record<OperationName, Description> = {
   ...listDescriptions,
   charge: {
     tag: 'Debit requests',
@@ -167,6 +167,4 @@ export const descriptions = {
     bodies: { approved: { status: 'approved', bank_reference: 'GCB-0001' } },
     refusals: [missingMessage, refusedTransition],
   },
-} as const satisfies Record<OperationName, Description>
-
-export const descriptionOf = (name: OperationName): Description => descriptions[name]
+}

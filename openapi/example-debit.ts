@@ -38,6 +38,13 @@ import { webhookPayload } from '../shared/views/webhook-payload.ts'
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
+/** The request of all examples. */
+export const exampleContext = {
+  requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
+  at: NOON,
+  rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
+}
+
 const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const gcb = v.parse(Bank, {
@@ -156,16 +163,13 @@ export const exampleBatch = endPayment(
   [],
 ).batch
 
-const cursorOf = (operation: OperationName, reader: string, position: string): string =>
-  cursorFor(listHash(operation, reader), position)
-
 const POSITION = `${NOON.toISOString()}#${reference}`
 
 export const exampleCursors = {
-  'list-debit-requests': cursorOf('list-debit-requests', 'demo', POSITION),
-  'list-debit-transactions': cursorOf('list-debit-transactions', 'GCB', POSITION),
-  'list-events': cursorOf('list-events', 'demo', '1.4'),
-  'list-settlements': cursorOf('list-settlements', 'demo', '2026-11-22#0001'),
+  'list-debit-requests': cursorFor(listHash('list-debit-requests', 'demo'), POSITION),
+  'list-debit-transactions': cursorFor(listHash('list-debit-transactions', 'GCB'), POSITION),
+  'list-events': cursorFor(listHash('list-events', 'demo'), '1.4'),
+  'list-settlements': cursorFor(listHash('list-settlements', 'demo'), '2026-11-22#0001'),
 }
 
 const lastPage = { next_cursor: null, has_more: false }

@@ -15,8 +15,10 @@ export type Description = {
 
 export const phone = { example: '+233241234567' }
 
-const cursorExample = (list: keyof typeof exampleCursors): Parameter => ({
-  example: exampleCursors[list],
+/** Returns the parameters of a list's pages. */
+const pageParameters = (items: string, list: keyof typeof exampleCursors) => ({
+  per_page: { description: `${items} per page (default 20)`, example: 20 },
+  cursor: { example: exampleCursors[list] },
 })
 
 const invalidCursor = invalid({ cursor: ['must be a cursor of this list'] })
@@ -48,8 +50,7 @@ export const listDescriptions = {
         example: 'order-1',
       },
       page: { example: 1 },
-      per_page: { description: 'Transactions per page (default 20)', example: 20 },
-      cursor: cursorExample('list-debit-requests'),
+      ...pageParameters('Transactions', 'list-debit-requests'),
     },
     refusals: [
       invalid({ status: [`must be one of ${[...statuses, 'cancelled'].join(', ')}`] }),
@@ -72,8 +73,7 @@ export const listDescriptions = {
         example: 'processing',
       },
       page: { example: 1 },
-      per_page: { description: 'Transactions per page (default 20)', example: 20 },
-      cursor: cursorExample('list-debit-transactions'),
+      ...pageParameters('Transactions', 'list-debit-transactions'),
     },
     refusals: [
       invalidPage,
@@ -94,11 +94,11 @@ export const listDescriptions = {
       'twice, with the same `event_id`.',
     parameters: {
       cursor: {
-        ...cursorExample('list-events'),
+        example: exampleCursors['list-events'],
         description: 'The next_cursor of the previous page (default: from the oldest event)',
       },
       after: {
-        ...cursorExample('list-events'),
+        example: exampleCursors['list-events'],
         description: 'Former name of `cursor`; both together are refused',
         deprecated: true,
       },
@@ -111,10 +111,7 @@ export const listDescriptions = {
     summary: 'List settlement batches',
     description:
       'Returns settlement batches, newest first. Sums are null while the service builds a batch.',
-    parameters: {
-      per_page: { description: 'Batches per page (default 20)', example: 20 },
-      cursor: cursorExample('list-settlements'),
-    },
+    parameters: pageParameters('Batches', 'list-settlements'),
     refusals: [invalidPage, invalidCursor],
   },
 } as const satisfies Record<string, Description>

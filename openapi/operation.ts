@@ -1,12 +1,12 @@
 import { object } from 'valibot'
 import { successReply } from '../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
-import { descriptionOf } from './descriptions.ts'
-import { exampleReplies, NOON } from './example-debit.ts'
+import { descriptions } from './descriptions.ts'
+import { exampleContext, exampleReplies } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
-import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
+import { componentRef, envelopeOf, type Json, schemaOf, text, withNumbers } from './schemas.ts'
 
 /** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
@@ -28,7 +28,7 @@ const requestBody = (name: OperationName): Json => {
     required: [wrapper],
     properties: { [wrapper]: flat },
   }
-  const examples = Object.entries(descriptionOf(name).bodies ?? {})
+  const examples = Object.entries(descriptions[name].bodies ?? {})
   return {
     requestBody: {
       required: true,
@@ -78,27 +78,21 @@ const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) =>
 export const parameterComponents: Json = Object.fromEntries(
   Object.entries(SIGNATURE_HEADERS).map(([name, description]) => [
     name,
-    { name, in: 'header', required: false, description, schema: { type: 'string' } },
+    { name, in: 'header', required: false, ...text(description) },
   ]),
 )
 
 const describeParameter = (name: OperationName, parameter: string): Json => {
   const { description = fieldDescriptions[parameter], ...rest } =
-    descriptionOf(name).parameters?.[parameter] ?? {}
+    descriptions[name].parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
-
-const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
   const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
-  const example = successReply(exampleReplies[name], status, {
-    requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
-    at: NOON,
-    rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
-  })
+  const example = successReply(exampleReplies[name], status, exampleContext)
   return {
     [status]: {
       description: 'Success',
@@ -127,7 +121,7 @@ const redirection = (data: Reply['data']): Json => ({
 
 export const operationOf = (name: OperationName): Json => {
   const { caller, limit } = operations[name]
-  const { tag, summary, description } = descriptionOf(name)
+  const { tag, summary, description } = descriptions[name]
   const parameters = [
     ...pathParameters(name),
     ...queryParameters(name),

@@ -8,9 +8,9 @@ import {
 } from '../shared/api/operations.ts'
 import { type Details, type ErrorCode, errors, Refusal } from '../shared/domain/refusal.ts'
 import { authorizationProblems } from '../shared/domain/token.ts'
-import { descriptionOf } from './descriptions.ts'
-import { NOON } from './example-debit.ts'
-import { componentRef, type Json } from './schemas.ts'
+import { descriptions } from './descriptions.ts'
+import { exampleContext } from './example-debit.ts'
+import { componentRef, type Json, text } from './schemas.ts'
 
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
 
@@ -60,7 +60,7 @@ const refusalsOf = (name: OperationName): Refusal[] => {
     ...(operation.body ? bodyRefusals : []),
     overLimit(operation.limit.code),
     ...(operation.path.includes('{') ? [notFound(name)] : []),
-    ...(descriptionOf(name).refusals ?? []),
+    ...(descriptions[name].refusals ?? []),
   ]
 }
 
@@ -79,13 +79,7 @@ const exampleName = ({ error, details }: Refusal): string =>
 
 const exampleOf = (refusal: Refusal): Json => ({
   summary: `${refusal.error.code} ${refusal.error.message}`,
-  value: JSON.parse(
-    refusalReply(refusal, {
-      requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
-      at: NOON,
-      rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
-    }).body,
-  ),
+  value: JSON.parse(refusalReply(refusal, exampleContext).body),
 })
 
 /** Returns the bodies of all refusals without duplicates. */
@@ -97,25 +91,23 @@ export const exampleComponents = (names: readonly OperationName[]): Json =>
       .map((refusal) => [exampleName(refusal), exampleOf(refusal)]),
   )
 
-const header = (name: string): Json => ({ $ref: componentRef('headers', name) })
+const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
-const RATE_HEADERS = Object.fromEntries(
-  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
-    name,
-    header(name),
-  ]),
-)
+/** The headers of a status, next to X-Request-ID and the rate. */
+const statusHeaders: Record<number, string> = {
+  401: 'WWW-Authenticate',
+  405: 'Allow',
+  429: 'Retry-After',
+  503: 'Retry-After',
+}
 
-export const headersOf = (status: number): Json => ({
-  'X-Request-ID': header('X-Request-ID'),
+export const headersOf = (status: number): Json => {
   // The gateway refuses large bodies before any count.
-  ...(status !== REQUEST_TOO_LARGE.status && RATE_HEADERS),
-  ...((status === 429 || status === 503) && { 'Retry-After': header('Retry-After') }),
-  ...(status === 401 && { 'WWW-Authenticate': header('WWW-Authenticate') }),
-  ...(status === 405 && { Allow: header('Allow') }),
-})
+  const rate = status === REQUEST_TOO_LARGE.status ? [] : RATE_HEADERS
+  const names = ['X-Request-ID', ...rate, statusHeaders[status] ?? []].flat()
+  return Object.fromEntries(names.map((name) => [name, { $ref: componentRef('headers', name) }]))
+}
 
-const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 const integer = (description: string): Json => ({ description, schema: { type: 'integer' } })
 
 export const headerComponents: Json = {
@@ -131,12 +123,9 @@ export const headerComponents: Json = {
 }
 
 export const refusalResponses = (name: OperationName): Json => {
-  const byStatus = Object.groupBy(refusalsOf(name), ({ http }) => http)
+  const byStatus = Map.groupBy(refusalsOf(name), ({ http }) => http)
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, refusals = []]) => [
-      status,
-      responseOf(Number(status), refusals),
-    ]),
+    [...byStatus].map(([status, refusals]) => [status, responseOf(status, refusals)]),
   )
 }
 

@@ -39,6 +39,9 @@ const config: ConversionConfig = {
 
 type Patterned = { requirement: RegExp }
 
+/** Returns a described header with a text. */
+export const text = (description: string): Json => ({ description, schema: { type: 'string' } })
+
 export const componentRef = (kind: string, name: string): string => `#/components/${kind}/${name}`
 
 const withDescriptions = (properties: Json): Json =>

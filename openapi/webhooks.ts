@@ -7,7 +7,7 @@ import {
 } from '../shared/domain/webhooks/event-type.ts'
 import * as payload from '../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
-import { componentRef, type Json } from './schemas.ts'
+import { componentRef, type Json, text } from './schemas.ts'
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
@@ -25,8 +25,7 @@ const headers = (descriptions: Record<string, string>, { required }: { required:
     name,
     in: 'header',
     required,
-    description,
-    schema: { type: 'string' },
+    ...text(description),
   }))
 
 const parameters = [

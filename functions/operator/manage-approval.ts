@@ -3,7 +3,7 @@ import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { approvalView, decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
-import { approval as noun } from '../../shared/operator/nouns/approval.ts'
+import { approval as noun } from '../../shared/operator/nouns/operators.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
@@ -18,7 +18,7 @@ const grant = async (
   const refusal = domain.refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
-  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
+  const isFirst = await decide(approval, { decision: 'granted' }, author, runtime)
   // Another operator, or a concurrent call, decided first: read its decision.
   return isFirst ? approval : grant(id, author, runtime)
 }
@@ -50,10 +50,9 @@ export const manageApproval = operatorHandler(noun, {
     if (author.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
     const approval = await findApproval(id)
     if (!approval) return domain.noSuchApproval()
-    const decision = { verb: 'deny', decision: 'denied', reason } as const
     const isDenied =
       domain.statusAt(approval, author.at) === 'pending' &&
-      (await decide(approval, decision, author, runtime))
+      (await decide(approval, { decision: 'denied', reason }, author, runtime))
     const current = (await findApproval(id)) ?? approval
     return isDenied ? approvalView(current, author.at) : domain.alreadyDecided(current, author.at)
   },

@@ -1,18 +1,24 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
-import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { Bank } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { bank as noun } from '../../shared/operator/nouns/bank.ts'
+import { unlessRefused } from '../../shared/domain/refusal.ts'
+import {
+  type Author,
+  noSuch,
+  objectToChange,
+  operatorHandler,
+} from '../../shared/operator/handler.ts'
+import { bank as noun } from '../../shared/operator/nouns/banks.ts'
 import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
-type BankSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
+type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
+type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
 
-const applySettings = (bank: Bank, settings: BankSettings): Bank => ({
+const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank => ({
   identifier: bank.identifier,
   countryCode: bank.countryCode,
   name: settings.name ?? bank.name,
@@ -27,46 +33,35 @@ const applySettings = (bank: Bank, settings: BankSettings): Bank => ({
   }),
 })
 
-type BankStart = (previous: Bank | undefined) => Bank | Refusal
+/** @param created the bank before its settings, for `create` */
+const update = ({ bank: identifier, ...settings }: BankOptions, created?: Bank) => ({
+  identifier,
+  change: (stored: Bank | undefined) =>
+    unlessRefused(objectToChange('bank', stored, created), (bank) => applySettings(bank, settings)),
+  options: settings,
+})
 
-const existing: BankStart = (previous) => previous ?? noSuch('bank')
+const create = (options: NewBankOptions) =>
+  update(options, {
+    identifier: options.bank,
+    name: options.name,
+    countryCode: 'GH',
+    status: 'live',
+    connector: 'none',
+    connectorType: 'ussd',
+  })
 
-const absent =
-  (identifier: BankIdentifier, name: string): BankStart =>
-  (previous) =>
-    previous
-      ? new Refusal(1409, { details: 'this bank already exists' })
-      : {
-          identifier,
-          name,
-          countryCode: 'GH',
-          status: 'live',
-          connector: 'none',
-          connectorType: 'ussd',
-        }
-
-const changeOf = (settings: BankSettings, start: BankStart) => (previous: Bank | undefined) =>
-  unlessRefused(start(previous), (bank) => applySettings(bank, settings))
-
-const save = async (
-  identifier: BankIdentifier,
-  settings: BankSettings,
-  start: BankStart,
-  author: Author,
-  runtime: Runtime,
-) => {
-  const change = changeOf(settings, start)
-  const recording = { ...author, target: identifier, bank: identifier }
+const save = async (change: ReturnType<typeof update>, author: Author, runtime: Runtime) => {
+  const recording = { ...author, target: change.identifier, bank: change.identifier }
   const recordChange = connectionRecorder(recording, fields)
-  const saved = await saveBank({ identifier, change, options: settings, recordChange }, runtime)
-  return unlessRefused(saved, ({ bank, url, newSecret }) => ({
-    ...view(bank),
-    ...defined({ connector_url: url, connector_secret: newSecret }),
-  }))
+  return unlessRefused(
+    await saveBank({ ...change, recordChange }, runtime),
+    ({ bank, url, newSecret }) => ({
+      ...view(bank),
+      ...defined({ connector_url: url, connector_secret: newSecret }),
+    }),
+  )
 }
-
-const check = (identifier: BankIdentifier, settings: BankSettings, start: BankStart) =>
-  checkBank({ identifier, change: changeOf(settings, start), options: settings })
 
 const view = (bank: Bank) => ({
   identifier: bank.identifier,
@@ -86,20 +81,18 @@ const fields = (bank: Bank) => ({
 
 export const manageBank = operatorHandler(noun, {
   create: {
-    run: ({ bank, ...settings }, author, runtime) =>
-      save(bank, settings, absent(bank, settings.name), author, runtime),
-    check: ({ bank, ...settings }) => check(bank, settings, absent(bank, settings.name)),
+    run: (options, author, runtime) => save(create(options), author, runtime),
+    check: (options) => checkBank(create(options)),
   },
   update: {
-    run: ({ bank, ...settings }, author, runtime) =>
-      save(bank, settings, existing, author, runtime),
-    check: ({ bank, ...settings }) => check(bank, settings, existing),
+    run: (options, author, runtime) => save(update(options), author, runtime),
+    check: (options) => checkBank(update(options)),
   },
   show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), view),
   list: async () => (await listBanks()).map(view),
   disable: ({ bank }, author, runtime) =>
-    save(bank, { status: 'inactive' }, existing, author, runtime),
-  enable: ({ bank }, author, runtime) => save(bank, { status: 'live' }, existing, author, runtime),
+    save(update({ bank, status: 'inactive' }), author, runtime),
+  enable: ({ bank }, author, runtime) => save(update({ bank, status: 'live' }), author, runtime),
 })
 
 export const handler = manageBank(real)

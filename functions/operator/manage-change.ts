@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/defined.ts'
 import type { Change } from '../../shared/domain/operator/change.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
-import { change } from '../../shared/operator/nouns/change.ts'
+import { change } from '../../shared/operator/nouns/operators.ts'
 import { real } from '../../shared/runtime.ts'
 import { listChanges } from '../../shared/store/operator/changes.ts'
 

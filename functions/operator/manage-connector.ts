@@ -1,17 +1,20 @@
+import type * as v from 'valibot'
 import {
   checkBank,
   connectionRecorder,
   disconnect,
   saveBank,
 } from '../../shared/banks/save-bank.ts'
-import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/banks/bank.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { connector as noun } from '../../shared/operator/nouns/connector.ts'
+import { connector as noun } from '../../shared/operator/nouns/banks.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+
+type ConnectorSetOptions = v.InferOutput<typeof noun.verbs.set.options>
 
 const view = ({ identifier, connector }: Bank, url?: string) => ({
   bank: identifier,
@@ -27,22 +30,24 @@ const viewWithUrl = async (bank: Bank) =>
 const recorder = (bank: BankIdentifier, author: Author) =>
   connectionRecorder({ ...author, target: bank, bank }, ({ connector }) => ({ connector }))
 
-const changeOf = (connector: ConnectorName | undefined) => (previous: Bank | undefined) =>
-  previous ? { ...previous, connector: connector ?? previous.connector } : noSuch('bank')
+const update = ({ bank: identifier, connector, ...options }: ConnectorSetOptions) => ({
+  identifier,
+  change: (bank: Bank | undefined) =>
+    bank ? { ...bank, connector: connector ?? bank.connector } : noSuch('bank'),
+  options,
+})
 
 export const manageConnector = operatorHandler(noun, {
   set: {
-    run: async ({ bank: identifier, connector, ...options }, author, runtime) => {
-      const change = changeOf(connector)
-      const recordChange = recorder(identifier, author)
-      const saved = await saveBank({ identifier, change, options, recordChange }, runtime)
+    run: async (options, author, runtime) => {
+      const recordChange = recorder(options.bank, author)
+      const saved = await saveBank({ ...update(options), recordChange }, runtime)
       return unlessRefused(saved, ({ bank, url, newSecret }) => ({
         ...view(bank, url),
         ...defined({ connector_secret: newSecret }),
       }))
     },
-    check: ({ bank, connector, ...options }) =>
-      checkBank({ identifier: bank, change: changeOf(connector), options }),
+    check: (options) => checkBank(update(options)),
   },
   show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), viewWithUrl),
   list: async () => Promise.all((await listBanks()).map(viewWithUrl)),

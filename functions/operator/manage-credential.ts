@@ -5,7 +5,7 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { credential } from '../../shared/operator/nouns/credential.ts'
+import { credential } from '../../shared/operator/nouns/providers.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
@@ -54,17 +54,6 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
   ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
 })
 
-/** Revokes a credential. A revoked one keeps its time. */
-const revoke = async (id: string, author: Author, runtime: Runtime) => {
-  const credential = await credentials.findCredential(id)
-  if (!credential) return noSuch('credential')
-  const now = runtime.now()
-  const recording = recordingOf(id, credential, author)
-  const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
-  if (!credential.revokedAt) await credentials.revokeCredential(id, now, record, runtime)
-  return { revoked: true }
-}
-
 const view = ({ id, kind, owner, ...rest }: credentials.ListedCredential) => ({
   id,
   kind,
@@ -92,8 +81,18 @@ export const manageCredential = operatorHandler(credential, {
     if (id instanceof Refusal) return id
     return unlessRefused((await credentials.findCredential(id)) ?? noSuch('credential'), view)
   },
-  revoke: async (target, author, runtime) =>
-    unlessRefused(idOf(target), (id) => revoke(id, author, runtime)),
+  /** A revoked credential keeps its time. */
+  revoke: async (target, author, runtime) => {
+    const id = idOf(target)
+    if (id instanceof Refusal) return id
+    const stored = await credentials.findCredential(id)
+    if (!stored) return noSuch('credential')
+    const now = runtime.now()
+    const recording = recordingOf(id, stored, author)
+    const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
+    if (!stored.revokedAt) await credentials.revokeCredential(id, now, record, runtime)
+    return { revoked: true }
+  },
 })
 
 export const handler = manageCredential(real)

@@ -3,7 +3,7 @@ import { maskAccount } from '../../shared/domain/operator/change.ts'
 import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { customer } from '../../shared/operator/nouns/customer.ts'
+import { customer } from '../../shared/operator/nouns/banks.ts'
 import { real } from '../../shared/runtime.ts'
 import {
   findAccount,

@@ -1,10 +1,9 @@
-import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
+import { delivery as noun } from '../../shared/operator/nouns/debits.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
@@ -16,22 +15,15 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-const listOfProvider = async (
-  provider: ProviderId,
-  { status, limit }: { status?: string | undefined; limit: number },
-) => {
-  const deliveries = await findDeliveries(await listNewest(provider, limit))
-  return deliveries
-    .filter((delivery) => status === undefined || delivery.status === status)
-    .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
-    .map(deliveryView)
-}
-
 export const manageDelivery = operatorHandler(noun, {
   list: async ({ reference, provider, status, limit }) => {
     if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-    if (provider) return listOfProvider(provider, { status, limit })
-    return new Refusal(1007, { details: '--reference or --provider is required' })
+    if (!provider) return new Refusal(1007, { details: '--reference or --provider is required' })
+    const deliveries = await findDeliveries(await listNewest(provider, limit))
+    return deliveries
+      .filter((delivery) => status === undefined || delivery.status === status)
+      .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
+      .map(deliveryView)
   },
   redeliver: async ({ id }, author, runtime) => {
     const key = parseDeliveryId(environment.referencePrefix, id)

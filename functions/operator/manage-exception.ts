@@ -8,7 +8,7 @@ import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newestFirst } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { exception as noun } from '../../shared/operator/nouns/exception.ts'
+import { exception as noun } from '../../shared/operator/nouns/debits.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import {

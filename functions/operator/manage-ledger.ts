@@ -1,7 +1,7 @@
 import { openDay } from '../../shared/ledger/day.ts'
 import { renderJournal } from '../../shared/ledger/render.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
-import { ledger } from '../../shared/operator/nouns/ledger.ts'
+import { ledger } from '../../shared/operator/nouns/accounting.ts'
 import { real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
 

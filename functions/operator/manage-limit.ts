@@ -21,7 +21,7 @@ import {
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { limit } from '../../shared/operator/nouns/limit.ts'
+import { limit } from '../../shared/operator/nouns/providers.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/charges.ts'

@@ -12,8 +12,13 @@ import {
 } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/time.ts'
-import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { provider as noun } from '../../shared/operator/nouns/provider.ts'
+import {
+  type Author,
+  noSuch,
+  objectToChange,
+  operatorHandler,
+} from '../../shared/operator/handler.ts'
+import { provider as noun } from '../../shared/operator/nouns/providers.ts'
 import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
@@ -34,9 +39,9 @@ import {
 } from '../../shared/store/providers/request-secrets.ts'
 import { feeScheduleView } from '../../shared/views/batch.ts'
 
-type ProviderSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
+type ProviderOptions = v.InferOutput<typeof noun.verbs.update.options>
 
-const applySettings = async (provider: Provider, settings: ProviderSettings, runtime: Runtime) => {
+const applySettings = async (provider: Provider, settings: ProviderOptions, runtime: Runtime) => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
@@ -112,30 +117,11 @@ const changeRecord =
     )
   }
 
-type ProviderStart = (previous: Provider | undefined) => Provider | Refusal
-
-const existing: ProviderStart = (previous) => previous ?? noSuch('provider')
-
-const absent =
-  (
-    id: ProviderId,
-    { name, 'daily-limit': dailyLimit }: ProviderSettings & { name: string },
-  ): ProviderStart =>
-  (previous) =>
-    previous
-      ? new Refusal(1409, { details: 'this provider already exists' })
-      : {
-          id,
-          name,
-          status: 'active',
-          ...defined({ dailyLimit: dailyLimit === null ? undefined : DAILY_LIMIT }),
-          duplicates: 'return',
-        }
-
+/** @param created the provider before its settings, for `create` */
 const changeOf =
-  (settings: ProviderSettings, start: ProviderStart, runtime: Runtime) =>
-  async (previous: Provider | undefined) => {
-    const provider = start(previous)
+  (settings: ProviderOptions, runtime: Runtime, created?: Provider) =>
+  async (stored: Provider | undefined) => {
+    const provider = objectToChange('provider', stored, created)
     if (provider instanceof Refusal) return provider
     const next = await applySettings(provider, settings, runtime)
     if (next instanceof Refusal) return next
@@ -145,33 +131,39 @@ const changeOf =
   }
 
 const save = async (
-  id: ProviderId,
-  settings: ProviderSettings,
-  start: ProviderStart,
+  options: ProviderOptions,
   author: Author,
   runtime: Runtime,
+  created?: Provider,
 ) => {
-  const change = changeOf(settings, start, runtime)
+  const { provider: id } = options
+  const change = changeOf(options, runtime, created)
   const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
   return unlessRefused(provider, (saved) => view(saved, runtime.now()))
 }
 
 export const manageProvider = operatorHandler(noun, {
-  create: ({ provider, ...settings }, author, runtime) =>
-    save(provider, settings, absent(provider, settings), author, runtime),
+  create: (options, author, runtime) => {
+    const dailyLimit = options['daily-limit'] === null ? undefined : DAILY_LIMIT
+    return save(options, author, runtime, {
+      id: options.provider,
+      name: options.name,
+      status: 'active',
+      ...defined({ dailyLimit }),
+      duplicates: 'return',
+    })
+  },
   update: {
-    run: ({ provider, ...settings }, author, runtime) =>
-      save(provider, settings, existing, author, runtime),
-    check: async ({ provider, ...settings }, _author, runtime) =>
-      changeOf(settings, existing, runtime)(await findProvider(provider)),
+    run: save,
+    check: async (options, _author, runtime) =>
+      changeOf(options, runtime)(await findProvider(options.provider)),
   },
   show: async ({ provider: id }, { at }) =>
     unlessRefused((await findProvider(id)) ?? noSuch('provider'), (provider) => view(provider, at)),
   list: async (_options, { at }) => (await loadProviders()).map((provider) => view(provider, at)),
   disable: ({ provider }, author, runtime) =>
-    save(provider, { status: 'suspended' }, existing, author, runtime),
-  enable: ({ provider }, author, runtime) =>
-    save(provider, { status: 'active' }, existing, author, runtime),
+    save({ provider, status: 'suspended' }, author, runtime),
+  enable: ({ provider }, author, runtime) => save({ provider, status: 'active' }, author, runtime),
   'rotate-request-secret': async (options, author, runtime) => {
     const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
     const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`

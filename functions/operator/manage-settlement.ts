@@ -4,10 +4,10 @@ import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { settlement } from '../../shared/operator/nouns/settlement.ts'
+import { settlement } from '../../shared/operator/nouns/accounting.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
@@ -24,13 +24,17 @@ const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
 const viewOf = (result: Batch | Refusal) => unlessRefused(result, (batch) => batchView(batch))
 
-/** Records that an operator starts a payout of an existing batch. */
-const recordPayment = async (id: BatchId, author: Author): Promise<void> => {
-  const batch = await findBatch(id)
-  if (!batch) return
-  const recording = { ...author, target: id, provider: batch.provider }
-  await putChange(recording, { from_status: batch.status })
-}
+/** Returns the action that pays a batch. Records first that an operator starts the payout. */
+const paying =
+  (pay: typeof payBatch) =>
+  async ({ batch: id }: { batch: BatchId }, author: Author, runtime: Runtime) => {
+    const batch = await findBatch(id)
+    if (batch) {
+      const recording = { ...author, target: id, provider: batch.provider }
+      await putChange(recording, { from_status: batch.status })
+    }
+    return viewOf(await pay(id, paymentDeps(runtime)))
+  }
 
 export const manageSettlement = operatorHandler(settlement, {
   run: async ({ date, provider, currency }, author, runtime) => {
@@ -79,10 +83,7 @@ export const manageSettlement = operatorHandler(settlement, {
     if ('url' in report) return report
     return format === 'csv' ? report.text : JSON.parse(report.text)
   },
-  process: async ({ batch }, author, runtime) => {
-    await recordPayment(batch, author)
-    return viewOf(await payBatch(batch, paymentDeps(runtime)))
-  },
+  process: paying(payBatch),
   complete: async ({ batch, 'bank-reference': bankReference, reason }, author, runtime) => {
     const recordChange = (previous: Batch, { status }: Batch) =>
       changeWrites(
@@ -92,10 +93,7 @@ export const manageSettlement = operatorHandler(settlement, {
       )
     return viewOf(await completeBatch(batch, bankReference, recordChange, runtime))
   },
-  retry: async ({ batch }, author, runtime) => {
-    await recordPayment(batch, author)
-    return viewOf(await retryBatch(batch, paymentDeps(runtime)))
-  },
+  retry: paying(retryBatch),
 })
 
 export const handler = manageSettlement(real)

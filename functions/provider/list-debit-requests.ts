@@ -1,12 +1,12 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { type DebitFilter, isListed } from '../../shared/domain/debits/list-query.ts'
-import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
+import { type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { real } from '../../shared/runtime.ts'
-import { countDebits, type DebitPage, listDebits } from '../../shared/store/debits/debit-lists.ts'
+import { countDebits, listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findByOwnReference } from '../../shared/store/debits/debits.ts'
 import { debitView } from '../../shared/views/debit.ts'
 import { countView, pageNumbersView } from '../../shared/views/page.ts'
@@ -35,8 +35,6 @@ export const listDebitRequests = endpoint('list-debit-requests', async ({ caller
   }
 })
 
-type CountedPage = DebitPage & { total: Count | undefined }
-
 const readPage = async (provider: ProviderId, filter: DebitFilter, place: PagePlace) => {
   const [page, total] = await Promise.all([
     listDebits(provider, filter, place, logUnreadable('list-debit-requests')),
@@ -51,7 +49,7 @@ const readByReference = async (
   partnerReference: string,
   filter: DebitFilter,
   { slice: { skip, limit } }: PagePlace,
-): Promise<CountedPage> => {
+) => {
   const debit = await findByOwnReference(provider, partnerReference)
   const matches = debit && isListed(debit, filter) ? [debit] : []
   const total = { count: matches.length, isAtLeast: false }

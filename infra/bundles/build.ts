@@ -1,9 +1,8 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../definitions/functions.ts'
-import { nodeModules } from './node-modules.ts'
-import { pruned } from './pruned.ts'
+import { nodeModules, pruned } from './plugins.ts'
 
 /** Builds one minified ES module per function, which includes the AWS SDK. */
 
@@ -45,7 +44,7 @@ export const plain: BuildOptions = {
   logLevel: 'error',
 }
 
-export const lean: BuildOptions = {
+const lean: BuildOptions = {
   ...plain,
   plugins: [nodeModules, pruned, lazySealing],
   // undici's switch that excludes its experimental parser.
@@ -62,21 +61,16 @@ export const opensRequestSecrets = new Set<string>([
   'manage-provider',
 ])
 
-const withoutEnding = (file: string): string => file.replace(/\.mjs$/, '')
-
 /** Builds all functions in one run of esbuild, which reads shared sources once. */
 export const buildBundles = async (
   entries: Record<string, string> = everyFunction,
-  options: BuildOptions = lean,
   folder = FOLDER,
 ): Promise<Metafile> => {
   const { metafile } = await build({
-    ...options,
+    ...lean,
     entryPoints: Object.entries(entries).flatMap(([name, entry]) => [
-      { in: entry, out: withoutEnding(relative(folder, bundleFile(name, folder))) },
-      ...(opensRequestSecrets.has(name)
-        ? [{ in: SEALING_ENTRY, out: withoutEnding(relative(folder, sealingFile(name, folder))) }]
-        : []),
+      { in: entry, out: `${name}/index` },
+      ...(opensRequestSecrets.has(name) ? [{ in: SEALING_ENTRY, out: `${name}/sealing` }] : []),
     ]),
     outdir: folder,
     metafile: true,

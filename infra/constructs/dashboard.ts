@@ -10,27 +10,66 @@ export const defineDashboard = (
   queues: readonly string[],
   metrics: Metrics,
 ): void => {
+  const counted = (name: MetricName) => metrics.service(name, COUNTED)
+  const daily = (name: MetricName) => metrics.service(name, DAILY)
+  const [completed, failed] = [counted('DebitsCompleted'), counted('DebitsFailed')]
+  const [delivered, undelivered] = [counted('WebhookDelivered'), counted('WebhookAttemptFailed')]
+  const debits = [counted('DebitsCharged'), completed, failed, counted('DebitsReversed')]
+  const completionRate = percent(
+    'Completed of all final debits (%)',
+    '100 * completed / (completed + failed)',
+    { completed, failed },
+  )
+  const deliveryRate = percent(
+    'Successful attempts (%)',
+    '100 * delivered / (delivered + failed)',
+    { delivered, failed: undelivered },
+  )
+  const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
+  const requests = metrics.api('Count', COUNTED)
+  const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
+  const ages = queues.map((name) => metrics.queueAge(name, HIGHEST))
+  const nightly = [
+    daily('SettlementPaid'),
+    daily('SettlementFailed'),
+    daily('SettlementNotPaid'),
+    daily('SettlementUnfinished'),
+    daily('ReconciliationDifferences'),
+  ]
+  const settled = new cloudwatch.SingleValueWidget({
+    ...SIZE,
+    title: 'Settled',
+    metrics: [
+      daily('SettledDebits'),
+      cedis('Gross', daily('SettledGrossPesewas')),
+      cedis('Fees', daily('SettledFeePesewas')),
+      cedis('Net', daily('SettledNetPesewas')),
+    ],
+  })
   new cloudwatch.Dashboard(stack, 'Dashboard', {
     dashboardName: `debit-collection-${stage.name}`,
     defaultInterval: Duration.days(1),
     widgets: [
-      debits(metrics),
-      api(metrics),
-      [...queueAges(queues, metrics), ...webhooks(metrics)],
-      settlement(metrics),
+      [graph('Debits', debits), graph('Completion rate', [completionRate])],
+      [graph('Latency of charges (ms)', latencies), graph('Requests', [requests], errors)],
+      [
+        graph('Age of the oldest message per queue (s)', ages, [
+          metrics.lambda('relay', 'IteratorAge', HIGHEST),
+        ]),
+        graph('Webhooks', [delivered, undelivered, counted('WebhookAbandoned')], [deliveryRate]),
+      ],
+      [settled, graph('Nightly settlement', nightly)],
     ],
   })
 }
 
 const COUNTED = { statistic: 'Sum' }
+const HIGHEST = { statistic: 'Maximum' }
 const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
+const SIZE = { width: 12, height: 6 }
 
-const graph = (
-  title: string,
-  left: cloudwatch.IMetric[],
-  right: cloudwatch.IMetric[] = [],
-): cloudwatch.GraphWidget =>
-  new cloudwatch.GraphWidget({ title, left, right, width: 12, height: 6 })
+const graph = (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) =>
+  new cloudwatch.GraphWidget({ ...SIZE, title, left, right })
 
 const percent = (
   label: string,
@@ -38,89 +77,10 @@ const percent = (
   usingMetrics: Record<string, cloudwatch.IMetric>,
 ) => new cloudwatch.MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
-const cedis = (metrics: Metrics, label: string, name: MetricName): cloudwatch.MathExpression => {
-  const pesewas = `of${label}`
-  return new cloudwatch.MathExpression({
+const cedis = (label: string, pesewas: cloudwatch.IMetric) =>
+  new cloudwatch.MathExpression({
     label: `${label} (GHS)`,
-    expression: `${pesewas} / 100`,
-    usingMetrics: { [pesewas]: metrics.service(name, DAILY) },
+    expression: `of${label} / 100`,
+    usingMetrics: { [`of${label}`]: pesewas },
     period: Duration.days(1),
   })
-}
-
-const debits = (metrics: Metrics): cloudwatch.IWidget[] => {
-  const completed = metrics.service('DebitsCompleted', COUNTED)
-  const failed = metrics.service('DebitsFailed', COUNTED)
-  return [
-    graph('Debits', [
-      metrics.service('DebitsCharged', COUNTED),
-      completed,
-      failed,
-      metrics.service('DebitsReversed', COUNTED),
-    ]),
-    graph('Completion rate', [
-      percent('Completed of all final debits (%)', '100 * completed / (completed + failed)', {
-        completed,
-        failed,
-      }),
-    ]),
-  ]
-}
-
-const api = (metrics: Metrics): cloudwatch.IWidget[] => [
-  graph('Latency of charges (ms)', [
-    metrics.chargeLatency({ statistic: 'p50' }),
-    metrics.chargeLatency({ statistic: 'p99' }),
-  ]),
-  graph(
-    'Requests',
-    [metrics.api('Count', COUNTED)],
-    [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)],
-  ),
-]
-
-const queueAges = (queues: readonly string[], metrics: Metrics): cloudwatch.IWidget[] => [
-  graph(
-    'Age of the oldest message per queue (s)',
-    queues.map((name) => metrics.queueAge(name, { statistic: 'Maximum' })),
-    [metrics.lambda('relay', 'IteratorAge', { statistic: 'Maximum' })],
-  ),
-]
-
-const webhooks = (metrics: Metrics): cloudwatch.IWidget[] => {
-  const delivered = metrics.service('WebhookDelivered', COUNTED)
-  const failed = metrics.service('WebhookAttemptFailed', COUNTED)
-  return [
-    graph(
-      'Webhooks',
-      [delivered, failed, metrics.service('WebhookAbandoned', COUNTED)],
-      [
-        percent('Successful attempts (%)', '100 * delivered / (delivered + failed)', {
-          delivered,
-          failed,
-        }),
-      ],
-    ),
-  ]
-}
-
-const settlement = (metrics: Metrics): cloudwatch.IWidget[] => [
-  new cloudwatch.SingleValueWidget({
-    title: 'Settled',
-    width: 12,
-    height: 6,
-    metrics: [
-      metrics.service('SettledDebits', DAILY),
-      cedis(metrics, 'Gross', 'SettledGrossPesewas'),
-      cedis(metrics, 'Fees', 'SettledFeePesewas'),
-      cedis(metrics, 'Net', 'SettledNetPesewas'),
-    ],
-  }),
-  graph('Nightly settlement', [
-    metrics.service('SettlementPaid', DAILY),
-    metrics.service('SettlementFailed', DAILY),
-    metrics.service('SettlementNotPaid', DAILY),
-    metrics.service('SettlementUnfinished', DAILY),
-    metrics.service('ReconciliationDifferences', DAILY),
-  ]),
-]

@@ -1,7 +1,6 @@
 import { ArnFormat, Lazy, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
-import type { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { functionName } from '../definitions/function-name.ts'
@@ -10,14 +9,17 @@ import * as statements from '../definitions/iam-statements.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
+import type { Schedules } from './schedules.ts'
 
-type RoleResources = {
-  stage: Pick<Stage, 'name'>
+/** The resources that a function uses. */
+export type FunctionResources = {
+  stage: Stage
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
-  schedules: { group: CfnScheduleGroup; role: Role }
-  logGroup: LogGroup
+  schedules: Schedules
 }
+
+type RoleResources = FunctionResources & { logGroup: LogGroup }
 
 /** Defines a function's role from its permissions, without the policies that the CDK would add. */
 export const defineRole = (
@@ -28,11 +30,13 @@ export const defineRole = (
   const role = new Role(stack, `${name}-role`, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
+  const arns = arnsOf(stack, name, resources)
   for (const statement of [
     ...statements.codeStatements(name, permissions),
     ...statements.platformStatements(name, permissions),
   ]) {
-    const arn = arnOf(statement.resource, stack, name, resources)
+    const [kind = '', ...path] = statement.resource.split('/')
+    const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
   }
   suppressWildcards(role, resources)
@@ -58,67 +62,50 @@ const policyStatement = (
 
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
 const suppressWildcards = (role: Role, { data }: RoleResources): void => {
-  const bucket = data.resolve(data.exportValue(data.reports.bucketArn)) as ImportedValue
-  const findings = {
-    'reports/settlements/*/STL-*': `${bucket['Fn::ImportValue']}/settlements/*/STL-*`,
-    'reports/ledger/*': `${bucket['Fn::ImportValue']}/ledger/*`,
+  const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
+  const findings: Partial<Record<statements.IamResource, string>> = {
+    'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
+    'reports/ledger/*': `${bucket}/ledger/*`,
     'schedules/*':
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
-  } as const satisfies Partial<Record<statements.IamResource, string>>
+  }
   for (const [resource, finding] of Object.entries(findings)) {
-    const reason = statements.wildcardReasons[resource as keyof typeof findings] ?? ''
+    const reason = statements.wildcardReasons[resource as statements.IamResource] ?? ''
     suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
 
-type ImportedValue = { 'Fn::ImportValue': string }
-
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R
 
-const arnOf = (
-  resource: statements.IamResource,
+/** Returns the ARNs by kind of resource; some kinds contain many, such as `queue/refunds`. */
+const arnsOf = (
   stack: Stack,
-  name: FunctionRow['name'],
+  functionOfRole: string,
   { stage, data, queues, schedules, logGroup }: RoleResources,
-): string => {
-  const [kind = '', ...path] = resource.split('/')
-  const rest = path.join('/')
-  switch (kind as ResourceKind<statements.IamResource>) {
-    case 'table':
-      return data.table.tableArn
-    case 'index':
-      return `${data.table.tableArn}/index/${rest}`
-    case 'stream':
-      return data.table.tableStreamArn ?? ''
-    case 'lost-records':
-      // Defined after the function, together with its event source.
-      return Lazy.string({
-        produce: () => (stack.node.findChild(`${name}-lost-records`) as Queue).queueArn,
-      })
-    case 'queue':
-      return queues.get(rest as QueueName)?.queueArn ?? ''
-    case 'schedules':
-      return stack.formatArn({
-        service: 'scheduler',
-        resource: 'schedule',
-        resourceName: `${schedules.group.ref}/${rest}`,
-      })
-    case 'schedule-role':
-      return schedules.role.roleArn
-    case 'sealing-key':
-      return data.sealingKey.secretArn
-    case 'function':
-      return stack.formatArn({
-        service: 'lambda',
-        resource: 'function',
-        resourceName: functionName(rest, stage.name),
-        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-      })
-    case 'reports':
-      return rest ? data.reports.arnForObjects(rest) : data.reports.bucketArn
-    case 'key':
-      return data.key.keyArn
-    case 'log':
-      return logGroup.logGroupArn
-  }
-}
+): Record<ResourceKind<statements.IamResource>, (path: string) => string> => ({
+  table: () => data.table.tableArn,
+  index: (name) => `${data.table.tableArn}/index/${name}`,
+  stream: () => data.table.tableStreamArn ?? '',
+  'lost-records': () => {
+    // Defined after the function, together with its event source.
+    const queue = () => stack.node.findChild(`${functionOfRole}-lost-records`) as Queue
+    return Lazy.string({ produce: () => queue().queueArn })
+  },
+  queue: (name) => queues.get(name as QueueName)?.queueArn ?? '',
+  schedules: (name) => {
+    const resourceName = `${schedules.group.ref}/${name}`
+    return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName })
+  },
+  'schedule-role': () => schedules.role.roleArn,
+  'sealing-key': () => data.sealingKey.secretArn,
+  function: (name) =>
+    stack.formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: functionName(name, stage.name),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  reports: (path) => (path ? data.reports.arnForObjects(path) : data.reports.bucketArn),
+  key: () => data.key.keyArn,
+  log: () => logGroup.logGroupArn,
+})

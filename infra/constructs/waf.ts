@@ -47,18 +47,18 @@ const WINDOW_SECONDS = 60
 export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
   if (stage.addressLimit !== undefined) return stage.addressLimit
   const column = stage.name === 'production' ? 'production' : 'sandbox'
-  const providerOperations = operationNames
+  const published = operationNames
     .map((name): Operation => operations[name])
     .filter(({ caller }) => caller === 'provider')
-  return (
-    2 * providerOperations.reduce((sum, { limit }) => sum + (limit.perCaller ?? limit)[column], 0)
-  )
+    .map(({ limit }) => (limit.perCaller ?? limit)[column])
+  return 2 * published.reduce((sum, limit) => sum + limit, 0)
 }
 
-const ADDRESS_LIMIT_BODY = 'address-limit'
+/** The name of the rule, its metric and its reply. */
+const ADDRESS_LIMIT = 'address-limit'
 
 const addressRule = (limit: number): CfnWebACL.RuleProperty => ({
-  name: 'address-limit',
+  name: ADDRESS_LIMIT,
   priority: 0,
   statement: {
     rateBasedStatement: { aggregateKeyType: 'IP', limit, evaluationWindowSec: WINDOW_SECONDS },
@@ -67,7 +67,7 @@ const addressRule = (limit: number): CfnWebACL.RuleProperty => ({
     block: {
       customResponse: {
         responseCode: 429,
-        customResponseBodyKey: ADDRESS_LIMIT_BODY,
+        customResponseBodyKey: ADDRESS_LIMIT,
         responseHeaders: Object.entries({
           ...replyHeaders,
           'Retry-After': String(WINDOW_SECONDS),
@@ -75,7 +75,7 @@ const addressRule = (limit: number): CfnWebACL.RuleProperty => ({
       },
     },
   },
-  visibilityConfig: visibility('address-limit'),
+  visibilityConfig: visibility(ADDRESS_LIMIT),
 })
 
 type ManagedGroup = keyof typeof managedGroups
@@ -111,7 +111,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     customResponseBodies: {
-      [ADDRESS_LIMIT_BODY]: {
+      [ADDRESS_LIMIT]: {
         contentType: 'APPLICATION_JSON',
         // A WAF response is static, so it has neither time nor request id.
         content: errorBody({ code: 1453, details }, { timestamp: null, requestId: null }),

@@ -22,13 +22,32 @@ const MINUTE = { statistic: 'Sum', minutes: 1 }
 const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
 
-/** Returns an alarm that fires when the service reports the metric at least once. */
-const reported = (name: string, metricName: MetricName, description: string): AlarmRow => ({
-  name,
-  description,
-  metric: (metrics) => metrics.service(metricName, HIGHEST),
-  threshold: 1,
-})
+/** Alarms that fire when the service reports a metric at least once. */
+const reported: Partial<Record<MetricName, string>> = {
+  LateCompletion:
+    'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
+  Contradiction:
+    'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
+  RefusedReport:
+    'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
+  RefundFailed:
+    'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
+  SettlementUnfinished:
+    'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
+  SettlementNotPaid: 'A due batch could not be paid: operator settlement process prints the reason',
+  SettlementFailed: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
+  ReconciliationDifferences: 'Reconciliation found differences: operator reconcile lists them',
+}
+
+/** The name of such an alarm is the metric's in kebab-case, such as `late-completion`. */
+const reportedRows = Object.entries(reported).map(
+  ([metricName, description]): AlarmRow => ({
+    name: metricName.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase(),
+    description,
+    metric: (metrics) => metrics.service(metricName as MetricName, HIGHEST),
+    threshold: 1,
+  }),
+)
 
 const rows: AlarmRow[] = [
   {
@@ -83,26 +102,6 @@ const rows: AlarmRow[] = [
     metric: (metrics) => metrics.service('WebhookFailingDays', HIGHEST),
     threshold: 3,
   },
-  reported(
-    'late-completion',
-    'LateCompletion',
-    'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
-  ),
-  reported(
-    'contradiction',
-    'Contradiction',
-    'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
-  ),
-  reported(
-    'refused-report',
-    'RefusedReport',
-    'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
-  ),
-  reported(
-    'refund-failed',
-    'RefundFailed',
-    'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
-  ),
   {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
@@ -126,26 +125,6 @@ const rows: AlarmRow[] = [
     metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
     threshold: 20,
   },
-  reported(
-    'settlement-unfinished',
-    'SettlementUnfinished',
-    'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
-  ),
-  reported(
-    'settlement-not-paid',
-    'SettlementNotPaid',
-    'A due batch could not be paid: operator settlement process prints the reason',
-  ),
-  reported(
-    'settlement-failed',
-    'SettlementFailed',
-    'A bank rejected a payout: fix the cause, then run operator settlement retry',
-  ),
-  reported(
-    'reconciliation-differences',
-    'ReconciliationDifferences',
-    'Reconciliation found differences: operator reconcile lists them',
-  ),
   {
     name: 'reconciliation-missing',
     description:
@@ -177,4 +156,8 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 ]
 
 /** @param dead names of the dead-letter queues */
-export const alarmRows = (dead: Iterable<string>) => [...rows, ...[...dead].flatMap(deadLetterRows)]
+export const alarmRows = (dead: Iterable<string>) => [
+  ...rows,
+  ...reportedRows,
+  ...[...dead].flatMap(deadLetterRows),
+]

@@ -1,14 +1,13 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionRow } from './functions.ts'
+import type { Stage } from './stages.ts'
 
-export type StageSettings = {
+export type StageSettings = Pick<
+  Stage,
+  'referencePrefix' | 'hasSandboxBank' | 'payoutsWaitForFunding' | 'approvals'
+> & {
   stage: string
-  referencePrefix: string
-  hasSandboxBank: boolean
-  payoutsWaitForFunding: boolean
-  /** Whether a second operator must approve some calls. */
-  approvals: boolean
   /** Hosts of the API; webhooks must not target them. */
   ownHosts: readonly string[]
 }
@@ -30,9 +29,9 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { items, sends = [], sealingKey, reports = [], journals = [], schedulesInto } = permissions
-  const { invokes = [] } = permissions
-  const waitsForFunding = settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
+  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
+  const { UpdateItem, sealingKey, schedulesInto } = permissions
+  const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
@@ -40,7 +39,7 @@ export const environmentOf = (
     ...(settings.hasSandboxBank && { SANDBOX_BANK: 'true' }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && { APPROVALS: 'true' }),
-    ...(items && { TABLE_NAME: addresses.tableName }),
+    TABLE_NAME: addresses.tableName,
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),

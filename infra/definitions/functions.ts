@@ -1,6 +1,6 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
-import { jobNames, jobRow } from './jobs.ts'
+import { isInStage, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
 import type { Permissions } from './permission-groups.ts'
 
 /** Describes a Lambda function; its name is the name of its file. */
@@ -47,3 +47,14 @@ export const functionRows: FunctionRow[] = [
     .map((name) => row('operator', name, operatorTimeouts[name])),
   ...jobNames.map((name) => row('jobs', name, jobRow(name).timeoutSeconds)),
 ]
+
+/** Returns the functions of a stage. They send only to its queues. */
+export const functionsOf = (stage: StageBanks): FunctionRow[] => {
+  const queues = queuesOf(stage).map(({ name }) => name)
+  return functionRows
+    .filter(({ name }) => isInStage(stage, name))
+    .map(({ permissions, ...row }) => {
+      const sends = permissions.sends?.filter((queue) => queues.includes(queue)) ?? []
+      return { ...row, permissions: { ...permissions, sends } }
+    })
+}

@@ -25,11 +25,10 @@ export const gatewayResponses = {
   INTEGRATION_FAILURE: { status: 503, code: 1503 },
   DEFAULT_4XX: { status: 400, code: 1400 },
   DEFAULT_5XX: { status: 500, code: 1500 },
-} as const satisfies Record<string, { status: number; code: ErrorCode; details?: string[] }>
-
-export type GatewayResponse = keyof typeof gatewayResponses
+} as const satisfies Record<string, GatewayResponseRow>
 
 type GatewayResponseRow = { status: number; code: ErrorCode; details?: readonly string[] }
+export type GatewayResponse = keyof typeof gatewayResponses
 
 /** Returns the row of a response type; a paused stage denies every request with 503/1503. */
 export const gatewayResponseOf = (
@@ -37,8 +36,6 @@ export const gatewayResponseOf = (
   { paused }: { paused?: boolean } = {},
 ): GatewayResponseRow =>
   paused && type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : gatewayResponses[type]
-
-type GatewayMeta = { timestamp: string | null; requestId: string | null }
 
 /** The gateway throttles by the second. */
 const THROTTLED_SECONDS = 1
@@ -50,15 +47,13 @@ export const gatewayHeaders = ({ status, code }: GatewayResponseRow): Record<str
   ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
 })
 
-type ErrorDetails = readonly string[] | Record<string, string | number>
-
 /**
  * Returns the body of an error that no function writes (docs/api.md#errors).
  * @param meta time and request id, or the gateway's variables for them
  */
 export const errorBody = (
-  { code, details }: { code: ErrorCode; details?: ErrorDetails },
-  { timestamp, requestId }: GatewayMeta,
+  { code, details }: { code: ErrorCode; details?: object },
+  { timestamp, requestId }: { timestamp: string | null; requestId: string | null },
 ): string => {
   const { message, category, severity } = errors[code]
   return JSON.stringify({

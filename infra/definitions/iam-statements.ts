@@ -1,7 +1,7 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import type { IndexName, ItemAction, Permissions } from './permission-groups.ts'
+import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
@@ -44,58 +44,66 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
 export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
-): IamStatement[] => [
-  ...itemStatements(permissions),
-  ...Object.entries(permissions.lists ?? {}).map(([index, keys]) => ({
-    actions: ['dynamodb:Query'],
-    resource: `index/${index as IndexName}` as const,
-    keys,
-  })),
-  ...(permissions.sends ?? []).map((queue) => ({
-    actions: ['sqs:SendMessage'],
-    resource: `queue/${queue}` as const,
-  })),
-  // Shortens the visibility timeout of a failed message.
-  ...consumedQueues(name).map((queue) => ({
-    actions: ['sqs:ChangeMessageVisibility'],
-    resource: `queue/${queue}` as const,
-  })),
-  ...scheduleStatements(permissions),
-  ...sealingKeyStatements(permissions),
-  ...reportStatements(permissions),
-  ...(permissions.invokes ?? []).map((name) => ({
-    actions: ['lambda:InvokeFunction'],
-    resource: `function/${name}` as const,
-  })),
-]
+): IamStatement[] => {
+  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
+  return [
+    ...itemStatements(permissions),
+    ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
+      ...allow(['dynamodb:Query'], `index/${index}`),
+      keys,
+    })),
+    ...sends.map((queue) => allow(['sqs:SendMessage'], `queue/${queue}`)),
+    // Shortens the visibility timeout of a failed message.
+    ...consumedQueues(name).map((queue) =>
+      allow(['sqs:ChangeMessageVisibility'], `queue/${queue}`),
+    ),
+    ...(permissions.schedulesInto ? scheduleStatements : []),
+    ...(permissions.sealingKey ? [allow(['secretsmanager:GetSecretValue'], 'sealing-key')] : []),
+    // Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well.
+    ...reports.map((access) =>
+      access === 'generation'
+        ? allow(['s3:GetObject', 's3:PutObject'], 'reports/restores/generation.json')
+        : allow(objectActions[access], 'reports/settlements/*/STL-*'),
+    ),
+    ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
+    ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
+  ]
+}
 
 /** Returns the statements for calls by AWS on the function's behalf: polling, logs, decryption. */
 export const platformStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
-): IamStatement[] => [
-  { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resource: 'log' },
-  ...consumedQueues(name).map((queue) => ({
-    actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-    resource: `queue/${queue}` as const,
-  })),
-  ...(readsStream(name) ? streamStatements : []),
-  ...encryptionStatements(permissions),
-  ...listStatements(permissions),
-]
-
-const encryptionStatements = ({
-  items,
-  reports = [],
-  journals = [],
-  sealingKey,
-}: Permissions): IamStatement[] => {
+): IamStatement[] => {
+  const { reports = [], journals = [], sealingKey } = permissions
   const via = [
-    ...(items ? ['dynamodb'] : []),
+    'dynamodb',
     ...(reports.length + journals.length > 0 ? ['s3'] : []),
     ...(sealingKey ? ['secretsmanager'] : []),
   ]
-  return via.length > 0 ? [{ actions: KEY_ACTIONS, resource: 'key', via }] : []
+  return [
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
+    ...consumedQueues(name).map((queue) =>
+      allow(
+        ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+        `queue/${queue}`,
+      ),
+    ),
+    ...(readsStream(name) ? streamStatements : []),
+    { ...allow(KEY_ACTIONS, 'key'), via },
+    // Lets S3 answer 404 for the generation, which does not exist before the first restore.
+    ...(reports.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
+  ]
+}
+
+const allow = (actions: readonly string[], resource: IamResource): IamStatement => ({
+  actions,
+  resource,
+})
+
+const objectActions = {
+  read: ['s3:GetObject'],
+  write: ['s3:PutObject', 's3:AbortMultipartUpload'],
 }
 
 const KEY_ACTIONS = [
@@ -105,6 +113,24 @@ const KEY_ACTIONS = [
   'kms:GenerateDataKey',
   'kms:ReEncryptFrom',
   'kms:ReEncryptTo',
+]
+
+const STREAM_ACTIONS = [
+  'dynamodb:DescribeStream',
+  'dynamodb:GetRecords',
+  'dynamodb:GetShardIterator',
+  'dynamodb:ListStreams',
+]
+
+const streamStatements = [
+  allow(STREAM_ACTIONS, 'stream'),
+  allow(['sqs:SendMessage'], 'lost-records'),
+]
+
+/** Scheduler assumes the role to send the message. */
+const scheduleStatements = [
+  allow(['scheduler:CreateSchedule'], 'schedules/*'),
+  { ...allow(['iam:PassRole'], 'schedule-role'), passedTo: 'scheduler.amazonaws.com' },
 ]
 
 const isJob = (name: FunctionName): name is JobName => name in jobs
@@ -117,24 +143,14 @@ const consumedQueues = (name: FunctionName): readonly QueueName[] => {
   return 'queues' in from ? from.queues : []
 }
 
-const streamStatements: IamStatement[] = [
-  {
-    actions: [
-      'dynamodb:DescribeStream',
-      'dynamodb:GetRecords',
-      'dynamodb:GetShardIterator',
-      'dynamodb:ListStreams',
-    ],
-    resource: 'stream',
-  },
-  { actions: ['sqs:SendMessage'], resource: 'lost-records' },
-]
+/** Returns the lists of keys in a row that have one of the names. */
+const listsNamed = <N extends string>(names: readonly N[], permissions: Permissions) =>
+  Object.entries(permissions).filter(([name]) => names.includes(name as N)) as [N, string[]][]
 
 /** Merges actions on the same keys into one statement, because the size of a policy is limited. */
-const itemStatements = ({ items = {} }: Permissions): IamStatement[] => {
-  const byKeys = Map.groupBy(
-    Object.entries(items) as [ItemAction, readonly string[]][],
-    ([, keys]) => keys.toSorted().join(),
+const itemStatements = (permissions: Permissions): IamStatement[] => {
+  const byKeys = Map.groupBy(listsNamed(itemActions, permissions), ([, keys]) =>
+    keys.toSorted().join(),
   )
   return [...byKeys.values()].map((entries) => ({
     actions: entries.map(([action]) => `dynamodb:${action}`),
@@ -142,47 +158,6 @@ const itemStatements = ({ items = {} }: Permissions): IamStatement[] => {
     keys: entries[0]?.[1] ?? [],
   }))
 }
-
-const scheduleStatements = ({ schedulesInto }: Permissions): IamStatement[] =>
-  schedulesInto
-    ? [
-        { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' },
-        // Scheduler assumes this role to send the message.
-        {
-          actions: ['iam:PassRole'],
-          resource: 'schedule-role',
-          passedTo: 'scheduler.amazonaws.com',
-        },
-      ]
-    : []
-
-const sealingKeyStatements = ({ sealingKey }: Permissions): IamStatement[] =>
-  sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
-
-/** Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well. */
-const reportStatements = ({ reports = [], journals = [] }: Permissions): IamStatement[] => [
-  ...reports.map((access) => ({
-    actions: reportActions[access],
-    resource:
-      access === 'generation'
-        ? ('reports/restores/generation.json' as const)
-        : ('reports/settlements/*/STL-*' as const),
-  })),
-  ...journals.map((access) => ({
-    actions: reportActions[access],
-    resource: 'reports/ledger/*' as const,
-  })),
-]
-
-const reportActions = {
-  read: ['s3:GetObject'],
-  write: ['s3:PutObject', 's3:AbortMultipartUpload'],
-  generation: ['s3:GetObject', 's3:PutObject'],
-} as const
-
-/** Lets S3 answer 404 for the generation, which does not exist before the first restore. */
-const listStatements = ({ reports = [] }: Permissions): IamStatement[] =>
-  reports.includes('generation') ? [{ actions: ['s3:ListBucket'], resource: 'reports' }] : []
 
 /** A single action on a resource or on the items of one partition key. */
 export type Permission = { action: string; resource: string; key?: string }

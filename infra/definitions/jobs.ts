@@ -92,6 +92,14 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
+export type StageBanks = { hasSandboxBank: boolean }
+
+/** A stage without a sandbox bank lacks one job. */
+export const isInStage = ({ hasSandboxBank }: StageBanks, name: string): boolean =>
+  hasSandboxBank || name !== 'report-sandbox-outcome'
+
+export const jobsOf = (stage: StageBanks) => jobNames.filter((name) => isInStage(stage, name))
+
 export const recurring = jobNames.flatMap((name) => {
   const { from, every = [] } = jobRow(name)
   const [queue] = 'queues' in from ? from.queues : []
@@ -111,7 +119,7 @@ export type QueueRow = {
 
 const DAY_SECONDS = 86_400
 
-export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
+const queuesOfJob = (job: JobName): QueueRow[] => {
   const { from, timeoutSeconds, every } = jobRow(job)
   if (!('queues' in from)) return []
   const isEachMinute = every?.includes('rate(1 minute)')
@@ -125,6 +133,9 @@ export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
     // About eight minutes of retries, so that a short outage leaves no dead letters.
     maxReceiveCount: isEachMinute ? 3 : 12,
   }))
-})
+}
+
+export const queueRows = jobNames.flatMap(queuesOfJob)
+export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob)
 
 export const deadLetters = (queue: QueueName): string => `${queue}-dead-letters`

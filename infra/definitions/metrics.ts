@@ -47,13 +47,8 @@ export const metricsOf = (sources: MetricSources) => {
       metric('AWS/ApiGateway', name, gateway, over),
     /** Milliseconds from the arrival of a charge at the gateway to the reply. */
     chargeLatency: (over: Aggregation) => {
-      const { path, method } = operations.charge
-      return metric(
-        'AWS/ApiGateway',
-        'Latency',
-        { ...gateway, Resource: path, Method: method },
-        over,
-      )
+      const { path: Resource, method: Method } = operations.charge
+      return metric('AWS/ApiGateway', 'Latency', { ...gateway, Resource, Method }, over)
     },
     droppedInvocations: () =>
       new cloudwatch.MathExpression({

@@ -1,30 +1,27 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as awsLambda from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import type { QueueName } from '../../shared/queues/messages.ts'
 import { bundleFolder } from '../bundles/build.ts'
 import { defineAlarms } from '../constructs/alarm-topic.ts'
 import { defineApi, defineRoutes } from '../constructs/api.ts'
 import { defineCustomDomain, ownHost } from '../constructs/custom-domain.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
-import { defineRole } from '../constructs/execution-role.ts'
+import { defineRole, type FunctionResources } from '../constructs/execution-role.ts'
 import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
 import { defineLog } from '../constructs/log-group.ts'
-import { defineSchedules, type Schedules } from '../constructs/schedules.ts'
+import { defineSchedules } from '../constructs/schedules.ts'
 import { defineLostRecords, defineQueues, queueNamed } from '../constructs/sqs-queues.ts'
 import { defineWaf } from '../constructs/waf.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { environmentOf } from '../definitions/environment.ts'
 import { functionName } from '../definitions/function-name.ts'
-import { type FunctionRow, UNMATCHED } from '../definitions/functions.ts'
-import { deadLetters, jobRow } from '../definitions/jobs.ts'
+import { type FunctionRow, functionsOf, UNMATCHED } from '../definitions/functions.ts'
+import { deadLetters, jobRow, jobsOf, queuesOf } from '../definitions/jobs.ts'
 import { metricsOf } from '../definitions/metrics.ts'
-import { functionsOf, jobsOf, queuesOf } from '../definitions/stage-resources.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
 
@@ -46,9 +43,10 @@ export class ServiceStack extends Stack {
     const queues = defineQueues(this, queuesOf(stage))
     const schedules = defineSchedules(this, queues.work, stage)
     const api = defineApi(this, stage)
-    const resources = { stage, data, queues: queues.work, schedules, api }
+    const resources = { stage, data, queues: queues.work, schedules }
+    const host = ownHost(this, stage.domain, api)
     const functions = new Map(
-      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, resources)]),
+      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, host, resources)]),
     )
     const lostRecords = this.#defineEventSources(functions, resources)
     defineRoutes(api, functions)
@@ -71,8 +69,8 @@ export class ServiceStack extends Stack {
     defineDashboard(this, stage, [...queues.work.keys()], metrics)
   }
 
-  #defineFunction(row: FunctionRow, resources: FunctionResources): awsLambda.Function {
-    const { stage, data, queues, schedules, api } = resources
+  #defineFunction(row: FunctionRow, host: string, resources: FunctionResources) {
+    const { stage, data, queues, schedules } = resources
     const logGroup = defineLog(this, `${row.name}-log`, stage)
     return new awsLambda.Function(this, row.name, {
       functionName: functionName(row.name, stage.name),
@@ -83,12 +81,12 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       logGroup,
-      role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
+      role: defineRole(this, row, { ...resources, logGroup }),
       ...reservation(row, stage),
       ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),
       environment: environmentOf(
         row,
-        { ...stage, stage: stage.name, ownHosts: [ownHost(this, stage.domain, api)] },
+        { ...stage, stage: stage.name, ownHosts: [host] },
         {
           tableName: data.table.tableName,
           queueUrl: (name) => queueNamed(queues, name).queueUrl,
@@ -162,14 +160,6 @@ const streamSource = (
       }),
     ],
   })
-
-type FunctionResources = {
-  stage: Stage
-  data: DataStack
-  queues: ReadonlyMap<QueueName, Queue>
-  schedules: Schedules
-  api: RestApi
-}
 
 /** Returns the reserved concurrency of a function behind the gateway; it is also its maximum. */
 const reservation = ({ name }: FunctionRow, { reserved }: Stage) => {

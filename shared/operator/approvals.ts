@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/defined.ts'
 import * as domain from '../domain/operator/approval.ts'
-import type { Fields } from '../domain/operator/change.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
@@ -12,8 +11,8 @@ import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
-/** The operator, the time and the record id of a step. */
-type ApprovalStep = Pick<Recording, 'id' | 'at' | 'by'>
+/** The record of a request or decision, without the request. */
+type ApprovalStep = Omit<Recording, 'target'>
 
 export const approvalView = (approval: domain.Approval, at: Date) => ({
   id: approval.id,
@@ -32,18 +31,9 @@ export const approvalView = (approval: domain.Approval, at: Date) => ({
   refusal: approval.refusal ?? null,
 })
 
-const recordOf = (
-  step: ApprovalStep,
-  verb: string,
-  { id, options }: domain.Approval,
-  [previous, next]: [Fields, Fields],
-) => {
-  const { provider, bank } = options
-  const owner = defined({
-    provider: provider as ProviderId | undefined,
-    bank: bank as BankIdentifier | undefined,
-  })
-  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, previous, next)
+const recordingOf = (step: ApprovalStep, { id, options }: domain.Approval): Recording => {
+  const { provider, bank } = options as { provider?: ProviderId; bank?: BankIdentifier }
+  return { ...step, ...defined({ provider, bank }), target: id }
 }
 
 const SEALED = '-'
@@ -74,42 +64,33 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first] ?? '',
     options,
-    ...(Object.keys(secrets).length > 0
-      ? { secrets: await store.sealSecrets(id, secrets, runtime) }
-      : {}),
+    ...(Object.keys(secrets).length > 0 && {
+      secrets: await store.sealSecrets(id, secrets, runtime),
+    }),
     decision: 'pending',
     requestedBy: step.by,
     requestedAt: step.at,
     expiresAt: domain.expiryOf(step.at),
   }
   const request = `${name} ${call.verb} ${approval.target}`
-  await store.putApproval(
-    approval,
-    recordOf(step, 'request', approval, [{}, { status: 'pending', request }]),
-    runtime,
-  )
+  const recording = recordingOf({ ...step, noun: 'approval', verb: 'request' }, approval)
+  const record = changeWrites(recording, {}, { status: 'pending', request })
+  await store.putApproval(approval, record, runtime)
   return { approval: approvalView(approval, step.at) }
 }
 
 /** Grants or denies a pending request. Returns false if it is already decided or expired. */
 export const decide = (
   approval: domain.Approval,
-  {
-    verb,
-    ...decision
-  }: { verb: string } & Pick<Parameters<typeof store.decideApproval>[1], 'decision' | 'reason'>,
+  { decision, reason }: { decision: 'granted' | 'denied'; reason?: string | undefined },
   step: ApprovalStep,
   runtime: Runtime,
-): Promise<boolean> =>
-  store.decideApproval(
-    approval.id,
-    { ...decision, by: step.by, at: step.at },
-    recordOf(step, verb, approval, [
-      { status: 'pending' },
-      { status: decision.decision, reason: decision.reason },
-    ]),
-    runtime,
-  )
+): Promise<boolean> => {
+  const { by, at } = step
+  const fields = { status: decision, reason }
+  const record = changeWrites(recordingOf(step, approval), { status: 'pending' }, fields)
+  return store.decideApproval(approval.id, { decision, reason, by, at }, record, runtime)
+}
 
 /** @param until the end of this worker's Lambda timeout; another worker may claim the call then */
 export const claimGranted = async (

@@ -38,6 +38,12 @@ type Actions<N extends Noun> = {
 
 export const noSuch = (object: string) => new Refusal(1404, { details: `no such ${object}` })
 
+/** Returns the object that a change starts from: the new one of `create`, else the stored one. */
+export const objectToChange = <T>(kind: string, stored: T | undefined, created: T | undefined) => {
+  if (created && stored) return new Refusal(1409, { details: `this ${kind} already exists` })
+  return created ?? stored ?? noSuch(kind)
+}
+
 /** An ARN or a local user. Other text is neither stored nor logged. */
 const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 
@@ -46,13 +52,6 @@ type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
 
 /** The time of a call without Lambda's own limit. */
 const CALL_MAX_MS = 60_000
-
-type CallResult = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorReply }
-
-const refused = (error: string): CallResult => ({ outcome: 'refused', reply: { error } })
-
-const replyOf = (outcome: CallResult['outcome'], result: unknown): CallResult =>
-  result instanceof Refusal ? refused(explain(result)) : { outcome, reply: { result } }
 
 /**
  * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
@@ -66,31 +65,30 @@ export const operatorHandler =
       return typeof action === 'function' ? { run: action, check: undefined } : action
     }
 
-    const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+    const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
       const parsed = parseCall(noun, call)
-      if ('error' in parsed) return refused(parsed.error)
-      return replyOf('done', await actionOf(call.verb)?.run(parsed.options, author, runtime))
+      if (parsed instanceof Refusal) return parsed
+      return actionOf(call.verb)?.run(parsed.options, author, runtime)
     }
 
     /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
-    const request = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+    const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
       const parsed = parseCall(noun, call)
-      if ('error' in parsed) return refused(parsed.error)
+      if (parsed instanceof Refusal) return parsed
       const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
       const checked = await check?.(parsed.options, author, runtime)
-      if (checked instanceof Refusal) return refused(explain(checked))
-      return replyOf('requested', await requestApproval(noun, call, author, runtime))
+      return checked instanceof Refusal ? checked : requestApproval(noun, call, author, runtime)
     }
 
-    const runGranted = async (approval: string, author: Author, until: Date) => {
+    const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
       const granted = await claimGranted(noun.name, approval, author, until, runtime)
-      if (granted instanceof Refusal) return refused(explain(granted))
+      if (granted instanceof Refusal) return granted
       const { verb, options, requestedBy, finish, release } = granted
       const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
       try {
-        const done = await perform({ verb, options }, authors)
-        await finish(runtime.now(), 'error' in done.reply ? done.reply.error : undefined)
-        return done
+        const result = await perform({ verb, options }, authors)
+        await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
+        return result
       } catch (error) {
         // A claim that cannot be released expires.
         await release().catch(() => false)
@@ -98,14 +96,16 @@ export const operatorHandler =
       }
     }
 
-    const dispatch = (call: OperatorCall, author: Author, context?: LambdaContext) => {
+    const dispatch = async (call: OperatorCall, author: Author, context?: LambdaContext) => {
       if (call.approval !== undefined) {
         const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
-        return runGranted(call.approval, author, new Date(author.at.getTime() + remaining))
+        const until = new Date(author.at.getTime() + remaining)
+        return { outcome: 'done', result: await runGranted(call.approval, author, until) }
       }
       const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
-      const isRequest = environment.approvals && verb && needsApproval(verb, call.options ?? {})
-      return isRequest ? request(call, author) : perform(call, author)
+      return environment.approvals && verb && needsApproval(verb, call.options ?? {})
+        ? { outcome: 'requested', result: await request(call, author) }
+        : { outcome: 'done', result: await perform(call, author) }
     }
 
     return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
@@ -120,9 +120,10 @@ export const operatorHandler =
       const id = runtime.newId()
       const author = { id, at: runtime.now(), by, noun: noun.name, verb: call.verb }
       try {
-        const { outcome, reply } = await dispatch(call, author, context)
-        log.info('operator', { ...ids, outcome })
-        return reply
+        const { outcome, result } = await dispatch(call, author, context)
+        const isRefused = result instanceof Refusal
+        log.info('operator', { ...ids, outcome: isRefused ? 'refused' : outcome })
+        return isRefused ? { error: explain(result) } : { result }
       } catch (error) {
         log.error('fault', { ...ids, error: error as Error })
         // Lambda logs the thrown error unchanged.

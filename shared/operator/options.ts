@@ -3,8 +3,8 @@ import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { oneOf } from '../domain/text.ts'
-import { DAY_SECONDS } from '../domain/time.ts'
+import { oneOf, text } from '../domain/text.ts'
+import { DAY_SECONDS, Day } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
 /** Returns a strict schema of options with our messages for unknown and missing ones. */
@@ -19,10 +19,19 @@ type TextSchema = v.GenericSchema<string, unknown>
 export const option = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
   v.pipe(schema, v.title(value), v.description(meaning))
 
+/** Returns an option that a call may omit. */
+export const optional = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
+  v.optional(option(value, meaning, schema))
+
 export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },
 ) => option(words.join('|'), meaning, oneOf(words))
+
+export const optionalWord = <const T extends readonly [string, ...string[]]>(
+  meaning: string,
+  words: { options: T },
+) => v.optional(oneOfWords(meaning, words))
 
 export const money = v.pipe(
   v.string(),
@@ -52,6 +61,11 @@ const or = <const W extends string>(word: W) => {
 
 /** `none` removes a setting. The schema parses any other text. */
 export const orNothing = or('none')
+
+/** Returns the option of a setting that `none` removes. */
+export const clearable = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
+  optional(`${value}|none`, meaning, orNothing(schema))
+
 /** `default` removes an override. The schema parses any other text. */
 export const orDefault = or('default')
 
@@ -73,16 +87,14 @@ export const updatedOr = <T>(previous: T | undefined, option: T | null | undefin
 /** The overlap of a replaced secret: a day by default, at most a week. */
 export const SECRET_OVERLAP_SECONDS = { default: DAY_SECONDS, min: 0, max: 604_800 }
 
-export const graceSeconds = v.optional(
-  option(
-    'SECONDS',
-    'overlap in which the old secret stays valid, 0-604800 (default 86400)',
-    wholeNumber(SECRET_OVERLAP_SECONDS),
-  ),
+export const graceSeconds = optional(
+  'SECONDS',
+  'overlap in which the old secret stays valid, 0-604800 (default 86400)',
+  wholeNumber(SECRET_OVERLAP_SECONDS),
 )
 
 /** Returns an option that is read from standard input: other users can see arguments. */
-export const secretOption = <const S extends TextSchema>(meaning: string, schema: S) =>
+export const secret = <const S extends TextSchema>(meaning: string, schema: S) =>
   v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
 
 /** Parses 16 to 200 printable ASCII characters without blanks. */
@@ -99,5 +111,8 @@ export const newest = v.optional(
   String(NEWEST.default),
 )
 
-export const providerOption = option('ID', 'provider id, such as demo', ProviderId)
-export const bankOption = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
+export const provider = option('ID', 'provider id, such as demo', ProviderId)
+export const bank = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
+export const owner = { provider: v.optional(provider), bank: v.optional(bank) }
+export const day = (meaning: string) => option('YYYY-MM-DD', meaning, Day)
+export const reason = (meaning: string) => option('TEXT', meaning, text({ max: 200 }))

@@ -1,40 +1,11 @@
 import * as v from 'valibot'
-import { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/defined.ts'
 import { pesewas } from '../domain/money.ts'
-import { type Provider, SettlementAccount } from '../domain/providers/provider.ts'
+import type { Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
-
-export const feeOptions = {
-  'fee-basis-points': v.optional(
-    option(
-      'N|none',
-      'fee in hundredths of a percent',
-      orNothing(wholeNumber({ min: 0, max: 10_000 })),
-    ),
-  ),
-  'fee-fixed': v.optional(
-    option('AMOUNT|none', 'fixed amount added to each fee', orNothing(money)),
-  ),
-  'fee-minimum': v.optional(option('AMOUNT|none', 'minimum fee of a debit', orNothing(money))),
-  'fee-maximum': v.optional(option('AMOUNT|none', 'maximum fee of a debit', orNothing(money))),
-}
-
-export const settlementOptions = {
-  'settlement-bank': v.optional(option('BANK', 'bank that receives payouts', BankIdentifier)),
-  'settlement-account': v.optional(
-    option(
-      'DIGITS|none',
-      'account that receives payouts; bank, account and name are required together',
-      orNothing(SettlementAccount.entries.accountNumber),
-    ),
-  ),
-  'settlement-name': v.optional(
-    option('NAME', 'name of the account holder', SettlementAccount.entries.accountName),
-  ),
-}
+import { type feeOptions, settlementOptions } from './nouns/providers.ts'
+import { updatedOr } from './options.ts'
 
 type OptionValues<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>
 

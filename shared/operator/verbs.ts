@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal, unlessRefused } from '../domain/refusal.ts'
 import { parseInput } from '../domain/validation.ts'
 
 /** A call of the operator command, with its options as typed. IAM authorizes the caller. */
@@ -45,11 +45,13 @@ export const secretsOf = ({ options }: Verb): string[] =>
 export const parseCall = (
   { verbs }: Noun,
   { verb, options }: OperatorCall,
-): { options: unknown } | { error: string } => {
+): { options: unknown } | Refusal => {
   const definition = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-  if (!definition) return { error: `unknown verb; there are: ${Object.keys(verbs).join(', ')}` }
-  const parsed = parseInput(definition.options, options)
-  return parsed instanceof Refusal ? { error: explain(parsed) } : { options: parsed }
+  if (!definition) {
+    const details = `unknown verb; there are: ${Object.keys(verbs).join(', ')}`
+    return new Refusal(1400, { details })
+  }
+  return unlessRefused(parseInput(definition.options, options), (options) => ({ options }))
 }
 
 export const explain = ({ error, details }: Refusal): string => {

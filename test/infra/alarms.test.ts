@@ -1,7 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
-import { deadLetters } from '../../infra/definitions/jobs.ts'
-import { jobsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
+import { deadLetters, jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
 import { rowsOf } from '../support/rows.ts'

@@ -11,7 +11,6 @@ import {
   buildBundles,
   bundleFile,
   everyFunction,
-  lean,
   opensRequestSecrets,
   sealingFile,
 } from '../../infra/bundles/build.ts'
@@ -56,7 +55,7 @@ beforeAll(async () => {
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = endpoint
   process.env.AWS_ENDPOINT_URL_LAMBDA = service.sandbox().address
   folder = await mkdtemp(join(tmpdir(), 'bundles-'))
-  metafile = await buildBundles({ ...everyFunction, ...modules }, lean, folder)
+  metafile = await buildBundles({ ...everyFunction, ...modules }, folder)
 })
 afterAll(async () => {
   server.close()
@@ -158,7 +157,7 @@ describe('the files', () => {
 
   test('are the same bytes in each build: a charge within 265 kB', async () => {
     const again = join(folder, 'again')
-    await buildBundles({ charge: everyFunction.charge ?? '' }, lean, again)
+    await buildBundles({ charge: everyFunction.charge ?? '' }, again)
     const files = [folder, again].map((path) => readFile(bundleFile('charge', path)))
     const [first, second] = await Promise.all(files)
     expect(first?.equals(second ?? Buffer.alloc(0))).toBe(true)

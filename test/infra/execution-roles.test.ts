@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { functionsOf } from '../../infra/definitions/functions.ts'
 import {
   codeStatements,
   formatPermission,
@@ -7,7 +8,6 @@ import {
   wildcardReasons,
 } from '../../infra/definitions/iam-statements.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
-import { functionsOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { messages } from '../../shared/queues/messages.ts'

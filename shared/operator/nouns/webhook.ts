@@ -1,14 +1,6 @@
 import * as v from 'valibot'
 import { oneOf } from '../../domain/text.ts'
-import {
-  eventList,
-  graceSeconds,
-  option,
-  options,
-  orNothing,
-  providerOption,
-  wholeNumber,
-} from '../options.ts'
+import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 /** Read and connect timeouts of one attempt (docs/api.md#webhook-settings). */
@@ -20,42 +12,34 @@ const variant = <Usual extends string, Other extends string>(
   meaning: string,
   usual: Usual,
   other: Other,
-) =>
-  v.optional(
-    option(
-      `${usual}|${other}`,
-      meaning,
-      v.pipe(
-        oneOf([usual, other]),
-        v.transform((value) => (value === usual ? null : other)),
-      ),
-    ),
+) => {
+  const schema = v.pipe(
+    oneOf([usual, other]),
+    v.transform((value) => (value === usual ? null : other)),
   )
+  return o.optional(`${usual}|${other}`, meaning, schema)
+}
 
 const settings = {
-  url: option('URL', 'target of the events', v.string()),
-  events: v.optional(
-    option('EVENTS|none', 'only these event types, as EVENT,EVENT', orNothing(eventList)),
+  url: o.option('URL', 'target of the events', v.string()),
+  events: o.clearable('EVENTS', 'only these event types, as EVENT,EVENT', o.eventList),
+  'max-attempts': o.clearable('N', 'total attempts, 1-10', o.wholeNumber({ min: 1, max: 10 })),
+  timeout: o.optional(
+    'SECONDS',
+    'response timeout, 10-60 (default 30)',
+    o.wholeNumber(TIMEOUT_SECONDS),
   ),
-  'max-attempts': v.optional(
-    option('N|none', 'total attempts, 1-10', orNothing(wholeNumber({ min: 1, max: 10 }))),
-  ),
-  timeout: v.optional(
-    option('SECONDS', 'response timeout, 10-60 (default 30)', wholeNumber(TIMEOUT_SECONDS)),
-  ),
-  'connection-timeout': v.optional(
-    option(
-      'SECONDS',
-      'connection timeout, 5-30 (default 10)',
-      wholeNumber(CONNECTION_TIMEOUT_SECONDS),
-    ),
+  'connection-timeout': o.optional(
+    'SECONDS',
+    'connection timeout, 5-30 (default 10)',
+    o.wholeNumber(CONNECTION_TIMEOUT_SECONDS),
   ),
   'signature-prefix': variant('prefix of the signature', 'none', 'sha256'),
   payload: variant('contents of an event', 'full', 'reduced'),
   'event-names': variant('prefix of event names', 'transaction', 'debit_request'),
 }
 
-const target = options({ provider: providerOption })
+const target = o.options({ provider: o.provider })
 
 export const webhook = {
   name: 'webhook',
@@ -63,17 +47,14 @@ export const webhook = {
   verbs: {
     set: {
       summary: 'creates a webhook or changes the given settings; prints its signing secret',
-      options: options({ provider: providerOption, ...settings }),
+      options: o.options({ provider: o.provider, ...settings }),
     },
     show: { summary: 'shows settings and health, without the secret', options: target },
-    list: { summary: 'lists the webhooks of all providers', options: options({}) },
+    list: { summary: 'lists the webhooks of all providers', options: o.options({}) },
     enable: { summary: 're-enables a disabled webhook', options: target },
     'rotate-secret': {
       summary: 'prints a new secret; the old one also signs until the overlap ends',
-      options: options({
-        provider: providerOption,
-        'grace-seconds': graceSeconds,
-      }),
+      options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
     },
     remove: { summary: 'removes a webhook: events are no longer delivered', options: target },
   },

@@ -1,0 +1,130 @@
+import * as v from 'valibot'
+import { BankReference } from '../../domain/debits/bank-update.ts'
+import { Uuid } from '../../domain/ids.ts'
+import { CURRENCY } from '../../domain/money.ts'
+import { BatchId } from '../../domain/settlement/batch.ts'
+import { reportFormats } from '../../domain/settlement/list-query.ts'
+import { text } from '../../domain/text.ts'
+import * as o from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const batch = o.option('ID', 'batch id, such as STL-20261122-6NN1EZ', BatchId)
+const target = o.options({ batch })
+
+const format = v.optional(
+  o.oneOfWords('output format (default json)', { options: reportFormats }),
+  'json',
+)
+
+export const settlement = {
+  name: 'settlement',
+  summary: 'settlement batches and payouts',
+  verbs: {
+    run: {
+      summary: 'runs the settlement of a day: builds its batches and pays due batches',
+      options: o.options({
+        date: o.day('UTC day of the run'),
+        provider: v.optional(o.provider),
+        currency: v.optional(o.option(CURRENCY, 'currency', v.string()), CURRENCY),
+      }),
+    },
+    list: {
+      summary: 'lists the batches of a provider, newest first',
+      options: o.options({ provider: o.provider, limit: o.newest }),
+    },
+    show: { summary: 'shows a batch', options: target },
+    report: {
+      summary: 'prints the lines of a batch as the provider reads them',
+      options: o.options({ batch, format }),
+    },
+    process: { summary: 'pays a batch immediately, also before its day', options: target },
+    complete: {
+      summary: 'records a payout that a bank reported outside the API; pays nothing',
+      options: o.options({
+        batch,
+        'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
+        reason: o.reason('reason and source'),
+      }),
+      approval: 'always',
+    },
+    retry: {
+      summary: 'pays a batch again after its bank rejected the payout',
+      options: target,
+      approval: 'always',
+    },
+  },
+} as const satisfies Noun
+
+const Cursor = v.object({
+  provider: v.string(),
+  status: v.string(),
+  after: v.nullable(v.pipe(v.string(), v.maxLength(100))),
+})
+
+/** The command requests the bank's debits in pages, then those of uuids that no page contains. */
+export const StatementRequest = v.union([
+  v.object({ cursor: v.nullable(Cursor) }),
+  v.object({ uuids: v.pipe(v.array(Uuid), v.maxLength(5_000)) }),
+])
+export type StatementRequest = v.InferOutput<typeof StatementRequest>
+
+const date = o.day('UTC day')
+
+export const reconciliation = {
+  name: 'reconciliation',
+  summary: 'consistency checks of the table, and comparison with bank statements',
+  verbs: {
+    run: {
+      summary: 'checks a day and prints the differences; changes nothing',
+      options: o.options({ date }),
+    },
+    statement: {
+      summary: 'compares a bank statement with the debits completed on a day; changes nothing',
+      options: o.options({
+        bank: o.bank,
+        statement: o.option(
+          'FILE',
+          'CSV file with uuid or bank_reference, amount, currency, completed_at; -: standard input',
+          v.string(),
+        ),
+        date,
+      }),
+    },
+  },
+} as const satisfies Noun
+
+export const ledger = {
+  name: 'ledger',
+  summary: 'double-entry journal, derived from debits, batches, refunds and funding',
+  verbs: {
+    show: {
+      summary: 'prints the entries of a day and the balances of its accounts',
+      options: o.options({ date, format }),
+    },
+  },
+} as const satisfies Noun
+
+const amount = v.pipe(
+  o.money,
+  v.check((pesewas) => pesewas > 0, 'must be above zero'),
+)
+
+export const funding = {
+  name: 'funding',
+  summary: 'remittances of banks to the service',
+  verbs: {
+    record: {
+      summary: 'records a remittance; a repeated reference changes nothing',
+      options: o.options({
+        bank: o.bank,
+        amount: o.option('AMOUNT', 'amount, such as 5000.00', amount),
+        reference: o.option('TEXT', 'the bank’s reference of the remittance', text({ max: 100 })),
+        date: o.day('UTC day on which the cash arrived'),
+      }),
+    },
+    list: {
+      summary: 'lists remittances, newest day first',
+      options: o.options({ bank: v.optional(o.bank), limit: o.newest }),
+    },
+  },
+} as const satisfies Noun

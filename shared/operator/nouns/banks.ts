@@ -1,0 +1,106 @@
+import * as v from 'valibot'
+import { Bank, ConnectorName, CustomerAccount } from '../../domain/banks/bank.ts'
+import { PhoneNumber } from '../../domain/phone.ts'
+import { text } from '../../domain/text.ts'
+import * as o from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const name = o.option('NAME', 'display name', text({ max: 100 }))
+
+/** The connection decides who receives account numbers and who reports outcomes. */
+const connection = {
+  connector: o.optionalWord('connector (default: unchanged)', ConnectorName),
+  'connector-url': o.optional('URL', 'base URL of the bank, for connector http', v.string()),
+  'connector-secret': v.optional(
+    o.secret(
+      'secret that signs requests to the bank, from standard input (default: generated)',
+      o.secretText,
+    ),
+  ),
+}
+
+const settings = {
+  ...connection,
+  connector: o.optionalWord('connector', ConnectorName),
+  status: o.optionalWord(
+    'inactive: no new charges; suspended: no API access either',
+    Bank.entries.status,
+  ),
+  maximum: o.clearable('AMOUNT', 'maximum amount of one debit', o.money),
+  'connector-type': o.optionalWord('how customers approve a debit', Bank.entries.connectorType),
+  'ussd-code': o.optional('CODE', 'USSD code, such as *422#', v.string()),
+  'package-name': o.optional('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
+}
+
+const target = o.options({ bank: o.bank })
+
+export const bank = {
+  name: 'bank',
+  summary: 'banks',
+  verbs: {
+    create: {
+      summary: 'creates a bank',
+      options: o.options({ bank: o.bank, name, ...settings }),
+      approval: Object.keys(connection),
+    },
+    update: {
+      summary: 'changes the given settings only',
+      options: o.options({ bank: o.bank, name: v.optional(name), ...settings }),
+      approval: Object.keys(connection),
+    },
+    show: { summary: 'shows the settings of a bank, without secrets', options: target },
+    list: { summary: 'lists all banks', options: o.options({}) },
+    disable: { summary: 'refuses new charges; debits in progress continue', options: target },
+    enable: { summary: 'accepts new charges again', options: target },
+  },
+} as const satisfies Noun
+
+export const connector = {
+  name: 'connector',
+  summary: 'connections to banks',
+  verbs: {
+    set: {
+      summary: 'sets the connector of a bank, or its URL or secret',
+      options: o.options({ bank: o.bank, ...connection }),
+      approval: 'always',
+    },
+    show: { summary: 'shows the connector of a bank, without its secret', options: target },
+    list: { summary: 'lists the connectors of all banks', options: o.options({}) },
+    remove: {
+      summary: 'removes the connector of a bank with its URL and secret; charges are refused',
+      options: target,
+      approval: 'always',
+    },
+  },
+} as const satisfies Noun
+
+const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
+const phone = o.option('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
+const account = o.options({ phone, bank: o.bank })
+
+export const customer = {
+  name: 'customer',
+  summary: 'bank accounts of customers, by phone number',
+  verbs: {
+    link: {
+      summary: 'sets the account of a phone number at a bank',
+      options: o.options({
+        phone,
+        bank: o.bank,
+        name: o.option('NAME', 'name of the customer', customerName),
+        'account-number': o.option('DIGITS', 'account number', accountNumber),
+        'account-type': v.optional(
+          o.oneOfWords('account type (default mobile_money)', accountType),
+          'mobile_money',
+        ),
+        status: v.optional(o.oneOfWords('account status (default active)', status), 'active'),
+      }),
+    },
+    show: { summary: 'shows the account of a phone number at one bank', options: account },
+    list: {
+      summary: 'lists the accounts of a phone number at all banks',
+      options: o.options({ phone }),
+    },
+    unlink: { summary: 'removes the account of a phone number at one bank', options: account },
+  },
+} as const satisfies Noun

@@ -1,0 +1,121 @@
+import * as v from 'valibot'
+import { BankReference } from '../../domain/debits/bank-update.ts'
+import { exceptionKinds } from '../../domain/debits/exception.ts'
+import { statuses } from '../../domain/debits/lifecycle.ts'
+import { Reference } from '../../domain/ids.ts'
+import { oneOf } from '../../domain/text.ts'
+import { Instant } from '../../domain/time.ts'
+import * as o from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const reference = o.option('REFERENCE', 'reference, such as DCS-20261121-ABC123', Reference)
+
+/** Returns the options of an outcome that a bank reported outside the API, for example by telephone. */
+const outcome = (reason: string) =>
+  o.options({
+    reference,
+    'bank-reference': o.option('TEXT', 'the bank’s reference of the debit', BankReference),
+    reason: o.reason(reason),
+  })
+
+export const debit = {
+  name: 'debit',
+  summary: 'debits: history, reversal, outcomes reported outside the API, repair',
+  verbs: {
+    show: { summary: 'shows a debit with its history', options: o.options({ reference }) },
+    list: {
+      summary: 'lists the debits of a provider in one status, newest first',
+      options: o.options({
+        provider: o.provider,
+        status: o.option(statuses.join('|'), 'the status', oneOf(statuses)),
+        limit: o.newest,
+      }),
+    },
+    reverse: {
+      summary: 'reverses a completed debit; its bank refunds the customer',
+      options: o.options({ reference, reason: o.reason('reason; the provider can read it') }),
+      approval: 'always',
+    },
+    complete: {
+      summary: 'completes a pending or processing debit that its bank reported outside the API',
+      options: outcome('reason and source; the provider can read it'),
+      approval: 'always',
+    },
+    fail: {
+      summary: 'fails a pending or processing debit that its bank reported outside the API',
+      options: outcome('reason from the bank; the provider reads it as the error message'),
+      approval: 'always',
+    },
+    repair: {
+      summary: 'redoes missing follow-up work for the debits of one day',
+      options: o.options({ provider: o.provider, date: o.day('UTC day of the charges') }),
+    },
+  },
+} as const satisfies Noun
+
+const ofDebit = o.option('REFERENCE', 'reference of the debit', Reference)
+const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
+
+export const delivery = {
+  name: 'delivery',
+  summary: 'deliveries of events to webhooks',
+  verbs: {
+    list: {
+      summary: 'lists the deliveries of a debit with their attempts, or the newest of a provider',
+      options: o.options({
+        reference: v.optional(ofDebit),
+        provider: v.optional(o.provider),
+        status: o.optionalWord('only deliveries in this status, with --provider', {
+          options: deliveryStatuses,
+        }),
+        limit: o.newest,
+      }),
+    },
+    redeliver: {
+      summary: 'delivers an event again',
+      options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
+    },
+    recover: {
+      summary: 'redelivers all undelivered events of a provider since a time',
+      options: o.options({
+        provider: o.provider,
+        since: o.option('TIME', 'at most 14 days ago, such as 2026-11-20T18:00:00Z', Instant),
+      }),
+    },
+  },
+} as const satisfies Noun
+
+const kind = o.optionalWord('only exceptions of this kind', { options: exceptionKinds })
+
+export const exception = {
+  name: 'exception',
+  summary: 'rejected bank reports and failed refunds that an operator must resolve',
+  verbs: {
+    list: {
+      summary: 'lists exceptions of all providers with the original reports, newest first',
+      options: o.options({
+        status: o.optionalWord('only open or only resolved exceptions', {
+          options: ['open', 'resolved'],
+        }),
+        kind,
+        limit: o.newest,
+      }),
+    },
+    show: {
+      summary: 'shows the exceptions of one debit',
+      options: o.options({ reference: ofDebit }),
+    },
+    refund: {
+      summary: 'refunds a late completion or retries a failed refund, and resolves its exceptions',
+      options: o.options({
+        reference: ofDebit,
+        reason: v.optional(o.reason('reason; the bank can read it')),
+      }),
+      approval: 'always',
+    },
+    resolve: {
+      summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
+      options: o.options({ reference: ofDebit, kind, note: o.reason('resolution') }),
+    },
+  },
+} as const satisfies Noun

@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import { ApprovalId, approvalStatuses } from '../../domain/operator/approval.ts'
+import { GENERATION_MAX } from '../../domain/operator/restore.ts'
+import * as o from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const id = o.option('ID', 'request id, such as 20261122T044107123Z-3f2a9c1e', ApprovalId)
+
+export const approval = {
+  name: 'approval',
+  summary: 'approval of calls by a second operator',
+  verbs: {
+    list: {
+      summary: 'lists requests, newest first',
+      options: o.options({
+        status: o.optionalWord('only requests in this status', { options: approvalStatuses }),
+        limit: o.newest,
+      }),
+    },
+    show: { summary: 'shows one request', options: o.options({ id }) },
+    grant: {
+      summary: 'runs the requested call of another operator and prints its result',
+      options: o.options({ id }),
+    },
+    deny: {
+      summary: 'denies a request; the requester can also deny it',
+      options: o.options({ id, reason: v.optional(o.reason('reason')) }),
+    },
+  },
+} as const satisfies Noun
+
+export const change = {
+  name: 'change',
+  summary: 'record of changes by operators',
+  verbs: {
+    list: {
+      summary: 'lists changes, newest first; of all or of one provider or bank',
+      options: o.options({ ...o.owner, limit: o.newest }),
+    },
+  },
+} as const satisfies Noun
+
+const generation = o.option(
+  'N',
+  `generation above all earlier ones, 2-${GENERATION_MAX}`,
+  o.wholeNumber({ min: 2, max: GENERATION_MAX }),
+)
+
+export const restore = {
+  name: 'restore',
+  summary: 'restores of the table to an earlier second',
+  verbs: {
+    begin: {
+      summary: 'records a restore; holds timeouts, payouts and refunds of all providers',
+      options: o.options({ generation }),
+    },
+    release: {
+      summary: 'ends the hold of one provider or of all',
+      options: o.options({ provider: v.optional(o.provider) }),
+    },
+    show: { summary: 'shows the last restore and the providers on hold', options: o.options({}) },
+  },
+} as const satisfies Noun
