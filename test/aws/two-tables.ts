@@ -43,7 +43,7 @@ export const localAt = (endpoint: string): Local => ({
   }),
 })
 
-export const commands = {
+const commands = {
   BatchGetCommand,
   DeleteCommand,
   GetCommand,
@@ -92,7 +92,7 @@ const inTable = (input: Record<string, unknown>, name: string): object => {
 }
 
 /** Replaces the name of the table in a command. */
-export const renamed = (value: unknown, from: string, to: string): unknown => {
+const renamed = (value: unknown, from: string, to: string): unknown => {
   if (value === from) return to
   if (Array.isArray(value)) return value.map((one) => renamed(one, from, to))
   if (typeof value !== 'object' || value === null) return value
