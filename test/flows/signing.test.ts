@@ -12,19 +12,17 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** Signed requests of a provider (docs/api.md#request-signing). */
+/** Signed requests of a provider (docs/api.md#request-signing); all forms: test/api. */
 
 const service = useService()
 const LIST = '/api/v1/payment-providers/debit-requests'
 const BANKS = '/api/v1/payment-providers/banks'
 const credential = 'sk_sandbox_signed'
 
-type Signing = { method?: string; path?: string; body?: string; secret?: string; at?: number }
-
-const seconds = (): number => Math.floor(Date.now() / 1000)
+type Signing = { method?: string; path?: string; body?: string; secret?: string }
 
 const sign = ({ method = 'POST', path = CHARGE, body = '', ...signing }: Signing) => {
-  const timestamp = String(signing.at ?? seconds())
+  const timestamp = String(Math.floor(Date.now() / 1000))
   const hmac = createHmac('sha256', signing.secret ?? 'rs_sandbox_signed')
   const signature = hmac.update(`${method}${path}${timestamp}${body}`).digest('hex')
   return { 'X-Timestamp': timestamp, 'X-Signature': signature }
@@ -32,9 +30,6 @@ const sign = ({ method = 'POST', path = CHARGE, body = '', ...signing }: Signing
 
 const charge = (body: string, headers: Record<string, string>): Promise<Reply> =>
   service.send('POST', CHARGE, { credential, body, headers })
-
-const answer = ({ status, body }: Reply): string =>
-  status < 300 ? String(status) : `${status}/${body.error.code} ${body.error.message}`
 
 const body = JSON.stringify(chargeBody())
 
@@ -58,32 +53,11 @@ test('a base64 body is verified by its bytes', async () => {
   expect(await service.invoke('charge', flagged)).toMatchObject({ statusCode: 202 })
 })
 
-// All forms of signatures and timestamps: test/api/request-signature.test.ts.
-const INVALID = '401/1401 Invalid HMAC signature'
-const EXPIRED = '401/1401 Request timestamp expired'
-const rows: [string, () => Record<string, string>, string][] = [
-  ['no signature', () => ({ 'X-Timestamp': '1795000000' }), '401/1401 HMAC signature required'],
-  ['no timestamp', () => ({ 'X-Signature': 'x' }), '401/1401 Request timestamp required'],
-  ['another secret', () => sign({ body, secret: 'rs_other' }), INVALID],
-  ['another path', () => sign({ body, path: LIST }), INVALID],
-  ['another body', () => sign({ body: `${body} ` }), INVALID],
-  ['a time 301 s ago', () => sign({ body, at: seconds() - 301 }), EXPIRED],
-  ['a malformed time', () => sign({ body, at: 1.795 }), '400/1400 Invalid timestamp format'],
-]
-
-test.each(rows)('a signature with %s gets the published error', async (_, headers, expected) => {
-  expect(answer(await charge(body, headers()))).toBe(expected)
-})
-
 const targets = rowsOf(`
   ${BANKS}?x=a+b  ${BANKS}?x=a+b1
-  ${BANKS}?x=%2e  ${BANKS}?x=%2e1
-  ${BANKS}?x=%7E  ${BANKS}
-  ${BANKS}?x=%c3%a9  ${BANKS}?x=%c3%a91
   ${BANKS}?a=1&b=2&a=3  ${BANKS}?a=1&b=2
   ${LIST}?status=failed  ${LIST}?status=completed
   ${BANKS}/lookup/%2B233241234567  ${BANKS}/lookup/+233241234567
-  ${BANKS}/lookup/+233241234567  ${BANKS}/lookup/233241234567
 `)
 
 test.each(targets)('%s is signed as it is sent, and not as %s', async (path = '', other = '') => {
