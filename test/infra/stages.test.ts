@@ -8,7 +8,12 @@ import { functionsOf, jobsOf } from '../../infra/definitions/stage-resources.ts'
 import { type Stage, stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
-import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
+import {
+  expectGatewayResponses,
+  propertiesOf,
+  type TemplateNode,
+  templatesOf,
+} from '../support/templates.ts'
 
 /** A stage with the settings that the defined stages leave out. */
 const customStage: Stage = {
@@ -255,21 +260,8 @@ test('a paused stage denies every request at the gateway, in a new deployment', 
 })
 
 test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
-  const responses = ({ service }: typeof paused) =>
-    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
-  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
-  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
-  expect(others(paused)).toEqual(others(templates.production))
-  expect(responses(paused).find(isDenied)).toMatchObject({
-    StatusCode: '503',
-    ResponseTemplates: {
-      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
-    },
-    ResponseParameters: {
-      'gatewayresponse.header.X-Request-ID': 'context.requestId',
-      'gatewayresponse.header.Retry-After': "'5'",
-    },
-  })
+  const ACCESS_DENIED = { status: 503, code: 1503 }
+  expectGatewayResponses(paused.service, { ...gatewayResponses, ACCESS_DENIED })
 })
 
 test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {
