@@ -39,19 +39,6 @@ describe('redeliver-event', () => {
     own = await subscribe('redelivers', ONCE)
   })
 
-  test('makes one extra attempt at an abandoned event', async () => {
-    own.script(500)
-    const { reference, record } = await own.debit('abandoned')
-    const failed = { response_code: 500, failed_at: TIME, delivered_at: null }
-    expect(record).toMatchObject({ attempt_count: 1, ...failed, reason: { code: 4001 } })
-    const { body } = await own.redeliver(record.id)
-    expect(body.data).toMatchObject({ status: 'pending', max_attempts: 2, failed_at: null })
-    const after = await own.provider.delivery(reference, 'created', 'delivered')
-    expect(after).toMatchObject({ attempt_count: 2, reason: null })
-    const [first, second] = await receiver.events(reference, 2)
-    expect(second?.raw).toBe(first?.raw)
-  })
-
   test('replaces the attempt that is due, so that each attempt number is used once', async () => {
     const { provider, script, debit, redeliver } = await subscribe('replaced', CREATED)
     script(503, 503)

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
+import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
@@ -210,6 +211,16 @@ export const statusPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}`
 export const updatePath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/update`
 export const callbackPath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/callback`
+
+/** Returns the path of an operation with these parameters, else with those of no object. */
+export const pathOf = (name: OperationName, given: Record<string, string> = {}): string => {
+  const ids = { reference: 'DCS-20261121-ABC123', id: 'STL-20261122-ABC123', uuid: NO_UUID }
+  const banks = { identifier: 'GCB', phone_number: '%2B233241234567' }
+  const values: Record<string, string> = { ...ids, ...banks, ...given }
+  return operations[name].path.replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
+}
+
+export const NO_UUID = '8b3f1f6e-7f0a-4b44-9d6e-1f4f5d1a2b3c'
 
 /** The sandbox bank accepts debits of this number and never reports them. */
 export const SILENT = '+233244444444'
