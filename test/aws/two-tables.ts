@@ -4,17 +4,8 @@ import {
   DynamoDBServiceException,
   type TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  ScanCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
+import * as documentClient from '@aws-sdk/lib-dynamodb'
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import type { Change } from '../../aws/table/change.ts'
 import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
@@ -43,17 +34,6 @@ export const localAt = (endpoint: string): Local => ({
   }),
 })
 
-const commands = {
-  BatchGetCommand,
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  ScanCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-}
-
 type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send']>[0]
 
 export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
@@ -68,7 +48,7 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
   })
 
   const local: Run = ({ command, input }) => {
-    const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
+    const Command = Reflect.get(documentClient, command) as AnyCommand
     return outcomeOf(command, async () => client.send(new Command(inTable(input, name))))
   }
 

@@ -174,7 +174,7 @@ describe('a refund that the bank rejects', () => {
     const { reference } = debit
     bank.conducts.push('reject')
     await reverse(debit)
-    const report = 'The account is closed'
+    const report = 'No such account'
     const failed = await becomes(debit, 'failed')
     expect(failed).toMatchObject({ error_message: report, completed_at: null })
     const by = { reported_by: 'bank:HTB', code: null, resolved_at: null }

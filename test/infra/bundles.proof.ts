@@ -19,7 +19,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { runScript } from '../support/commands.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
-import { sampleReplies } from '../support/sample-replies.ts'
+import { sampleReply } from '../support/sample-replies.ts'
 import { listen } from '../support/servers.ts'
 
 /** Runs each deployed file in its own process: no function may need code that the build removes. */
@@ -83,7 +83,7 @@ describe.each(['provider', 'bank', 'gateway', 'operator', 'jobs'])('functions/%s
   const rows = functionRows.filter(({ entry }) => entry.startsWith(`functions/${part}/`))
 
   test.concurrent.each(rows)('$name answers its sample', async ({ name }) => {
-    expect(await invoke(name, await sampleEvent(name))).toMatchObject(sampleReplies[name] ?? {})
+    expect(await invoke(name, await sampleEvent(name))).toMatchObject(sampleReply(name))
   })
 })
 

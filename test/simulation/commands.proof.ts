@@ -73,12 +73,6 @@ describe('simulate', () => {
 })
 
 describe('simulate:kills', () => {
-  test('crashes at the effects of every shape', async () => {
-    const { code, out } = await run('crash-points/main', '--one-in', '150')
-    expect(out).toMatch(/^70 shapes, \d+ effects/)
-    expect(code).toBe(0)
-  })
-
   test('replays one of its runs', async () => {
     const shape = ['--shape', 'reversed while its line is written']
     const crashes = ['--deaths', '12:before,20:after', '--trace']
