@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { pathOf, type Reply, sampleEvent, useService } from '../support/running-service.ts'
+import { pathOf, type Reply, sampleEvent, sign, useService } from '../support/running-service.ts'
 
 /** Banks as providers read them, and HEAD on every read (RFC 9110, 9.3.2). */
 
@@ -103,10 +102,7 @@ describe('HEAD', () => {
     const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
     expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
     const head = async (signed: string) => {
-      const timestamp = String(Math.floor(Date.now() / 1000))
-      const hmac = createHmac('sha256', 'rs_sandbox_signed')
-      const signature = hmac.update(`${signed}${BANKS}${timestamp}`).digest('hex')
-      const headers = { 'X-Timestamp': timestamp, 'X-Signature': signature }
+      const headers = sign({ method: signed, path: BANKS })
       const credential = 'sk_sandbox_signed'
       return (await service.send('HEAD', BANKS, { credential, headers })).status
     }

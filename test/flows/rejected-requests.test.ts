@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, test } from 'vitest'
@@ -23,6 +22,7 @@ import {
   useCountedRequests,
 } from '../support/counted-requests.ts'
 import { pendingDebit } from '../support/examples.ts'
+import { sign } from '../support/running-service.ts'
 
 /** Rejected credentials and their limit (docs/api.md#authentication), and faults behind a request. */
 
@@ -103,9 +103,9 @@ describe('a failed credential', () => {
 })
 
 process.env.SEALING_KEY = 'a text for tests'
-const requestSecret = 'rs_of_twenty_letters'
+const secret = 'rs_of_twenty_letters'
 const signed = {
-  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret, real) },
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, secret, real) },
 }
 
 describe('a rejection of a known key', () => {
@@ -133,14 +133,10 @@ describe('a rejection of a known key', () => {
 
   test('never affects valid requests with the same key from the same address', async () => {
     const send = callerOf('list-banks', signed)
-    const path = operations['list-banks'].path
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const signature = createHmac('sha256', requestSecret)
-      .update(`GET${path}${timestamp}`)
-      .digest('hex')
-    const good = { Authorization: `Bearer ${newestToken()}`, 'X-Timestamp': timestamp }
-    await times(40, () => send({ headers: { ...good, 'X-Signature': 'x' } }))
-    const reply = await send({ headers: { ...good, 'X-Signature': signature } })
+    const { path } = operations['list-banks']
+    const headers = { Authorization: `Bearer ${newestToken()}`, ...sign({ path, secret }) }
+    await times(40, () => send({ headers: { ...headers, 'X-Signature': 'x' } }))
+    const reply = await send({ headers })
     expect(answer(reply)).toBe('200/undefined')
     expect(standing(reply)).toEqual([60, 59])
   })

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
@@ -10,6 +9,7 @@ import {
   pathOf,
   type Reply,
   sampleEvent,
+  sign,
   useService,
 } from '../support/running-service.ts'
 
@@ -20,23 +20,15 @@ const LIST = '/api/v1/payment-providers/debit-requests'
 const BANKS = '/api/v1/payment-providers/banks'
 const credential = 'sk_sandbox_signed'
 
-type Signing = { method?: string; path?: string; body?: string; secret?: string }
-
-const sign = ({ method = 'POST', path = CHARGE, body = '', ...signing }: Signing) => {
-  const timestamp = String(Math.floor(Date.now() / 1000))
-  const hmac = createHmac('sha256', signing.secret ?? 'rs_sandbox_signed')
-  const signature = hmac.update(`${method}${path}${timestamp}${body}`).digest('hex')
-  return { 'X-Timestamp': timestamp, 'X-Signature': signature }
+const charge = (body: string): Promise<Reply> => {
+  const headers = sign({ method: 'POST', path: CHARGE, body })
+  return service.send('POST', CHARGE, { credential, body, headers })
 }
-
-const charge = (body: string, headers: Record<string, string>): Promise<Reply> =>
-  service.send('POST', CHARGE, { credential, body, headers })
 
 const body = JSON.stringify(chargeBody())
 
 test('a signed charge is accepted, and a repeat returns the same debit', async () => {
-  const headers = sign({ body })
-  const [first, replayed] = [await charge(body, headers), await charge(body, headers)]
+  const [first, replayed] = [await charge(body), await charge(body)]
   expect([first.status, replayed.status]).toEqual([202, 202])
   expect(replayed.body.data.reference).toBe(first.body.data.reference)
   expect(replayed.headers.get('idempotent-replayed')).toBe('true')
@@ -48,7 +40,10 @@ test('a base64 body is verified by its bytes', async () => {
   const type = { 'Content-Type': 'application/json' }
   const flagged = {
     ...(await sampleEvent('charge')),
-    ...{ headers: { Authorization, ...type, ...sign({ body: bytes }) }, multiValueHeaders: null },
+    ...{
+      headers: { Authorization, ...type, ...sign({ method: 'POST', path: CHARGE, body: bytes }) },
+      multiValueHeaders: null,
+    },
     ...{ body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true },
   }
   expect(await service.invoke('charge', flagged)).toMatchObject({ statusCode: 202 })
@@ -63,7 +58,7 @@ const targets = rowsOf(`
 
 test.each(targets)('%s is signed as it is sent, and not as %s', async (path = '', other = '') => {
   const get = async (signed: string) => {
-    const headers = sign({ method: 'GET', path: signed })
+    const headers = sign({ path: signed })
     return (await service.send('GET', path, { credential, headers })).status
   }
   expect([await get(path), await get(other)]).toEqual([200, 401])
@@ -89,7 +84,7 @@ test('the secret of a provider is sealed, rotated with an overlap, kept, replace
     service.call('provider', verb, { provider: 'rotating', ...options })
   const token = 'sk_sandbox_rotating'
   const isAccepted = async (secret?: string) => {
-    const headers = secret === undefined ? {} : sign({ method: 'GET', path: LIST, secret })
+    const headers = secret === undefined ? {} : sign({ path: LIST, secret })
     return (await service.send('GET', LIST, { credential: token, headers })).status !== 401
   }
   const areAccepted = (...secrets: (string | undefined)[]) => Promise.all(secrets.map(isAccepted))

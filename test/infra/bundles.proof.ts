@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -18,7 +17,7 @@ import {
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { runScript } from '../support/commands.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { sampleEvent, useService } from '../support/running-service.ts'
+import { sampleEvent, sign, useService } from '../support/running-service.ts'
 import { sampleReply } from '../support/sample-replies.ts'
 import { listen } from '../support/servers.ts'
 
@@ -97,12 +96,9 @@ describe('a bundle', () => {
 
   test('verifies a signed request with the file for the sealing key', async () => {
     const event = await sampleEvent('get-bank')
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const text = `GET${event.path}${timestamp}`
     const headers = (secret: string) => ({
       Authorization: 'Bearer sk_sandbox_signed',
-      'X-Timestamp': timestamp,
-      'X-Signature': createHmac('sha256', secret).update(text).digest('hex'),
+      ...sign({ path: String(event.path), secret }),
     })
     const reply = (secret: string) =>
       invoke('get-bank', { ...event, headers: headers(secret), multiValueHeaders: null })

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
@@ -238,6 +238,21 @@ export const chargeBody = (fields: Record<string, unknown> = {}) => ({
   partner_reference: `order-${randomUUID()}`,
   ...fields,
 })
+
+type Signing = { method?: string; path: string; body?: string; secret?: string }
+
+/** Returns the headers of a signed request of the provider `signed`. */
+export const sign = ({
+  method = 'GET',
+  path,
+  body = '',
+  secret = 'rs_sandbox_signed',
+}: Signing) => {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signed = `${method}${path}${timestamp}${body}`
+  const signature = createHmac('sha256', secret).update(signed).digest('hex')
+  return { 'X-Timestamp': timestamp, 'X-Signature': signature }
+}
 
 /** Returns the sample event of a function from events/. */
 export const sampleEvent = async (name: string): Promise<Record<string, unknown>> =>
