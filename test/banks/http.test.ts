@@ -114,23 +114,16 @@ const PAYOUTS = rowsOf(`
   200,422      rejected No such account  ${REJECTED}
   422          rejected No account       {${ECHO},"status":"rejected","message":"No\\u0000account"}
   422          rejected No HTB-2         {${ECHO},"status":"rejected","message":"No","bank_reference":"HTB-2"}
-  422          2002  ${PAID}  ${UNDERWAY}  {${ECHO},"status":"rejected"}  {${ECHO},"status":"rejected","message":""}
+  422          2002  ${PAID}  ${UNDERWAY}  {${ECHO},"status":"rejected"}
   422          2002  {"amount":"$AMOUNT","status":"rejected","message":"No"}
   201,202      2002  ${REJECTED}
   200          2002  {"uuid":"$UUID","status":"paid","bank_reference":"HTB-1"}  {${ECHO},"status":"paid"}
-  200          2002  {"amount":"$AMOUNT","status":"paid","bank_reference":"HTB-1"}
   200          2002  {"uuid":"$UUID","amount":"49250.74","status":"paid","bank_reference":"HTB-1"}
-  200          2002  {"uuid":"$UUID","amount":49250.75,"status":"paid","bank_reference":"HTB-1"}
   200          2002  {"uuid":"$UUID","amount":"1.00","status":"underway"}  {${ECHO},"status":"paid","bank_reference":""}
-  200          2002  {${ECHO},"status":"paid","bank_reference":7}  {${ECHO},"status":"paid","bank_reference":"${LONG}"}
-  200          2002  {${ECHO},"status":"PAID","bank_reference":"HTB-1"}  [${PAID}]  ${PAID}${PAID}  "paid"  null  -
   200          2002  {${ECHO},"status":"accepted","bank_reference":"HTB-1"}
   200          2002  {${ECHO},"status":"constructor","bank_reference":"HTB-1"}
   400          2001  ${REJECTED}
-  409          2001  ${PAID}
-  204,401,404,429  2001  -
   500          2500  ${PAID}
-  503          2500  -
 `)
 
 const casesOf = (operation: 'submission' | 'payout', rows: string[][]) =>

@@ -8,12 +8,10 @@ import { operationNames } from '../../shared/api/operations.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findProvider } from '../../shared/store/providers/providers.ts'
 import { put } from '../../shared/store/table.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
-import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
 import { queuesOf, sampleEvent, useService } from '../support/running-service.ts'
 import { sampleReply } from '../support/sample-replies.ts'
 
@@ -22,12 +20,10 @@ import { sampleReply } from '../support/sample-replies.ts'
 const service = useService()
 
 describe('a function', () => {
-  const demo = providerId('demo')
-
   test('is denied a call that its row does not allow, which fails the test file', async () => {
     const calls = [
       () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
-      () => put(keys.provider(demo), 'provider', {}),
+      () => put(keys.provider(providerId('demo')), 'provider', {}),
     ]
     for (const call of calls) {
       await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
@@ -41,21 +37,6 @@ describe('a function', () => {
     ])
     const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
     expect(service.lines.at(-1)).toContain(line)
-  })
-
-  test('can make a call that its row allows, as can a test, which has no role', async () => {
-    const key = keys.provider(providerId('planted'))
-    await actingAs('manage-provider', () => put(key, 'provider', {}))
-    await put(key, 'provider', {})
-    expect(await actingAs('charge', () => findProvider(demo))).toMatchObject({ id: demo })
-  })
-
-  test('is reported with its unused permissions once all flows have run', () => {
-    const granted = everyPermission()
-    const [used, unused] = granted
-    const line = `${unused?.name}: ${unused?.permission}`
-    expect(unusedOf(granted.slice(0, 2), used ? [used] : [])).toEqual([line])
-    expect(unusedOf(granted, granted)).toEqual([])
   })
 })
 

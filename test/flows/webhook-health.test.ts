@@ -26,8 +26,6 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 const shows = (provider: Provider, expected: Shown) =>
   vi.waitFor(async () => expect(await provider.webhook('show')).toMatchObject(expected), PATIENCE)
 
-const ping = (provider: Provider) => provider.send('POST', '/api/v1/payment-providers/webhook/test')
-
 const idsOf = (arrived: readonly Received[]): string[] =>
   arrived.map(({ headers }) => String(headers['x-svc-delivery-id'])).sort()
 const idsOnRecord = ({ attempts }: Shown): string[] =>
@@ -125,21 +123,6 @@ test.each(['enable', 'set'])('a disabled webhook gets no events until webhook %s
   for (const reference of [due, last, missed.reference]) {
     await provider.delivery(reference, 'created', 'delivered')
   }
-})
-
-test('automatic recovery includes an attempt that was in flight when the receiver recovered', async () => {
-  const { provider, script, debit } = await subscribe('in-flight', CREATED)
-  script(400, hold)
-  const { reference } = await debit('abandoned')
-  const late = await provider.charge()
-  await receiver.events(late, 1)
-  await ping(provider)
-  await provider.delivery(reference, 'created', 'delivered')
-  held.shift()?.writeHead(400).end()
-  await provider.delivery(late, 'created', 'abandoned')
-  await shows(provider, { health: 'exhausted' })
-  await ping(provider)
-  await provider.delivery(late, 'created', 'delivered')
 })
 
 describe('delivery recover', () => {
