@@ -181,10 +181,17 @@ describe('settlement.completed', () => {
         expect(await service.call('delivery', 'list', of)).toMatchObject([record])
       }
     }, PATIENCE)
+    // A duplicate message makes no second attempt.
+    const duplicate = { reference: batch.id, n: 0, attempt: 1 }
+    await service.runJob('deliver-sidelined-webhook', duplicate)
+    expect(await receiver.events(batch.id, 1)).toHaveLength(1)
     const { status, body } = await payee.send('POST', redeliverPath(id))
     expect([status, body.data]).toMatchObject([202, { event, reference: batch.id }])
     const [before, again] = await receiver.events(batch.id, 2)
     expect(again?.raw).toBe(before?.raw)
+    const redelivered = await service.call('delivery', 'redeliver', { id: String(id) })
+    expect(redelivered).toMatchObject({ event, delivered_at: expect.any(String) })
+    await receiver.events(batch.id, 3)
     const other = await createPayee(service, 'redelivers-not')
     expect(codeOf(await other.send('POST', redeliverPath(id)))).toBe('404/1404')
   })
