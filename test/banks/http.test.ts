@@ -150,13 +150,6 @@ test.each([...casesOf('submission', SUBMISSIONS), ...casesOf('payout', PAYOUTS)]
   },
 )
 
-test('a rejected submission has the message and the reference of the bank', async () => {
-  const fields = '"status":"rejected","code":"x","message":"Dormant","bank_reference":"HTB-2"'
-  const { url } = await bankReplying(422, `{${ECHO},${fields}}`)
-  const rejection = { code: 'unknown_error', message: 'Dormant', bankReference: 'HTB-2' }
-  expect(await submit(url)).toEqual({ kind: 'rejected', ...rejection })
-})
-
 // The status, and the outcome that is read from it, if any.
 const OUTCOMES = rowsOf(`
   "completed","bank_reference":"B-1"                       completed B-1
