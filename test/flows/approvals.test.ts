@@ -10,13 +10,8 @@ import { claimApproval, decideApproval } from '../../shared/store/operator/appro
 import { table, tableName } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import {
-  FAILS_AT_ONCE,
-  printed,
-  type Shown,
-  SILENT,
-  useService,
-} from '../support/running-service.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { printed, type Shown, useService } from '../support/running-service.ts'
 
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
 

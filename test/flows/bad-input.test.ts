@@ -1,18 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { atOnce } from '../support/examples.ts'
 import { createProvider } from '../support/provider.ts'
+import { CHARGE, chargeBody, SILENT, sampleEvent, statusPath } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import {
-  CHARGE,
-  chargeBody,
-  codeOf,
-  type Reply,
-  type RequestOptions,
-  SILENT,
-  sampleEvent,
-  statusPath,
-  useService,
-} from '../support/running-service.ts'
+import { codeOf, type Reply, type RequestOptions, useService } from '../support/running-service.ts'
 
 /** Invalid requests get their published reply and never a 5xx. */
 

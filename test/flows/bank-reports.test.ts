@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { codeOf, type Shown, SILENT, updatePath, useService } from '../support/running-service.ts'
+import { SILENT, updatePath } from '../support/requests.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /**
  * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or

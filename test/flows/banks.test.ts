@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { pathOf, type Reply, sampleEvent, sign, useService } from '../support/running-service.ts'
+import { pathOf, sampleEvent, sign } from '../support/requests.ts'
+import { type Reply, useService } from '../support/running-service.ts'
 
 /** Banks as providers read them, and HEAD on every read (RFC 9110, 9.3.2). */
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** Settings of providers, and the change records of operators with old and new values. */
 

@@ -4,13 +4,11 @@ import {
   CHARGE,
   callbackPath,
   chargeBody,
-  codeOf,
-  type Reply,
   SILENT,
   statusPath,
   updatePath,
-  useService,
-} from '../support/running-service.ts'
+} from '../support/requests.ts'
+import { codeOf, type Reply, useService } from '../support/running-service.ts'
 
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()

@@ -15,7 +15,8 @@ import { complete } from '../settlement/one-provider.ts'
 import { batch, numberedLine } from '../settlement/report/one-batch.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { FAILS_AT_ONCE, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE } from '../support/requests.ts'
+import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 

@@ -3,8 +3,9 @@ import { useHttpBank } from '../support/http-bank.ts'
 import { captureOutput } from '../support/output.ts'
 import { nightAfter } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
+import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import { CHARGE, chargeBody, statusPath, useService } from '../support/running-service.ts'
+import { useService } from '../support/running-service.ts'
 
 /**
  * Log lines of the functions: one JSON object each, without personal data or secrets. Each field that

@@ -2,14 +2,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { isMistyped } from '../../shared/domain/token.ts'
 import { table } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
-import {
-  CHARGE,
-  chargeBody,
-  codeOf,
-  type Shown,
-  SILENT,
-  useService,
-} from '../support/running-service.ts'
+import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /** Operator verbs, by noun; refusals are in operator-refusals.test.ts. */
 

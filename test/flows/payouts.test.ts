@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
-import { redeliverPath } from '../support/provider.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
+import { redeliverPath } from '../support/requests.ts'
 import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
 /** Settlement runs, payouts and the settlement.completed event (docs/api.md#payouts). */

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { compareFile, type LoadDebits } from '../../cli/statement.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { invariants } from '../../shared/reconciliation/findings.ts'
-import { SILENT, useService } from '../support/running-service.ts'
+import { SILENT } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
 
 /** Reconciliation of a day, and of a bank statement (docs/api.md#bank-statements). */
 

@@ -2,13 +2,12 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
+import { SILENT, statusPath } from '../support/requests.ts'
 import {
   type Charged,
   codeOf,
   PATIENCE,
   type Shown,
-  SILENT,
-  statusPath,
   useService,
 } from '../support/running-service.ts'
 

@@ -22,7 +22,7 @@ import {
   useCountedRequests,
 } from '../support/counted-requests.ts'
 import { pendingDebit } from '../support/examples.ts'
-import { sign } from '../support/running-service.ts'
+import { sign } from '../support/requests.ts'
 
 /** Rejected credentials and their limit (docs/api.md#authentication), and faults behind a request. */
 

@@ -12,7 +12,8 @@ import { put } from '../../shared/store/table.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
-import { queuesOf, sampleEvent, useService } from '../support/running-service.ts'
+import { sampleEvent } from '../support/requests.ts'
+import { queuesOf, useService } from '../support/running-service.ts'
 import { sampleReply } from '../support/sample-replies.ts'
 
 /** Functions in their own roles, and rare calls that no other flow makes. */

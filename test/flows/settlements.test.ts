@@ -6,7 +6,8 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { put } from '../../shared/store/table.ts'
 import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { codeOf, type Shown, statusPath, textOf, useService } from '../support/running-service.ts'
+import { statusPath } from '../support/requests.ts'
+import { codeOf, type Shown, textOf, useService } from '../support/running-service.ts'
 
 /** Settlement reads of a provider (docs/api.md#settlement-reads). */
 

@@ -2,16 +2,9 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { table, tableName } from '../../shared/store/table.ts'
+import { CHARGE, chargeBody, pathOf, sampleEvent, sign } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import {
-  CHARGE,
-  chargeBody,
-  pathOf,
-  type Reply,
-  sampleEvent,
-  sign,
-  useService,
-} from '../support/running-service.ts'
+import { type Reply, useService } from '../support/running-service.ts'
 
 /** Signed requests of a provider (docs/api.md#request-signing); all forms: test/api. */
 

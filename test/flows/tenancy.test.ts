@@ -2,15 +2,13 @@ import { expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import {
   callbackPath,
-  codeOf,
   NO_UUID,
   pathOf,
   SILENT,
   statusPath,
-  textOf,
   updatePath,
-  useService,
-} from '../support/running-service.ts'
+} from '../support/requests.ts'
+import { codeOf, textOf, useService } from '../support/running-service.ts'
 
 /** Access to every object with credentials of other owners (docs/api.md#not-found). */
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createProvider, deliveriesPath } from '../support/provider.ts'
+import { createProvider } from '../support/provider.ts'
 import { type Received, verifies } from '../support/receiver.ts'
+import { deliveriesPath } from '../support/requests.ts'
 import { codeOf, type Shown, textOf, useService } from '../support/running-service.ts'
 import { CREATED, ONCE, useSubscribers } from '../support/subscriber.ts'
 

@@ -17,7 +17,8 @@ import {
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { runScript } from '../support/commands.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { sampleEvent, sign, useService } from '../support/running-service.ts'
+import { sampleEvent, sign } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
 import { sampleReply } from '../support/sample-replies.ts'
 import { listen } from '../support/servers.ts'
 

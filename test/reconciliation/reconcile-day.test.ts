@@ -4,7 +4,7 @@ import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
-import { sampleEvent } from '../support/running-service.ts'
+import { sampleEvent } from '../support/requests.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
 

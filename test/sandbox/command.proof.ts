@@ -11,7 +11,7 @@ import {
   type StartedScript,
   useCommands,
 } from '../support/commands.ts'
-import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
+import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
 import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
