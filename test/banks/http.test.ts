@@ -1,9 +1,8 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { httpPayouts } from '../../shared/banks/http-payouts.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
-import { closeReceivers } from '../webhooks/http/servers.ts'
 import { account, configOf, payoutOf, submissionOf } from './examples.ts'
 import {
   ACCEPTED,
@@ -18,8 +17,6 @@ import {
   SECRET,
   submit,
 } from './stub-bank.ts'
-
-afterEach(closeReceivers)
 
 test('a submission has the debit as JSON and its uuid as idempotency key', async () => {
   const { url, calls } = await bankReplying(202, ACCEPTED)

@@ -1,5 +1,5 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
@@ -17,7 +17,6 @@ import { printed, type Shown, useService } from '../support/running-service.ts'
 
 const service = useService({ approvals: true })
 beforeAll(async () => void (await createProvider(service, 'requested')))
-afterEach(() => vi.unstubAllEnvs())
 
 const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
   (name) => `arn:aws:iam::123456789012:user/${name}`,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { type BatchId, withSums } from '../../shared/domain/settlement/batch.ts'
@@ -21,8 +21,6 @@ import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 
 const service = useService()
-
-afterEach(() => vi.unstubAllEnvs())
 
 const today = dayOf(new Date())
 const yesterday = dayAfter(today, -1)

@@ -1,11 +1,10 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../support/rows.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
 /** Operator calls that are refused in one line and change nothing, nor request an approval. */
 
 const service = useService()
-afterEach(() => vi.unstubAllEnvs())
 
 // The resolver rejects a label of 64 letters without a network request.
 const NOWHERE = `https://${'x'.repeat(64)}.test/`

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { isMistyped } from '../../shared/domain/token.ts'
 import { table } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
@@ -8,7 +8,6 @@ import { codeOf, type Shown, useService } from '../support/running-service.ts'
 /** Operator verbs, by noun; refusals are in operator-refusals.test.ts. */
 
 const service = useService({ timeScale: 60 })
-afterEach(() => vi.unstubAllEnvs())
 
 const BANKS = '/api/v1/payment-providers/banks'
 const idsOf = (listed: Shown[]): string[] => listed.map(({ id }) => id)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
@@ -11,7 +11,6 @@ import { codeOf, PATIENCE, type Shown, useService } from '../support/running-ser
 const service = useService()
 const receiver = useReceiver()
 const bank = useHttpBank(service)
-afterEach(() => vi.unstubAllEnvs())
 
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
 const AT_BANK = settlementAccount('7001007001', 'HTB')

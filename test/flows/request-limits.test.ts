@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
@@ -26,7 +26,6 @@ process.env.POWERTOOLS_METRICS_DISABLED = 'false'
 useCountedRequests()
 const { clear, metrics } = captureOutput()
 beforeEach(clear)
-afterEach(() => vi.unstubAllEnvs())
 
 /** Cheap point reads do not wait for their count. */
 const pointReads = ['get-debit-request', 'list-banks', 'get-bank', 'lookup-customer-banks']

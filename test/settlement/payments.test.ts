@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -33,7 +33,6 @@ beforeEach(async () => {
   provider = await newProvider({ account: '1041001001' })
   bank = fakeBank()
 })
-afterEach(() => vi.unstubAllEnvs())
 
 const depsAt = (time: string) => ({ runtime: runtimeAt(time, 9), connectors: bank.connectors })
 const deps = () => depsAt('00:00:01')

@@ -4,13 +4,11 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { defined } from '../../../shared/domain/defined.ts'
-import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import {
-  closeReceivers,
   connectionsTo,
   ended,
   listening,
@@ -19,11 +17,6 @@ import {
   receiver,
   requestTo,
 } from './servers.ts'
-
-afterEach(async () => {
-  await closeReceivers()
-  await closeConnections()
-})
 
 const local = networkOf({ localPeers: ['127.0.0.1'] })
 
