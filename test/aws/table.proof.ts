@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { differenceIn } from './difference.ts'
 import { operationLists, TABLE } from './random-operation.ts'
-import { localAt, newTwoTables } from './two-tables.ts'
+import { differenceIn, localAt, newTwoTables } from './two-tables.ts'
 
 /**
  * The simulated table equals DynamoDB Local in every result, item and index. `OPERATIONS`

@@ -84,22 +84,20 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('a failed credential', () => {
-  const headers = { Authorization: 'Bearer unknown' }
+const headers = { Authorization: 'Bearer unknown' }
 
-  // Which addresses share a scope: test/api/address.test.ts.
-  test.each([
-    ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
-    ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
-    ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
-  ])('counts per address: %s', async (_name, address, other, expected) => {
-    const send = callerOf('list-banks')
-    credentialIs({})
-    const replies = await times(30, () => send({ headers, address }))
-    expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
-    expect(answer(await send({ headers, address: other }))).toBe(expected)
-    expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
-  })
+// Which addresses share a scope: test/api/address.test.ts.
+test.each([
+  ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
+  ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
+  ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
+])('a failed credential counts per address: %s', async (_name, address, other, expected) => {
+  const send = callerOf('list-banks')
+  credentialIs({})
+  const replies = await times(30, () => send({ headers, address }))
+  expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
+  expect(answer(await send({ headers, address: other }))).toBe(expected)
+  expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
 })
 
 process.env.SEALING_KEY = 'a text for tests'

@@ -20,25 +20,23 @@ import { sampleReply } from '../support/sample-replies.ts'
 
 const service = useService()
 
-describe('a function', () => {
-  test('is denied a call that its row does not allow, which fails the test file', async () => {
-    const calls = [
-      () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
-      () => put(keys.provider(providerId('demo')), 'provider', {}),
-    ]
-    for (const call of calls) {
-      await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
-        name: 'AccessDeniedException',
-        message: expect.stringContaining('its row is in infra/definitions/function-permissions.ts'),
-      })
-    }
-    expect(takeRefused()).toEqual([
-      'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
-      'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
-    ])
-    const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
-    expect(service.lines.at(-1)).toContain(line)
-  })
+test('a function is denied a call that its row does not allow, which fails the test file', async () => {
+  const calls = [
+    () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
+    () => put(keys.provider(providerId('demo')), 'provider', {}),
+  ]
+  for (const call of calls) {
+    await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
+      name: 'AccessDeniedException',
+      message: expect.stringContaining('its row is in infra/definitions/function-permissions.ts'),
+    })
+  }
+  expect(takeRefused()).toEqual([
+    'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
+    'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
+  ])
+  const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
+  expect(service.lines.at(-1)).toContain(line)
 })
 
 const rows = jobNames.flatMap((job) => queuesOf(job).map((queue) => [job, queue] as const))
@@ -48,21 +46,22 @@ test.each(rows)('%s leaves an unreadable message in %s', async (job, queue) => {
   expect(await service.runJob(job, 'no message', 0, queue)).toEqual({ batchItemFailures })
 })
 
-describe('a failed upload of a report', () => {
-  async function* breakingOff() {
-    for (let n = 0; n < 6; n += 1) yield 'x'.repeat(1024 * 1024)
-    throw new Error('The lines break off')
-  }
+async function* breakingOff() {
+  for (let n = 0; n < 6; n += 1) yield 'x'.repeat(1024 * 1024)
+  throw new Error('The lines break off')
+}
 
-  test.each([
-    ['build-batch', batch()],
-    ['manage-settlement', batch()],
-    ['manage-ledger', { journal: batch().date }],
-  ] as const)('of %s aborts the parts that were written', async (name, report) => {
+test.each([
+  ['build-batch', batch()],
+  ['manage-settlement', batch()],
+  ['manage-ledger', { journal: batch().date }],
+] as const)(
+  'a failed upload of a report of %s aborts the parts that were written',
+  async (name, report) => {
     const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
     await expect(writing).rejects.toThrow('break off')
-  })
-})
+  },
+)
 
 describe('the Invoke API', () => {
   const invoke = async (name: string, event: unknown) => {

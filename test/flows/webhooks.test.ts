@@ -12,29 +12,27 @@ const { receiver, create, subscribe } = useSubscribers(service)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-describe('webhook rotate-secret', () => {
-  test('signs with the current and the previous secret during the overlap, also a retry', async () => {
-    const { provider, set, script, debit, lastEvent } = await create('rotates')
-    const { secret: first, ...settings } = await set(CREATED)
-    script(503)
-    const { reference } = await debit('failed')
-    const before = Date.now()
-    const { secret: second, ...rotated } = await provider.webhook('rotate-secret')
-    expect(rotated).toEqual({ ...settings, previous_until: expect.any(String) })
-    const overlapMs = Date.parse(rotated.previous_until) - before
-    expect(Math.round(overlapMs / 60_000)).toBe(24 * 60)
-    await provider.attempt(reference, 0, 2)
-    const [, retry] = (await receiver.events(reference, 2)) as [Received, Received]
-    expect([first, second].map((secret) => verifies(retry, secret))).toEqual([true, true])
-    expect(retry.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
-    await set({ events: 'none' })
-    const third = await provider.webhook('rotate-secret', { 'grace-seconds': '0' })
-    const event = await lastEvent()
-    expect(third.previous_until).toBeNull()
-    const verified = [first, second, third.secret].map((secret) => verifies(event, secret))
-    expect(verified).toEqual([false, false, true])
-    expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
-  })
+test('webhook rotate-secret signs with the current and the previous secret during the overlap, also a retry', async () => {
+  const { provider, set, script, debit, lastEvent } = await create('rotates')
+  const { secret: first, ...settings } = await set(CREATED)
+  script(503)
+  const { reference } = await debit('failed')
+  const before = Date.now()
+  const { secret: second, ...rotated } = await provider.webhook('rotate-secret')
+  expect(rotated).toEqual({ ...settings, previous_until: expect.any(String) })
+  const overlapMs = Date.parse(rotated.previous_until) - before
+  expect(Math.round(overlapMs / 60_000)).toBe(24 * 60)
+  await provider.attempt(reference, 0, 2)
+  const [, retry] = (await receiver.events(reference, 2)) as [Received, Received]
+  expect([first, second].map((secret) => verifies(retry, secret))).toEqual([true, true])
+  expect(retry.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
+  await set({ events: 'none' })
+  const third = await provider.webhook('rotate-secret', { 'grace-seconds': '0' })
+  const event = await lastEvent()
+  expect(third.previous_until).toBeNull()
+  const verified = [first, second, third.secret].map((secret) => verifies(event, secret))
+  expect(verified).toEqual([false, false, true])
+  expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
 })
 
 describe('webhook set', () => {

@@ -60,15 +60,13 @@ describe('simulate', () => {
   })
 })
 
-describe('simulate:kills', () => {
-  test('replays one of its runs', async () => {
-    const shape = ['--shape', 'reversed while its line is written']
-    const crashes = ['--deaths', '12:before,20:after', '--trace']
-    const { code, out } = await run('crash-points/main', ...shape, ...crashes)
-    expect(out).toContain(' crashes before ')
-    expect(out).toContain(' crashes after ')
-    expect(code).toBe(0)
-  })
+test('simulate:kills replays one of its runs', async () => {
+  const shape = ['--shape', 'reversed while its line is written']
+  const crashes = ['--deaths', '12:before,20:after', '--trace']
+  const { code, out } = await run('crash-points/main', ...shape, ...crashes)
+  expect(out).toContain(' crashes before ')
+  expect(out).toContain(' crashes after ')
+  expect(code).toBe(0)
 })
 
 describe('simulate:planted', () => {
