@@ -233,13 +233,9 @@ test('each line is one JSON object with a level for any field value', () => {
 test('no line contains a phone number, name, account, text, token, secret or signature', () => {
   const all = text().toLowerCase()
   expect(canaries.length).toBeGreaterThan(80)
-  for (const canary of canaries) {
-    const where = lines().filter((line) => JSON.stringify(line).includes(canary))
-    expect(where, canary).toEqual([])
-    for (const text of [canary, encodeURIComponent(canary)]) {
-      expect(all.includes(text.toLowerCase()), canary).toBe(false)
-    }
-  }
+  const isPrinted = (canary: string) => all.includes(canary.toLowerCase())
+  expect(canaries.filter(isPrinted)).toEqual([])
+  expect(canaries.map(encodeURIComponent).filter(isPrinted)).toEqual([])
 })
 
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
