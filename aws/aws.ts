@@ -1,9 +1,9 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { jobs } from '../infra/definitions/jobs.ts'
 import { tableDefinition } from '../infra/definitions/table.ts'
-import type { QueueName } from '../shared/queues/messages.ts'
 import { newBucket } from './bucket.ts'
 import type { Clock } from './clock.ts'
+import { type Conditions, faultless } from './conditions.ts'
 import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts'
 import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
@@ -12,37 +12,6 @@ import type { Change } from './table/change.ts'
 import { newTable } from './table/table.ts'
 
 /** An in-memory AWS: the services that functions call and the triggers that invoke them. */
-
-/** The delays, losses and repeats of a run. */
-export type Conditions = {
-  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
-  copies: (queue: QueueName) => readonly number[]
-  /** Returns the position of the next batch among the visible messages. */
-  pick: (count: number) => number
-  /** Returns the instants at which a one-time schedule fires. */
-  firings: (at: number) => readonly number[]
-  /** Whether the stream loses a record. */
-  losesRecord: () => boolean
-  shards: number
-  /** Returns the milliseconds until the next read of a shard. */
-  readDelay: () => number
-  /** Returns the position in the completed records from which the stream repeats them. */
-  repeatsFrom: (completed: number) => number
-  /** Returns the milliseconds until an index shows a change. */
-  indexLag: () => number
-}
-
-/** No delay, loss or repeat. */
-export const faultless: Conditions = {
-  copies: () => [0],
-  pick: () => 0,
-  firings: (at) => [at],
-  losesRecord: () => false,
-  shards: 1,
-  readDelay: () => 0,
-  repeatsFrom: (completed) => completed,
-  indexLag: () => 0,
-}
 
 export type AwsOptions = {
   clock: Clock
@@ -80,8 +49,8 @@ export const newAws = ({
   by,
   onCommit,
   onDeadLetter = () => undefined,
-  onLostRecords,
-  fitting,
+  onLostRecords = () => undefined,
+  fitting = (records) => records,
   deliver,
   onRecord,
 }: AwsOptions) => {
@@ -101,11 +70,11 @@ export const newAws = ({
   })
   const bucket = newBucket(journal)
   const stream = newStreamSource({
-    ...conditions,
+    conditions,
     invoke,
     clock,
-    ...(fitting && { fitting }),
-    ...(onLostRecords && { onLost: onLostRecords }),
+    fitting,
+    onLost: onLostRecords,
     onHandled: (records) =>
       journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
   })

@@ -2,6 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import { type JobName, jobNames, jobRow } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import type { Clock } from './clock.ts'
+import type { Conditions } from './conditions.ts'
 import type { Message, Queues } from './queues.ts'
 
 /** Lambda's event source mappings: batches, concurrency limits and retries. */
@@ -33,33 +34,19 @@ const jobOf = (queue: QueueName): JobName => {
   return job
 }
 
-type QueueSourceDeps = {
-  invoke: Invoke
-  queues: () => Queues
-  /** Returns the position of the next batch among the visible messages. */
-  pick: (count: number) => number
-}
+type QueueSourceDeps = { invoke: Invoke; queues: () => Queues; pick: Conditions['pick'] }
 
 /** Invokes the jobs of queues, up to their concurrency limits. */
 export const newQueueSource = ({ invoke, queues, pick }: QueueSourceDeps) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
 
-  const work = async (
-    job: JobName,
-    queue: QueueName,
-    received: readonly Message[],
-  ): Promise<void> => {
+  const work = async (job: JobName, queue: QueueName, received: readonly Message[]) => {
     busy.set(job, (busy.get(job) ?? 0) + 1)
     const result = await invoke(job, { Records: queues().receive(received) })
     busy.set(job, (busy.get(job) ?? 1) - 1)
-    queues().settle(
-      received,
-      failedOf(
-        result,
-        received.map(({ id }) => id),
-      ),
-    )
+    const ids = received.map(({ id }) => id)
+    queues().settle(received, failedOf(result, ids))
     feed(queue)
   }
 
@@ -92,31 +79,19 @@ const STREAM_RETRIES_MAX = 10
 type StreamSourceDeps = {
   invoke: Invoke
   clock: Clock
-  shards: number
-  /** Returns the milliseconds until the next read of a shard. */
-  readDelay: () => number
-  /** Returns the position in the completed records from which the stream repeats them. */
-  repeatsFrom: (completed: number) => number
+  conditions: Conditions
   /** Shortens a batch that exceeds the size of an invocation. */
-  fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
+  fitting: (records: DynamoDBRecord[]) => DynamoDBRecord[]
   /** Called when records have been handled for good. */
-  onHandled?: (records: readonly DynamoDBRecord[]) => void
-  onLost?: (records: readonly DynamoDBRecord[]) => void
+  onHandled: (records: readonly DynamoDBRecord[]) => void
+  onLost: (records: readonly DynamoDBRecord[]) => void
 }
 
 /** Reads the stream in order within a shard, and retries from the first failed record. */
-export const newStreamSource = ({
-  invoke,
-  clock,
-  shards: count,
-  readDelay,
-  repeatsFrom,
-  fitting = (records) => records,
-  onHandled,
-  onLost,
-}: StreamSourceDeps) => {
+export const newStreamSource = (deps: StreamSourceDeps) => {
+  const { invoke, clock, conditions, fitting, onHandled, onLost } = deps
   const { batchSize } = jobRow('relay').from
-  const shards = Array.from({ length: count }, () => ({
+  const shards = Array.from({ length: conditions.shards }, () => ({
     waiting: [] as DynamoDBRecord[],
     isBusy: false,
     failures: 0,
@@ -131,15 +106,15 @@ export const newStreamSource = ({
     const first = ids.findIndex((id) => failed.has(id))
     const done = first === -1 ? batch.length : first
     shard.isBusy = false
-    shard.waiting.splice(0, done, ...batch.slice(repeatsFrom(done), done))
-    onHandled?.(batch.slice(0, done))
+    shard.waiting.splice(0, done, ...batch.slice(conditions.repeatsFrom(done), done))
+    onHandled(batch.slice(0, done))
     shard.failures = done > 0 ? 0 : shard.failures + 1
     shard.halves = first === -1 ? 0 : shard.halves + 1
     if (shard.failures > STREAM_RETRIES_MAX) {
       // Drops a record that fails alone; the sweep repairs its effects.
       const lost = shard.waiting.splice(0, 1)
-      onHandled?.(lost)
-      onLost?.(lost)
+      onHandled(lost)
+      onLost(lost)
       shard.failures = 0
     }
     wake(shard, first === -1 ? 0 : Math.min(1_000 * 2 ** shard.failures, 60_000))
@@ -148,7 +123,7 @@ export const newStreamSource = ({
   const wake = (shard: (typeof shards)[number], delay: number): void => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
-    clock.after(delay + readDelay(), () => void read(shard))
+    clock.after(delay + conditions.readDelay(), () => void read(shard))
   }
 
   return {

@@ -1,17 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import type { Entry, Journal } from './journal.ts'
+import type { Entry } from './journal.ts'
 
-/**
- * A journal in a file, one line per entry. The operating system has each line before the caller
- * learns of the change, so the state survives the end of this process, but not a power failure.
- */
-export type JournalFile = Journal & {
-  /** Returns the entries of earlier processes. */
-  read: () => Generator<Entry>
-  /** Replaces all entries; until then, nothing is written. */
-  compact: (entries: Iterable<Entry>) => void
-  close: () => void
-}
+export type JournalFile = ReturnType<typeof openJournalFile>
 
 const NEWLINE = 10
 
@@ -31,22 +21,28 @@ function* entriesIn(file: string): Generator<Entry> {
   }
 }
 
-export const openJournalFile = (file: string): JournalFile => {
+/**
+ * Opens a journal in a file, one line per entry. The operating system has each line before the caller
+ * learns of the change, so the state survives the end of this process, but not a power failure.
+ */
+export const openJournalFile = (file: string) => {
   let descriptor: number | undefined
   const write = (entry: Entry): void => {
     if (descriptor !== undefined) writeSync(descriptor, `${JSON.stringify(entry)}\n`)
   }
   return {
     generation: Date.now(),
+    /** Returns the entries of earlier processes. */
     read: () => entriesIn(file),
     write,
-    compact: (entries) => {
+    /** Replaces all entries; until then, nothing is written. */
+    compact: (entries: Iterable<Entry>): void => {
       const next = `${file}.next`
       descriptor = openSync(next, 'w')
       for (const entry of entries) write(entry)
       renameSync(next, file)
     },
-    close: () => {
+    close: (): void => {
       if (descriptor !== undefined) closeSync(descriptor)
       descriptor = undefined
     },

@@ -3,6 +3,7 @@ import type { SQSRecord } from 'aws-lambda'
 import { type QueueRow, queueRows } from '../infra/definitions/jobs.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from './clock.ts'
+import type { Conditions } from './conditions.ts'
 import type { Journal, SentMessage } from './journal.ts'
 
 /** SQS standard queues, with delays, visibility timeouts and dead letters. */
@@ -28,17 +29,14 @@ export const queueIn = (place: string): QueueName => {
   return queue
 }
 
-const rows = new Map<QueueName, QueueRow>(queueRows.map((row) => [row.name, row]))
-const rowOf = (queue: QueueName): QueueRow => {
-  const row = rows.get(queue)
-  if (!row) throw new Error(`There is no queue ${queue}`)
-  return row
-}
+const rows = Object.fromEntries(queueRows.map((row) => [row.name, row])) as Record<
+  QueueName,
+  QueueRow
+>
 
 type Deps = {
   clock: Clock
-  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
-  copies: (queue: QueueName) => readonly number[]
+  copies: Conditions['copies']
   /** Offers a visible message to a function. */
   onVisible: (message: Message) => void
   onDeadLetter: (message: Message) => void
@@ -115,14 +113,14 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     receive: (received: readonly Message[]): SQSRecord[] =>
       received.map((message) => {
         message.receives += 1
-        offerAt(message, clock.now() + rowOf(message.queue).visibilitySeconds * 1000)
+        offerAt(message, clock.now() + rows[message.queue].visibilitySeconds * 1000)
         return recordOf(message)
       }),
     /** Deletes completed messages and dead letters; the others become visible again. */
     settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
       for (const message of received) {
         const isDone = !failed.has(message.id)
-        const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
+        const isDeadLetter = message.receives >= rows[message.queue].maxReceiveCount
         if (!isDone && isDeadLetter) onDeadLetter(message)
         if (isDone || isDeadLetter) remove(message)
       }
@@ -146,12 +144,7 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
 }
 
 const refused = (name: string, message: string): SQSServiceException =>
-  new SQSServiceException({
-    name,
-    message,
-    $fault: 'client',
-    $metadata: { httpStatusCode: 400 },
-  })
+  new SQSServiceException({ name, message, $fault: 'client', $metadata: { httpStatusCode: 400 } })
 
 const recordOf = ({ id, receipt, queue, body, receives, sentAt }: Message): SQSRecord =>
   ({

@@ -1,14 +1,14 @@
 import { ConflictException, ValidationException } from '@aws-sdk/client-scheduler'
 import { Cron } from 'croner'
 import { type Clock, cancel, type Timer } from './clock.ts'
+import type { Conditions } from './conditions.ts'
 import type { Journal, Schedule } from './journal.ts'
 
 /** EventBridge Scheduler, with queues as targets: `at(...)`, `rate(...)` and `cron(...)`. */
 
 type Deps = {
   clock: Clock
-  /** Returns the instants at which a one-time schedule fires. */
-  firings: (at: number) => readonly number[]
+  firings: Conditions['firings']
   /** Sends a message to the queue of an ARN. */
   deliver: (arn: string, body: string) => void
   journal: Journal

@@ -4,22 +4,24 @@ import type { GatewayReply } from './gateway.ts'
 
 export type Print = (line: string) => void
 
-const clock = (): string => styleText('dim', new Date().toISOString().slice(11, 23))
+/** Returns a line with the time and the kind of the event. */
+const lineOf = (kind: string, parts: readonly unknown[], colour: 'cyan' | 'red' = 'cyan') => {
+  const time = styleText('dim', new Date().toISOString().slice(11, 23))
+  return [time, styleText(colour, kind.padEnd(8)), ...parts].join(' ')
+}
 
 const statusColour = (status: number) => (status < 300 ? 'green' : status < 500 ? 'yellow' : 'red')
 
 const referenceIn = (body: string): string => /"reference":"([A-Z0-9-]+)"/.exec(body)?.[1] ?? ''
 
 export const requestLine = ({ method, path, status, milliseconds, body }: GatewayReply): string =>
-  [
-    clock(),
-    styleText('cyan', 'request '),
+  lineOf('request', [
     method,
     path,
     styleText(statusColour(status), String(status)),
     `${milliseconds.toFixed(0)} ms`,
     path.includes(referenceIn(body)) ? '' : referenceIn(body),
-  ].join(' ')
+  ])
 
 const EVENT_COLOURS: Record<string, 'green' | 'red' | 'magenta'> = {
   completed: 'green',
@@ -28,18 +30,11 @@ const EVENT_COLOURS: Record<string, 'green' | 'red' | 'magenta'> = {
 
 type ItemImage = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
 
-const reference = (item: ItemImage): string => item.reference?.S ?? ''
-
 const eventLines = (item: ItemImage, previousCount: number): string[] =>
   (item.history?.L ?? []).slice(previousCount).map((entry) => {
     const type = entry.M?.type?.S ?? ''
-    return [
-      clock(),
-      styleText('cyan', 'event   '),
-      reference(item),
-      styleText(EVENT_COLOURS[type] ?? 'magenta', type),
-      item.provider?.S,
-    ].join(' ')
+    const coloured = styleText(EVENT_COLOURS[type] ?? 'magenta', type)
+    return lineOf('event', [item.reference?.S, coloured, item.provider?.S])
   })
 
 const DELIVERY_COLOURS: Record<string, 'green' | 'red' | 'yellow'> = {
@@ -50,16 +45,14 @@ const DELIVERY_COLOURS: Record<string, 'green' | 'red' | 'yellow'> = {
 const deliveryLine = (item: ItemImage): string => {
   const status = item.status?.S ?? ''
   const next = item.nextAttemptAt?.S
-  return [
-    clock(),
-    styleText('cyan', 'delivery'),
-    reference(item),
+  return lineOf('delivery', [
+    item.reference?.S,
     item.event?.S,
     `attempt ${item.attemptCount?.N} of ${item.attemptsMax?.N}`,
     styleText(DELIVERY_COLOURS[status] ?? 'yellow', status),
     item.last?.M?.responseCode?.N ?? item.last?.M?.cause?.S ?? '',
     next ? `next at ${next.slice(11, 19)}` : '',
-  ].join(' ')
+  ])
 }
 
 export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
@@ -75,7 +68,7 @@ export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
 }
 
 export const faultLine = (name: string, error: unknown): string =>
-  [clock(), styleText('red', 'fault   '), name, String(error)].join(' ')
+  lineOf('fault', [name, error], 'red')
 
 export const welcome = (address: string, timeScale: number): string => `
   Debit collection sandbox ${timeScale === 1 ? '' : `(time scale ${timeScale})`}

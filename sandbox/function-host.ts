@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
+import type { Command } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { actingAs } from './authorizer.ts'
@@ -102,5 +103,29 @@ export const loadFunctions = async (
         invocations.publish({ name: row.name, milliseconds } satisfies InvocationEvent)
       }
     },
+  }
+}
+
+/** Answers the calls of functions to Lambda and Secrets Manager. */
+export const answerFunctionCalls =
+  (functions: FunctionHost) =>
+  ({ constructor: { name }, input }: Command): Promise<unknown> | undefined => {
+    switch (name) {
+      case 'InvokeCommand':
+        return invocation(functions, String(input.FunctionName), String(input.Payload))
+      case 'GetSecretValueCommand':
+        return Promise.resolve({ ARN: input.SecretId, SecretString: 'sandbox' })
+      default:
+        return undefined
+    }
+  }
+
+const invocation = async (functions: FunctionHost, name: string, payload: string) => {
+  const reply = (value: unknown) => ({ Payload: Buffer.from(JSON.stringify(value ?? null)) })
+  try {
+    return reply(await functions.invoke(name, JSON.parse(payload)))
+  } catch (error) {
+    const { name: errorType, message: errorMessage } = error as Error
+    return { ...reply({ errorType, errorMessage }), FunctionError: 'Unhandled' }
   }
 }

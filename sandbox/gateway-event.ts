@@ -4,35 +4,6 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { resourceAt } from '../shared/api/resources.ts'
 
-/** Returns the function for a request, and the event that API Gateway would pass to it. */
-export const route = (
-  request: IncomingMessage,
-  pathname: string,
-  query: URLSearchParams,
-  body: Buffer,
-): { name: string; event: APIGatewayProxyEvent } => {
-  const resource = resourceAt(pathname)
-  return {
-    name: resource?.methods[request.method ?? ''] ?? UNMATCHED,
-    event: eventOf(request, {
-      pathname,
-      resource: resource?.template ?? '/{proxy+}',
-      // API Gateway ignores a trailing slash and does not decode.
-      parameters: resource?.parameters ?? { proxy: pathname.replace(/^\/|\/$/g, '') },
-      query,
-      body,
-    }),
-  }
-}
-
-type EventParts = {
-  pathname: string
-  resource: string
-  parameters: Record<string, string>
-  query: URLSearchParams
-  body: Buffer
-}
-
 /** Groups values by name; names are case-sensitive. */
 const groupByName = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
   const groups = Object.groupBy(pairs, ([name]) => name)
@@ -51,15 +22,27 @@ const headersOf = ({ rawHeaders }: IncomingMessage): Record<string, string[]> =>
 const lastValues = (groups: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']))
 
-/** Builds the event of a REST API, in which only the query is decoded. */
-const eventOf = (request: IncomingMessage, parts: EventParts): APIGatewayProxyEvent => {
-  const { pathname, resource, parameters, query, body } = parts
+/**
+ * Returns the function for a request, and the event that a REST API would pass to it, in which only the
+ * query is decoded.
+ */
+export const route = (
+  request: IncomingMessage,
+  pathname: string,
+  query: URLSearchParams,
+  body: Buffer,
+): { name: string; event: APIGatewayProxyEvent } => {
+  const found = resourceAt(pathname)
+  const method = request.method ?? ''
+  const resource = found?.template ?? '/{proxy+}'
+  // API Gateway ignores a trailing slash and does not decode.
+  const parameters = found?.parameters ?? { proxy: pathname.replace(/^\/|\/$/g, '') }
   const headers = headersOf(request)
   const queries = groupByName(query)
-  return {
+  const event = {
     resource,
     path: pathname,
-    httpMethod: request.method ?? '',
+    httpMethod: method,
     headers: lastValues(headers),
     multiValueHeaders: headers,
     queryStringParameters: query.size > 0 ? lastValues(queries) : null,
@@ -72,7 +55,7 @@ const eventOf = (request: IncomingMessage, parts: EventParts): APIGatewayProxyEv
     requestContext: {
       resourcePath: resource,
       path: pathname,
-      httpMethod: request.method ?? '',
+      httpMethod: method,
       requestId: randomUUID(),
       requestTimeEpoch: Date.now(),
       stage: 'sandbox',
@@ -87,4 +70,5 @@ const eventOf = (request: IncomingMessage, parts: EventParts): APIGatewayProxyEv
       } as APIGatewayProxyEvent['requestContext']['identity'],
     },
   }
+  return { name: found?.methods[method] ?? UNMATCHED, event }
 }

@@ -10,15 +10,19 @@ import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
-import { environment } from '../shared/runtime.ts'
+import { queueUrlFrom } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
 import { REGION, setEnvironment, useLocalCredentials } from './environment.ts'
-import { answerFunctionCalls } from './function-calls.ts'
-import { type FunctionHost, loadFunctions, REQUEST_MAX_BYTES } from './function-host.ts'
+import {
+  answerFunctionCalls,
+  type FunctionHost,
+  loadFunctions,
+  REQUEST_MAX_BYTES,
+} from './function-host.ts'
 import type { Gateway } from './gateway.ts'
 import { seeds } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
@@ -97,9 +101,8 @@ const start = async (
     onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
     ...(queues && {
       deliver: (arn, MessageBody) => {
-        const sent = queues.sqs.send(
-          new SendMessageCommand({ QueueUrl: environment.queueUrlOf(arn), MessageBody }),
-        )
+        const QueueUrl = queueUrlFrom(arn)
+        const sent = queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
         // A lost message is tolerated, as on AWS: the sweep expires the debit.
         sent.catch((error) => print(faultLine('scheduler', error)))
       },

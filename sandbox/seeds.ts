@@ -1,14 +1,19 @@
 /** Lists the demo providers, banks and customers of a new sandbox, as calls of operator functions. */
 
-export type Seed = { noun: string; verb: string; options: Record<string, string> }
+type SeedOptions = Record<string, string>
 
-const bank = (identifier: string, name: string, more: Record<string, string> = {}): Seed => ({
-  noun: 'bank',
-  verb: 'create',
-  options: { bank: identifier, name, connector: 'sandbox', 'connector-type': 'both', ...more },
-})
+const seed = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
 
-const banks: Seed[] = [
+const bank = (identifier: string, name: string, more: SeedOptions = {}) =>
+  seed('bank', 'create', {
+    bank: identifier,
+    name,
+    connector: 'sandbox',
+    'connector-type': 'both',
+    ...more,
+  })
+
+const banks = [
   bank('GCB', 'GCB Bank PLC', { 'ussd-code': '*422#', 'package-name': 'com.gcb.mobile' }),
   bank('ECO', 'Ecobank Ghana PLC', { 'ussd-code': '*770#', 'package-name': 'com.ecobank.mobile' }),
   bank('ABSA', 'Absa Bank Ghana Limited', { 'ussd-code': '*151#' }),
@@ -23,15 +28,8 @@ const banks: Seed[] = [
 ]
 
 /** Returns a provider with a fee of 1.5 % and a settlement account at GCB. */
-const provider = (
-  id: string,
-  name: string,
-  account: string,
-  more: Record<string, string> = {},
-): Seed => ({
-  noun: 'provider',
-  verb: 'create',
-  options: {
+const provider = (id: string, name: string, account: string, more: SeedOptions = {}) =>
+  seed('provider', 'create', {
     provider: id,
     name,
     'fee-basis-points': '150',
@@ -39,26 +37,19 @@ const provider = (
     'settlement-account': account,
     'settlement-name': `${name} Ltd`,
     ...more,
-  },
-})
+  })
 
-const providerKey = (id: string): Seed => ({
-  noun: 'credential',
-  verb: 'issue',
-  options: { provider: id, token: `sk_sandbox_${id}` },
-})
+const providerKey = (id: string) =>
+  seed('credential', 'issue', { provider: id, token: `sk_sandbox_${id}` })
 
-const bankToken = (identifier: string): Seed => ({
-  noun: 'credential',
-  verb: 'issue',
-  options: { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` },
-})
+const bankToken = (identifier: string) =>
+  seed('credential', 'issue', {
+    bank: identifier,
+    token: `bt_sandbox_${identifier.toLowerCase()}`,
+  })
 
-const account = (phone: string, bank: string, name: string, number: string, status = 'active') => ({
-  noun: 'customer',
-  verb: 'link',
-  options: { phone, bank, name, 'account-number': number, status },
-})
+const account = (phone: string, bank: string, name: string, number: string, status = 'active') =>
+  seed('customer', 'link', { phone, bank, name, 'account-number': number, status })
 
 /** Phone, name, and the last digits of the accounts at GCB and ECO. */
 const customers = [
@@ -70,7 +61,7 @@ const customers = [
 ] as const
 
 /** Groups of calls; a later group refers to objects of an earlier one. */
-export const seeds: readonly Seed[][] = [
+export const seeds = [
   banks,
   [
     provider('demo', 'Demo Payments', '1041009001'),

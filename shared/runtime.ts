@@ -45,74 +45,56 @@ const number = (name: string, otherwise: number): number => Number(process.env[n
 export const queueUrlVariable = (queue: string): string =>
   `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`
 
-/** The settings of a deployment. Each read is fresh, so that tests can change them. */
-export const environment = {
+export const queueUrlOf = (queue: string): string => required(queueUrlVariable(queue))
+
+/** Returns the URL of a queue from the ARN in its records. */
+export const queueUrlFrom = (arn: string): string => {
+  const [, , , region, account, name] = arn.split(':')
+  const local = process.env.AWS_ENDPOINT_URL_SQS
+  return `${local ?? `https://sqs.${region}.amazonaws.com`}/${account}/${name}`
+}
+
+const isTrue = (name: string): boolean => process.env[name] === 'true'
+
+/** The settings of a deployment. */
+const settings = {
+  stage: () => process.env.STAGE ?? 'sandbox',
   /** Selects the published limits: `production`, or `sandbox` for every other stage. */
-  get limits(): 'production' | 'sandbox' {
-    return process.env.STAGE === 'production' ? 'production' : 'sandbox'
-  },
-  get stage(): string {
-    return process.env.STAGE ?? 'sandbox'
-  },
-  get sandboxBank(): boolean {
-    return process.env.SANDBOX_BANK === 'true'
-  },
-  get approvals(): boolean {
-    return process.env.APPROVALS === 'true'
-  },
-  get functionPrefix(): string {
-    return process.env.FUNCTION_PREFIX ?? ''
-  },
-  get tableName(): string {
-    return required('TABLE_NAME')
-  },
-  get referencePrefix(): string {
-    return required('REFERENCE_PREFIX')
-  },
-  queueUrl: (queue: string): string => required(queueUrlVariable(queue)),
-  /** Returns the URL of a queue from the ARN in its records. */
-  queueUrlOf: (arn: string): string => {
-    const [, , , region, account, name] = arn.split(':')
-    const local = process.env.AWS_ENDPOINT_URL_SQS
-    return `${local ?? `https://sqs.${region}.amazonaws.com`}/${account}/${name}`
-  },
-  /** Divides the timeouts of a debit and the 30 s of the sandbox bank; 1 in production. */
-  get timeScale(): number {
-    return number('TIME_SCALE', 1)
-  },
+  limits: () => (process.env.STAGE === 'production' ? 'production' : 'sandbox'),
+  sandboxBank: () => isTrue('SANDBOX_BANK'),
+  approvals: () => isTrue('APPROVALS'),
   /** Whether a payout waits until the remitted cash covers it. */
-  get payoutsWaitForFunding(): boolean {
-    return process.env.PAYOUTS_WAIT_FOR_FUNDING === 'true'
-  },
-  get reportsBucket(): string {
-    return required('REPORTS_BUCKET')
-  },
+  payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
+  functionPrefix: () => process.env.FUNCTION_PREFIX ?? '',
+  tableName: () => required('TABLE_NAME'),
+  referencePrefix: () => required('REFERENCE_PREFIX'),
+  reportsBucket: () => required('REPORTS_BUCKET'),
   /** A local S3 has no host name for each bucket. */
-  get localS3(): boolean {
-    return Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL)
-  },
+  localS3: () => Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
+  /** Divides the timeouts of a debit and the 30 s of the sandbox bank; 1 in production. */
+  timeScale: () => number('TIME_SCALE', 1),
   /** Seconds for which a warm function caches credentials, providers and banks. */
-  get cacheSeconds(): number {
-    return number('CACHE_SECONDS', 30)
-  },
+  cacheSeconds: () => number('CACHE_SECONDS', 30),
   /** Hosts of providers and banks that may be private and without TLS; for a local sandbox. */
-  get localPeers(): string[] {
-    return hosts('LOCAL_PEERS')
-  },
+  localPeers: () => hosts('LOCAL_PEERS'),
   /** Hosts of this service (`api.example.com,api.example.com:8443`), forbidden in webhook URLs. */
-  get ownHosts(): string[] {
-    return hosts('OWN_HOSTS')
-  },
+  ownHosts: () => hosts('OWN_HOSTS'),
   /** The text of the sealing key, or the ARN of the secret that holds it. */
-  get sealingKey(): { fixed?: string; secretArn: string } {
+  sealingKey: (): { fixed?: string; secretArn: string } => {
     const fixed = process.env.SEALING_KEY
     return fixed ? { fixed, secretArn: '' } : { secretArn: required('SEALING_KEY_ARN') }
   },
-  get schedules(): { group: string; roleArn: string; targetArn: string } {
-    return {
-      group: required('SCHEDULE_GROUP'),
-      roleArn: required('SCHEDULE_ROLE_ARN'),
-      targetArn: required('SCHEDULE_TARGET_ARN'),
-    }
-  },
-}
+  schedules: () => ({
+    group: required('SCHEDULE_GROUP'),
+    roleArn: required('SCHEDULE_ROLE_ARN'),
+    targetArn: required('SCHEDULE_TARGET_ARN'),
+  }),
+} as const
+
+type Environment = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]> }
+
+/** Each read of a setting is fresh, so that tests can change it. */
+export const environment = Object.defineProperties(
+  {},
+  Object.fromEntries(Object.entries(settings).map(([name, get]) => [name, { get }])),
+) as Environment

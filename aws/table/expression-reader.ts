@@ -1,15 +1,5 @@
 import { invalid, unsupported } from './errors.ts'
 
-/** Reads the tokens of an expression. */
-export type Reader = {
-  /** Returns the next token; empty at the end. */
-  peek: (ahead?: number) => string
-  next: () => string
-  /** Consumes the next token if it equals the word; keywords in any case. */
-  accept: (word: string) => boolean
-  expect: (word: string) => void
-}
-
 const TOKEN = /\s*([A-Za-z]\w*|[#:]\w+|<>|<=|>=|[=<>(),+-])/y
 
 const tokensOf = (text: string): string[] => {
@@ -26,9 +16,13 @@ const tokensOf = (text: string): string[] => {
   return tokens
 }
 
-const readerOf = (tokens: readonly string[]): Reader => {
+export type Reader = ReturnType<typeof readerOf>
+
+const readerOf = (tokens: readonly string[]) => {
   let position = 0
+  /** Returns the next token; empty at the end. */
   const peek = (ahead = 0): string => tokens[position + ahead] ?? ''
+  /** Consumes the next token if it equals the word; keywords in any case. */
   const accept = (word: string): boolean => {
     if (peek().toUpperCase() !== word.toUpperCase()) return false
     position += 1
@@ -37,11 +31,11 @@ const readerOf = (tokens: readonly string[]): Reader => {
   return {
     peek,
     accept,
-    next: () => {
+    next: (): string => {
       position += 1
       return tokens[position - 1] ?? ''
     },
-    expect: (word) => {
+    expect: (word: string): void => {
       if (!accept(word)) throw unexpected(peek())
     },
   }
@@ -53,9 +47,8 @@ export const unexpected = (token: string): Error =>
 /** A parsed expression; its placeholders are bound on each use. */
 export type Parsed<T> = {
   tree: T
-  /** Every `#name` in it. */
+  /** Every `#name` and every `:value` in it. */
   names: readonly string[]
-  /** Every `:value` in it. */
   values: readonly string[]
 }
 

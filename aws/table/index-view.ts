@@ -3,25 +3,19 @@ import type { IndexDefinition, Key } from './keys.ts'
 import { firstNot, newRows, orderBy, type Row } from './rows.ts'
 import { isSame, type Value } from './values.ts'
 
-/**
- * A global secondary index, which shows each change after a delay. The changes of one item appear in
- * their order. Entries hold the keys and the projected attributes.
- */
-export type IndexView = {
-  definition: IndexDefinition
-  /** Queues a change that was committed at an instant. */
-  apply: (before: Item | undefined, after: Item | undefined, at: number) => void
-  /** Returns one partition as readers see it at an instant; instants never decrease. */
-  partition: (value: string, now: number) => readonly Row[]
-}
-
 /** The most steps that are queued without a read. */
 const QUEUE_MAX = 256
 
 type Step = { visibleAt: number; item: string; removed: Row | undefined; added: Row | undefined }
 
-/** @param lag returns the delay of a change, in milliseconds */
-export const newIndexView = (definition: IndexDefinition, lag: () => number): IndexView => {
+export type IndexView = ReturnType<typeof newIndexView>
+
+/**
+ * A global secondary index, which shows each change after a delay. The changes of one item appear in
+ * their order. Entries hold the keys and the projected attributes.
+ * @param lag returns the delay of a change, in milliseconds
+ */
+export const newIndexView = (definition: IndexDefinition, lag: () => number) => {
   const { partitionKey, sortKey, projected } = definition
   const attributes = [partitionKey, sortKey, ...projected]
   const rows = newRows<Row>(orderBy(sortKey))
@@ -55,7 +49,8 @@ export const newIndexView = (definition: IndexDefinition, lag: () => number): In
     }
   }
 
-  const apply: IndexView['apply'] = (before, after, at) => {
+  /** Queues a change that was committed at an instant. */
+  const apply = (before: Item | undefined, after: Item | undefined, at: number): void => {
     if (queue.length > QUEUE_MAX) catchUp(at)
     if (attributes.every((name) => isSame(before?.[name] as Value, after?.[name] as Value))) return
     const removed = rowOf(before)
@@ -72,7 +67,8 @@ export const newIndexView = (definition: IndexDefinition, lag: () => number): In
   return {
     definition,
     apply,
-    partition: (value, now) => {
+    /** Returns one partition as readers see it at an instant; instants never decrease. */
+    partition: (value: string, now: number): readonly Row[] => {
       catchUp(now)
       return rows.partition(value)
     },

@@ -36,27 +36,46 @@ type Page = {
   LastEvaluatedKey?: Record<string, unknown>
 }
 
-/** Returns one page of a query. */
 export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): Page => {
   const { KeyConditionExpression = '', FilterExpression, ProjectionExpression } = input
+  const { Limit = Number.POSITIVE_INFINITY, Select, ScanIndexForward: isForward = true } = input
+  if (Limit < 1) throw invalid('Limit must be at least 1')
   const condition = parseCondition(KeyConditionExpression)
   const filter = FilterExpression === undefined ? undefined : parseCondition(FilterExpression)
   const bindings = bind(input, [condition, filter])
   if (filter) checkFilter(filter.tree, { keys, projected }, bindings)
   const range = keyRange(condition, keys, bindings)
   const rows = rowsOf(range.partition)
-  const isForward = input.ScanIndexForward ?? true
   if (input.ExclusiveStartKey) checkStart(input.ExclusiveStartKey, keys, range)
-  const span = spanAfter(rows, within(rows, keys.sortKey, range), input, keys)
-  return pageOf(rows, span, input, {
-    keys,
-    bindings,
-    isForward,
-    edge: input.IndexName === undefined ? edgeOf(range, isForward) : undefined,
-    filter: filter?.tree,
-    projection: ProjectionExpression?.split(/\s*,\s*/),
-  })
+  const [from, to] = spanAfter(rows, within(rows, keys.sortKey, range), input, keys)
+  const projection = ProjectionExpression?.split(/\s*,\s*/)
+  const isWeighed = Math.min(to - from, Limit) > WEIGHED_ROWS
+  const Items: Readonly<Record<string, unknown>>[] = []
+  let last: Row | undefined
+  let ScannedCount = 0
+  let bytes = 0
+  for (let offset = 0; offset < to - from && !last; offset += 1) {
+    const row = rows[isForward ? from + offset : to - 1 - offset] as Row
+    ScannedCount += 1
+    if (isWeighed) bytes += sizeOf(row as Record<string, Value>)
+    if (ScannedCount >= Limit || bytes >= PAGE_BYTES) last = row
+    if (filter && !evaluate(filter.tree, row, bindings)) continue
+    Items.push(projection ? projectedRow(row, projection) : row)
+  }
+  const edge = input.IndexName === undefined ? edgeOf(range, isForward) : undefined
+  return {
+    ...(Select === 'COUNT' ? {} : { Items }),
+    Count: Items.length,
+    ScannedCount,
+    ...(last && last[keys.sortKey] !== edge ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
+  }
 }
+
+/** DynamoDB ends a page with the row that makes it this long. */
+const PAGE_BYTES = 1_048_576
+
+/** Shorter pages cannot reach the limit: an item has far less than 100 kB. */
+const WEIGHED_ROWS = 10
 
 /** @throws for a filter on a key, or on an attribute that the index does not project */
 const checkFilter = (
@@ -116,49 +135,6 @@ const spanAfter = (
   }
   const next = firstNot(rows, (row) => order(row, start) <= 0)
   return [Math.max(from, next), to]
-}
-
-/** DynamoDB ends a page with the row that makes it this long. */
-const PAGE_BYTES = 1_048_576
-
-/** Shorter pages cannot reach the limit: an item has far less than 100 kB. */
-const WEIGHED_ROWS = 10
-
-type PageOptions = {
-  keys: KeyNames
-  bindings: Bindings
-  isForward: boolean
-  edge: string | undefined
-  filter: Condition | undefined
-  projection: readonly string[] | undefined
-}
-
-const pageOf = (
-  rows: readonly Row[],
-  [from, to]: Span,
-  { Limit = Number.POSITIVE_INFINITY, Select }: QueryInput,
-  { keys, bindings, isForward, edge, filter, projection }: PageOptions,
-): Page => {
-  if (Limit < 1) throw invalid('Limit must be at least 1')
-  const isWeighed = Math.min(to - from, Limit) > WEIGHED_ROWS
-  const Items: Readonly<Record<string, unknown>>[] = []
-  let last: Row | undefined
-  let ScannedCount = 0
-  let bytes = 0
-  for (let offset = 0; offset < to - from && !last; offset += 1) {
-    const row = rows[isForward ? from + offset : to - 1 - offset] as Row
-    ScannedCount += 1
-    if (isWeighed) bytes += sizeOf(row as Record<string, Value>)
-    if (ScannedCount >= Limit || bytes >= PAGE_BYTES) last = row
-    if (filter && !evaluate(filter, row, bindings)) continue
-    Items.push(projection ? projectedRow(row, projection) : row)
-  }
-  return {
-    ...(Select === 'COUNT' ? {} : { Items }),
-    Count: Items.length,
-    ScannedCount,
-    ...(last && last[keys.sortKey] !== edge ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
-  }
 }
 
 const projectedRow = (row: Row, names: readonly string[]): Record<string, unknown> =>

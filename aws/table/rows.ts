@@ -3,17 +3,6 @@ import { compareText } from './values.ts'
 /** A row of the table or of an index. */
 export type Row = { readonly [name: string]: unknown; readonly pk: string; readonly sk: string }
 
-/** The partitions of the table or of an index, each in its order. */
-export type Rows<T extends Row> = {
-  /** Returns the row at the place of another one. */
-  find: (partition: string, place: Row) => T | undefined
-  /** Adds a row, in the place of an equal one. */
-  add: (partition: string, row: T) => void
-  remove: (partition: string, place: Row) => void
-  partition: (name: string) => readonly T[]
-  all: () => T[]
-}
-
 /** Returns the position of the first row for which `isBefore` is false. */
 export const firstNot = <T>(rows: readonly T[], isBefore: (row: T) => boolean): number => {
   let from = 0
@@ -34,7 +23,8 @@ export const orderBy =
     compareText(one.pk, other.pk) ||
     compareText(one.sk, other.sk)
 
-export const newRows = <T extends Row>(order: (one: Row, other: Row) => number): Rows<T> => {
+/** Returns the partitions of the table or of an index, each in its order. */
+export const newRows = <T extends Row>(order: (one: Row, other: Row) => number) => {
   const partitions = new Map<string, T[]>()
 
   const locate = (partition: string, place: Row) => {
@@ -45,18 +35,20 @@ export const newRows = <T extends Row>(order: (one: Row, other: Row) => number):
   }
 
   return {
-    find: (partition, place) => locate(partition, place).row,
-    add: (partition, row) => {
+    /** Returns the row at the place of another one. */
+    find: (partition: string, place: Row): T | undefined => locate(partition, place).row,
+    /** Adds a row, in the place of an equal one. */
+    add: (partition: string, row: T): void => {
       const { rows, at, row: previous } = locate(partition, row)
       if (rows.length === 0) partitions.set(partition, rows)
       rows.splice(at, previous ? 1 : 0, row)
     },
-    remove: (partition, place) => {
+    remove: (partition: string, place: Row): void => {
       const { rows, at, row } = locate(partition, place)
       if (row) rows.splice(at, 1)
       if (rows.length === 0) partitions.delete(partition)
     },
-    partition: (name) => partitions.get(name) ?? [],
-    all: () => [...partitions.values()].flat(),
+    partition: (name: string): readonly T[] => partitions.get(name) ?? [],
+    all: (): T[] => [...partitions.values()].flat(),
   }
 }

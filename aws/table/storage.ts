@@ -22,22 +22,11 @@ export type TableOptions = {
 export type Replacement = { before: Item | undefined; after: Item | undefined }
 
 /** The items of a table and its indexes. */
-export type Storage = {
-  items: () => Item[]
-  find: (key: Key) => Item | undefined
-  partition: (pk: string) => readonly Item[]
-  index: (name: string) => IndexView
-  /** Stores an item, or deletes it, as an earlier process did. */
-  restore: (key: Key, item: Item | undefined, ofSequence: number) => void
-  /** Deletes the items whose time to live has passed. */
-  removeExpired: () => void
-  /** Applies the replacements of one transaction. */
-  commit: (replacements: readonly Replacement[]) => void
-}
+export type Storage = ReturnType<typeof newStorage>
 
 const bySortKey = (one: Row, other: Row): number => compareText(one.sk, other.sk)
 
-export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOptions): Storage => {
+export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOptions) => {
   const rows = newRows<Item>(bySortKey)
   const views = definition.indexes.map((index) =>
     newIndexView(index, () => indexLag?.(index.name) ?? 0),
@@ -61,14 +50,7 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
       if (isSame(before as Value | undefined, after as Value | undefined)) continue
       store((after ?? before) as Key, after)
       sequence += 1
-      changes.push({
-        sequence,
-        transaction: transactions,
-        at,
-        before,
-        after,
-        by: by?.(),
-      })
+      changes.push({ sequence, transaction: transactions, at, before, after, by: by?.() })
       for (const view of views) view.apply(before, after, at)
     }
     onCommit?.(changes)
@@ -76,12 +58,14 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
 
   return {
     commit,
-    removeExpired: () => {
+    /** Deletes the items whose time to live has passed. */
+    removeExpired: (): void => {
       const seconds = now() / 1000
       const expired = rows.all().filter((item) => Number(item[definition.timeToLive]) < seconds)
       for (const before of expired) commit([{ before, after: undefined }])
     },
-    restore: (key, item, ofSequence) => {
+    /** Stores an item, or deletes it, as an earlier process did. */
+    restore: (key: Key, item: Item | undefined, ofSequence: number): void => {
       sequence = Math.max(sequence, ofSequence)
       for (const view of views) view.apply(find(key), item, now())
       store(key, item)
@@ -89,7 +73,7 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
     items: rows.all,
     find,
     partition: rows.partition,
-    index: (name) => {
+    index: (name: string): IndexView => {
       const view = views.find(({ definition }) => definition.name === name)
       if (!view) throw invalid(`The table does not have the specified index: ${name}`)
       return view

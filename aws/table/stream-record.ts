@@ -28,7 +28,6 @@ export const marshall = (item: object): Record<string, AttributeValue> => {
 const SEQUENCE_DIGITS = 21
 const ID_DIGITS = 32
 
-/** Returns the stream record of a change. */
 export const streamRecord = ({ sequence, at, before, after }: Change): DynamoDBRecord => {
   const { pk, sk } = (after ?? before) as Item
   return {

@@ -1,10 +1,9 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb'
 import type { Item } from './change.ts'
-import { cancelled, invalid, noSuchTable, reasonOf, unsupported } from './errors.ts'
-import { newRequestTokens } from './request-tokens.ts'
+import { cancelled, invalid, noSuchTable, reasonOf, tokenMismatch, unsupported } from './errors.ts'
 import type { Replacement, Storage, TableOptions } from './storage.ts'
-import { storable } from './values.ts'
-import { parseWrite, type Write, type WriteInput, type WriteKind, writeOf } from './write.ts'
+import { isSame, storable, type Value } from './values.ts'
+import { parseWrite, type Write, type WriteInput, type WriteKind } from './write.ts'
 
 type TransactInput = { TransactItems?: unknown; ClientRequestToken?: string | undefined }
 
@@ -18,7 +17,7 @@ export const writeCommands = (storage: Storage, { definition, name, now }: Table
 
   const write = (kind: WriteKind) => (input: WriteInput) => {
     if (input.TableName !== name) throw noSuchTable()
-    const { key, next, written } = writeOf(parseWrite(kind, input), definition)
+    const { key, next, written } = parseWrite(kind, input, definition)
     const before = storage.find(key)
     const after = next(before)
     storage.commit([{ before, after }])
@@ -30,7 +29,7 @@ export const writeCommands = (storage: Storage, { definition, name, now }: Table
     const input = kind && item[kind]
     if (!input || second) throw invalid('TransactItems can only contain one of its kinds')
     if (input.TableName !== name) throw noSuchTable()
-    return writeOf(parseWrite(kind, input), definition)
+    return parseWrite(kind, input, definition)
   }
 
   const transact = ({ TransactItems, ClientRequestToken: token }: TransactInput) => {
@@ -103,4 +102,32 @@ const replacementsOf = (
   })
   if (reasons) throw cancelled(reasons)
   return replacements
+}
+
+const TOKEN_KEPT_MS = 600_000
+
+/** The transactions of the last ten minutes, by their client request token. */
+const newRequestTokens = () => {
+  // A Map iterates the oldest first.
+  const done = new Map<string, { items: Value; at: number }>()
+
+  const removeOld = (now: number): void => {
+    for (const [token, { at }] of done) {
+      if (now - at < TOKEN_KEPT_MS) return
+      done.delete(token)
+    }
+  }
+
+  return {
+    /** @throws IdempotentParameterMismatchException if the token belongs to another transaction */
+    isDone: (token: string, items: Value, now: number): boolean => {
+      removeOld(now)
+      const previous = done.get(token)
+      if (previous && !isSame(previous.items, items)) throw tokenMismatch()
+      return previous !== undefined
+    },
+    remember: (token: string, items: Value, now: number): void => {
+      done.set(token, { items, at: now })
+    },
+  }
 }

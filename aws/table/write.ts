@@ -1,11 +1,10 @@
-import { applyUpdate } from './apply-update.ts'
 import type { Item } from './change.ts'
 import { conditionFailed, invalid, unsupported } from './errors.ts'
 import { evaluate } from './evaluate.ts'
 import { checkIndexKeys, type Key, keyOf, parseKey, type TableDefinition } from './keys.ts'
-import { type Condition, parseCondition } from './parse-condition.ts'
-import { parseUpdateText, type Update } from './parse-update.ts'
-import { type Bindings, bind, nameOf, type Placeholders } from './placeholders.ts'
+import { parseCondition } from './parse-condition.ts'
+import { bind, nameOf, type Placeholders } from './placeholders.ts'
+import { applyUpdate, parseUpdateText } from './update.ts'
 import { storable } from './values.ts'
 
 /** The input of one write, alone or in a transaction. */
@@ -29,18 +28,15 @@ export type Write = {
   written: readonly string[]
 }
 
-type ParsedWrite = {
-  kind: WriteKind
-  input: WriteInput
-  condition: Condition | undefined
-  update: Update
-  bindings: Bindings
-}
-
-const NO_UPDATE: Update = { set: [], add: [], remove: [], written: [] }
-
-/** @throws ValidationException for an expression that is invalid for every item */
-export const parseWrite = (kind: WriteKind, input: WriteInput): ParsedWrite => {
+/**
+ * Parses a write.
+ * @throws ValidationException for a key or an expression that is invalid for every item
+ */
+export const parseWrite = (
+  kind: WriteKind,
+  input: WriteInput,
+  definition: TableDefinition,
+): Write => {
   const { ConditionExpression, UpdateExpression } = input
   const condition =
     ConditionExpression === undefined ? undefined : parseCondition(ConditionExpression)
@@ -50,54 +46,32 @@ export const parseWrite = (kind: WriteKind, input: WriteInput): ParsedWrite => {
     throw unsupported('ReturnValuesOnConditionCheckFailure')
   }
   const bindings = bind(input, [condition, update])
-  const { tree = NO_UPDATE } = update ?? {}
-  const names = new Set(tree.written.map((attribute) => nameOf(attribute, bindings)))
-  if (names.size < tree.written.length) throw invalid('Two document paths overlap')
-  return { kind, input, condition: condition?.tree, update: tree, bindings }
-}
-
-/** @throws ValidationException for an invalid key */
-export const writeOf = (parsed: ParsedWrite, definition: TableDefinition): Write => {
-  const { kind, input, update, bindings } = parsed
-  const written = update.written.map((attribute) => nameOf(attribute, bindings))
-  const check = conditionCheck(parsed)
-  switch (kind) {
-    case 'Put': {
-      const item = storable(input.Item) as Item
-      const key = keyOf(item)
-      checkIndexKeys(item, definition)
-      return { key, written, next: (previous) => check(previous) && item }
-    }
-    case 'Update': {
-      const key = parseKey(input.Key)
-      const next = (previous: Item | undefined): Item => {
-        check(previous)
-        checkNoKeys(written)
-        const item = applyUpdate(previous ?? key, update, bindings)
-        checkIndexKeys(item, definition)
-        return item
-      }
-      return { key, written, next }
-    }
-    case 'Delete': {
-      const next = (previous: Item | undefined): undefined => {
-        check(previous)
-      }
-      return { key: parseKey(input.Key), written, next }
-    }
-    case 'ConditionCheck': {
-      const key = parseKey(input.Key)
-      return { key, written, next: (previous) => check(previous) && previous }
-    }
-  }
-}
-
-const conditionCheck =
-  ({ condition, bindings }: ParsedWrite) =>
-  (previous: Item | undefined): true => {
-    if (!condition || evaluate(condition, previous, bindings)) return true
+  const written = (update?.tree ?? []).map(({ to }) => nameOf(to, bindings))
+  if (new Set(written).size < written.length) throw invalid('Two document paths overlap')
+  const check = (previous: Item | undefined): true => {
+    if (!condition || evaluate(condition.tree, previous, bindings)) return true
     throw conditionFailed()
   }
+  if (kind === 'Put') {
+    const item = storable(input.Item) as Item
+    const key = keyOf(item)
+    checkIndexKeys(item, definition)
+    return { key, written, next: (previous) => check(previous) && item }
+  }
+  const key = parseKey(input.Key)
+  const nexts: Record<Exclude<WriteKind, 'Put'>, Write['next']> = {
+    Update: (previous) => {
+      check(previous)
+      checkNoKeys(written)
+      const item = applyUpdate(previous ?? key, update?.tree ?? [], bindings)
+      checkIndexKeys(item, definition)
+      return item
+    },
+    Delete: (previous) => void check(previous),
+    ConditionCheck: (previous) => check(previous) && previous,
+  }
+  return { key, written, next: nexts[kind] }
+}
 
 const checkNoKeys = (names: readonly string[]): void => {
   if (names.includes('pk') || names.includes('sk')) {

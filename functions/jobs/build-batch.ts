@@ -1,6 +1,6 @@
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { buildWithLease } from '../../shared/settlement/lease.ts'
+import { buildWithLease } from '../../shared/settlement/build.ts'
 
 /** The rest of the function's time is for sealing and reports. */
 const RUN_MS = 600_000

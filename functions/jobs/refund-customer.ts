@@ -1,4 +1,4 @@
-import { refundOperations } from '../../shared/banks/registry.ts'
+import { paymentConnectors } from '../../shared/banks/registry.ts'
 import {
   beginRefund,
   completeRefund,
@@ -45,11 +45,11 @@ export const refundCustomer = (runtime: Runtime) =>
     await recordResult(begun, result, runtime)
   })
 
-/** Returns undefined if the bank takes no refunds. */
+/** Returns undefined if the bank has no connector. */
 const findOperation = async ({ bank }: Refund, runtime: Runtime) => {
   const current = await findBank(bank)
   if (!current || current.connector === 'none') return undefined
-  return refundOperations(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector]
+  return paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector].refund
 }
 
 /** Fails a refund that was never sent. One that may have been sent waits for a connector. */

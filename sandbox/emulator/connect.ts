@@ -4,7 +4,7 @@ import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import type { Print } from '../console.ts'
 import { assertReachable, type Endpoints } from './endpoints.ts'
 import { pollQueue } from './queue-poller.ts'
-import { createBucket, createQueues, createTable, removeBucket, removeTable } from './resources.ts'
+import { createBucket, createQueues, createTable, removeTable } from './resources.ts'
 import { pollStream } from './stream-poller.ts'
 
 type Consumers = {
@@ -36,10 +36,7 @@ export const connectEmulator = async (
   const bucket = `${name}-reports`
   if (dynamoDb) removeAtEnd(`The table ${name}`, () => removeTable(dynamoDb, name))
   const streamArn = dynamoDb && (await createTable(dynamoDb, name))
-  if (s3) {
-    removeAtEnd(`The bucket ${bucket}`, () => removeBucket(s3, region, bucket))
-    await createBucket(s3, region, bucket)
-  }
+  if (s3) removeAtEnd(`The bucket ${bucket}`, await createBucket(s3, region, bucket))
   const queues = sqs ? await createQueues(sqs, region, `${name}-`) : undefined
   if (queues) {
     cleanup.defer(queues.close)

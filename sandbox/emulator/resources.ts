@@ -104,23 +104,18 @@ export const createQueues = async (endpoint: string, region: string, prefix = ''
   return { sqs, url, arn, remove, close: async () => sqs.destroy() }
 }
 
-const clientFor = (endpoint: string, region: string): S3Client =>
-  new S3Client({ endpoint, region, forcePathStyle: true })
-
+/** Creates a bucket. @returns its removal */
 export const createBucket = async (endpoint: string, region: string, Bucket: string) => {
-  const s3 = clientFor(endpoint, region)
+  const s3 = new S3Client({ endpoint, region, forcePathStyle: true })
   await s3.send(new CreateBucketCommand({ Bucket }))
-  s3.destroy()
-}
-
-export const removeBucket = async (endpoint: string, region: string, Bucket: string) => {
-  const s3 = clientFor(endpoint, region)
-  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
-    const Objects = Contents.map(({ Key }) => ({ Key }))
-    if (Objects.length > 0) {
-      await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+  return async (): Promise<void> => {
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+      const Objects = Contents.map(({ Key }) => ({ Key }))
+      if (Objects.length > 0) {
+        await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+      }
     }
+    await s3.send(new DeleteBucketCommand({ Bucket }))
+    s3.destroy()
   }
-  await s3.send(new DeleteBucketCommand({ Bucket }))
-  s3.destroy()
 }

@@ -18,13 +18,12 @@ export type Connector = {
    * @throws ConnectorFault if the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
-  /** Refunds the customer, once per uuid. Absent if the bank takes no refunds. */
-  refund?: (refund: RefundPayment) => Promise<PayoutResult>
 }
 
-/** Pays providers through one kind of bank, once per uuid. An unknown result throws. */
-export type PayoutConnector = {
+/** Pays providers and refunds customers, once per uuid. An unknown result throws. */
+export type PaymentConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
+  refund: (refund: RefundPayment) => Promise<PayoutResult>
 }
 
 export type ConnectionConfig = {

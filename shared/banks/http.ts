@@ -14,9 +14,7 @@ import type {
 } from '../domain/debits/submission.ts'
 import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
 import type { ConnectionConfig, Connector } from './connector.ts'
-import { httpRefund } from './http-payouts.ts'
-import { NOT_RECEIVED, postIdempotently, queryBank } from './idempotent-post.ts'
-import type { BankResponse } from './request.ts'
+import { type BankResponse, NOT_RECEIVED, postIdempotently, queryBank } from './request.ts'
 import { echo, parseResponse, rejected, rejection } from './response.ts'
 
 /**
@@ -35,7 +33,6 @@ export const httpConnector = (config: ConnectionConfig): Required<Connector> => 
     const reply = parseResponse(response, responsesTo(debit))
     return reply.status === 'completed' || reply.status === 'failed' ? outcomeOf(reply) : undefined
   },
-  refund: httpRefund(config),
 })
 
 const bodyOf = (submission: Submission) => ({

@@ -1,8 +1,8 @@
 import type { ConnectorName } from '../domain/banks/bank.ts'
-import type { ConnectionConfig, Connector, ConnectorConfig, PayoutConnector } from './connector.ts'
+import type { ConnectionConfig, Connector, ConnectorConfig, PaymentConnector } from './connector.ts'
 import { httpConnector } from './http.ts'
-import { httpPayouts } from './http-payouts.ts'
-import { sandboxConnector, sandboxPayouts, sandboxRefund } from './sandbox.ts'
+import { httpPayments } from './http-payments.ts'
+import { sandboxConnector, sandboxPayments } from './sandbox.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 
@@ -18,14 +18,9 @@ export const outcomeQueries = (
   http: httpConnector(config).queryOutcome,
 })
 
-export const refundOperations = (
+export const paymentConnectors = (
   config: ConnectionConfig,
-): Partial<Record<Connected, NonNullable<Connector['refund']>>> => ({
-  sandbox: sandboxRefund,
-  http: httpConnector(config).refund,
-})
-
-export const payoutConnectors = (config: ConnectionConfig): Record<Connected, PayoutConnector> => ({
-  sandbox: sandboxPayouts,
-  http: httpPayouts(config),
+): Record<Connected, PaymentConnector> => ({
+  sandbox: sandboxPayments,
+  http: httpPayments(config),
 })

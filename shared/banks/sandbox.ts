@@ -5,7 +5,7 @@ import type { Submission, SubmissionResult } from '../domain/debits/submission.t
 import type { Uuid } from '../domain/ids.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
-import type { Connector, ConnectorConfig, PayoutConnector } from './connector.ts'
+import type { Connector, ConnectorConfig, PaymentConnector } from './connector.ts'
 
 /** The delay of the sandbox bank's report (docs/api.md#sandbox). */
 export const OUTCOME_SECONDS = 30
@@ -72,9 +72,7 @@ const pay = ({ bank, uuid, accountNumber, repeated }: SandboxPayment): PayoutRes
   return { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
 }
 
-export const sandboxPayouts: PayoutConnector = {
+export const sandboxPayments: PaymentConnector = {
   pay: async ({ account, ...payout }) => pay({ ...payout, ...account }),
+  refund: async (refund) => pay({ ...refund, accountNumber: refund.accountNumber ?? '' }),
 }
-
-export const sandboxRefund: NonNullable<Connector['refund']> = async (refund) =>
-  pay({ ...refund, accountNumber: refund.accountNumber ?? '' })

@@ -2,35 +2,12 @@
 
 type Severity = 'low' | 'medium' | 'high' | 'critical'
 
-type ErrorRow = {
-  message: string
-  category: Category
-  http: number
-  severity: Severity
-}
-
-export type Category =
-  | 'general'
-  | 'security'
-  | 'connectors'
-  | 'transactions'
-  | 'webhooks'
-  | 'settlements'
-  | 'validation'
-  | 'authentication'
-  | 'authorization'
-  | 'request'
-  | 'rate_limiting'
-  | 'availability'
-  | 'accounts'
-  | 'banks'
-
-const row = (message: string, category: Category, http: number, severity: Severity): ErrorRow => ({
-  message,
-  category,
-  http,
-  severity,
-})
+const row = <const C extends string>(
+  message: string,
+  category: C,
+  http: number,
+  severity: Severity,
+) => ({ message, category, http, severity })
 
 export const errors = {
   1000: row('An unexpected error occurred', 'general', 500, 'critical'),
@@ -86,9 +63,10 @@ export const errors = {
   5004: row('Settlement line item transaction type invalid', 'settlements', 400, 'low'),
   5005: row('Settlement batch already processed', 'settlements', 409, 'medium'),
   5404: row('Settlement batch not found', 'settlements', 404, 'low'),
-} as const satisfies Record<number, ErrorRow>
+} as const
 
 export type ErrorCode = keyof typeof errors
+export type Category = (typeof errors)[ErrorCode]['category']
 
 /** Messages by field name, as validation replies show them. */
 export type FieldMessages = Record<string, string[]>

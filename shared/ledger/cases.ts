@@ -13,29 +13,24 @@ const ALWAYS = new Date('9999-01-01')
 const CALL_MS = 900_000
 
 /** Returns the refunds and late completions that may have changed since a time, by debit. */
-export const casesSince = async (from: Date): Promise<Map<Reference, Case>> => {
+export const casesSince = (from: Date): Promise<Map<Reference, Case>> => {
   const span = { from, before: ALWAYS }
-  const references = new Set<Reference>()
-  for (const list of ['due', 'completed'] as const) {
-    for await (const page of refundPages(list, span)) {
-      for (const { reference } of page) references.add(reference)
-    }
-  }
-  for await (const reference of decidedOrReported(span)) references.add(reference)
-  return loadCases(references)
+  return loadCases([
+    refunded('due', span),
+    refunded('completed', span),
+    lateCompletions('open', span),
+    lateCompletions('resolved', span),
+    resolved({ ...span, from: new Date(from.getTime() - CALL_MS) }),
+  ])
 }
 
 /** Returns the refunds that are due or failed, and the undecided late completions. */
-export const openCases = async (): Promise<Map<Reference, Case>> => {
-  const references = new Set<Reference>()
-  for await (const page of refundPages('due', { from: new Date(0), before: ALWAYS })) {
-    for (const { reference } of page) references.add(reference)
-  }
-  for await (const reference of lateCompletions('open')) references.add(reference)
-  return loadCases(references)
-}
+export const openCases = (): Promise<Map<Reference, Case>> =>
+  loadCases([refunded('due', { from: new Date(0), before: ALWAYS }), lateCompletions('open')])
 
-const loadCases = async (references: ReadonlySet<Reference>): Promise<Map<Reference, Case>> => {
+const loadCases = async (lists: readonly AsyncIterable<Reference>[]) => {
+  const references = new Set<Reference>()
+  for (const list of lists) for await (const reference of list) references.add(reference)
   const all = await findRefunds([...references])
   const refunds = new Map(all.map((refund) => [refund.reference, refund]))
   const cases = new Map<Reference, Case>()
@@ -52,6 +47,10 @@ const loadExceptions = (reference: Reference, refund: Refund | undefined) => {
   return hasNone ? Promise.resolve([]) : findExceptions(reference)
 }
 
+async function* refunded(list: 'due' | 'completed', span: Span): AsyncGenerator<Reference> {
+  for await (const page of refundPages(list, span)) yield* page.map(({ reference }) => reference)
+}
+
 async function* lateCompletions(
   status: 'open' | 'resolved',
   span?: Span,
@@ -61,11 +60,9 @@ async function* lateCompletions(
   }
 }
 
-async function* decidedOrReported(span: Span): AsyncGenerator<Reference> {
-  yield* lateCompletions('open', span)
-  yield* lateCompletions('resolved', span)
-  const calls = { ...span, from: new Date(span.from.getTime() - CALL_MS) }
-  for await (const { target, changed } of changesWithin(calls)) {
+/** Yields the debits of exceptions that operators resolved. */
+async function* resolved(span: Span): AsyncGenerator<Reference> {
+  for await (const { target, changed } of changesWithin(span)) {
     if ('resolved' in changed) yield target as Reference
   }
 }

@@ -14,24 +14,20 @@ const isClosed = (day: Day, now: Date): boolean =>
 
 export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf(dayAfter(day)) })
 
-export type LedgerDay = {
-  opening: Balances
-  /** May be read once. */
-  entries: AsyncGenerator<LedgerEntry>
-  /** Stores the closing balances of a past day. Call it after reading all entries. */
-  close: () => Promise<void>
-}
+export type LedgerDay = Awaited<ReturnType<typeof openDay>>
 
 /** Returns the ledger of a UTC day (docs/api.md#ledger). Stored balances contain no fundings. */
-export const openDay = async (day: Day, now: Date): Promise<LedgerDay> => {
+export const openDay = async (day: Day, now: Date) => {
   const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)
   for (const funding of fundings) if (funding.date < day) post(opening, fundingEntry(funding))
   const funded = fundings.filter(({ date }) => date === day).map(fundingEntry)
   return {
     opening,
+    /** May be read once. */
     entries: entriesOf(day, carried, funded),
-    close: async () => {
+    /** Stores the closing balances of a past day. Call it after reading all entries. */
+    close: async (): Promise<void> => {
       if (isClosed(day, now)) await putClosing({ day, balances: Object.fromEntries(carried) })
     },
   }

@@ -1,3 +1,4 @@
+import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, withSums } from '../domain/settlement/batch.ts'
@@ -28,7 +29,16 @@ export async function* entriesWithin(span: Span): AsyncGenerator<LedgerEntry> {
   const reversed = cases.flatMap(({ refund }) =>
     refund?.origin === 'reversal' && !unsettled.has(refund.reference) ? [refund.reference] : [],
   )
-  yield* reversedUnsettled(reversed, span)
+  // Completed in the span, and reversed before settlement.
+  for (const debit of (await findDebits(reversed)).values()) {
+    const completion = completionWithin(debit, span)
+    if (completion && !debit.settledIn) yield completionEntry(completion)
+  }
+}
+
+const completionWithin = (debit: Debit, span: Span) => {
+  const completion = completionOf(debit)
+  return completion && isWithin(completion.completedAt, span) ? completion : undefined
 }
 
 /** Reads unsettled debits before lines, so that a debit settled in between is not missed. */
@@ -40,9 +50,9 @@ async function* completions(
   const from = new Date(span.from.getTime() - SKEW_MS)
   for await (const page of unsettledPages(provider, { ...span, from, pageSize: PAGE_SIZE })) {
     for (const debit of (await findDebits(page)).values()) {
-      const completion = completionOf(debit)
+      const completion = completionWithin(debit, span)
       const isUnsettled = debit.status === 'completed' && !debit.settledIn
-      if (!completion || !isUnsettled || !isWithin(completion.completedAt, span)) continue
+      if (!completion || !isUnsettled) continue
       unsettled.add(debit.facts.reference)
       yield completionEntry(completion)
     }
@@ -81,19 +91,4 @@ const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEnt
     }),
   )
   return entries.flat().filter(({ at }) => isWithin(at, span))
-}
-
-/** Yields the entries of debits that were completed in the span and reversed unsettled. */
-async function* reversedUnsettled(
-  references: readonly Reference[],
-  span: Span,
-): AsyncGenerator<LedgerEntry> {
-  for (let start = 0; start < references.length; start += PAGE_SIZE) {
-    const page = references.slice(start, start + PAGE_SIZE)
-    for (const debit of (await findDebits(page)).values()) {
-      const completion = completionOf(debit)
-      if (!completion || debit.settledIn || !isWithin(completion.completedAt, span)) continue
-      yield completionEntry(completion)
-    }
-  }
 }

@@ -4,7 +4,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import { environment } from '../runtime.ts'
+import { queueUrlFrom, queueUrlOf } from '../runtime.ts'
 import type { Message, QueueName } from './messages.ts'
 
 /** The longest delay of SQS. A longer delay is a programming error. */
@@ -22,7 +22,7 @@ export const setVisibility = async (
   ReceiptHandle: string,
   VisibilityTimeout: number,
 ): Promise<void> => {
-  const QueueUrl = environment.queueUrlOf(queueArn)
+  const QueueUrl = queueUrlFrom(queueArn)
   await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
 }
 
@@ -44,7 +44,7 @@ const entryOf = ({ message, group, delaySeconds }: Outgoing) => ({
 })
 
 export const send = async (outgoing: Outgoing): Promise<void> => {
-  const QueueUrl = environment.queueUrl(outgoing.queue)
+  const QueueUrl = queueUrlOf(outgoing.queue)
   await sqs.send(new SendMessageCommand({ QueueUrl, ...entryOf(outgoing) }))
 }
 
@@ -53,7 +53,7 @@ export const sendAll = async (outgoing: readonly Outgoing[]): Promise<Outgoing[]
   const byQueue = Map.groupBy(outgoing, ({ queue }) => queue)
   const refused = await Promise.all(
     [...byQueue].flatMap(([queue, messages]) =>
-      chunks(messages).map((chunk) => sendChunk(environment.queueUrl(queue), chunk)),
+      chunks(messages).map((chunk) => sendChunk(queueUrlOf(queue), chunk)),
     ),
   )
   return refused.flat()

@@ -84,13 +84,12 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (!totals) return notApplicable
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
-  const claim = (name: keyof Sums) =>
-    `its ${name} is ${formatAmount(whole(totals[name]))}, but its lines add up to ${formatAmount(sums[name])}`
+  const differing = (['gross', 'fee', 'adjustments', 'net'] as const).map((name) => [
+    `its ${name} is ${formatAmount(whole(totals[name]))}, but its lines add up to ${formatAmount(sums[name])}`,
+    whole(totals[name]) !== sums[name],
+  ])
   return checkResult({
-    [claim('gross')]: whole(gross) !== sums.gross,
-    [claim('fee')]: whole(fee) !== sums.fee,
-    [claim('adjustments')]: whole(adjustments) !== sums.adjustments,
-    [claim('net')]: whole(net) !== sums.net,
+    ...Object.fromEntries(differing),
     'its number of debits is wrong': BigInt(totals.debits) !== sums.debits,
     'its net is not gross less fee plus adjustments':
       whole(net) !== whole(gross) - whole(fee) + whole(adjustments),

@@ -4,6 +4,7 @@ import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { findDayTotal } from '../store/debits/charges.ts'
+import { createdWithin } from '../store/debits/debit-lists.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
@@ -17,14 +18,7 @@ import {
   type Invariant,
   notApplicable,
 } from './findings.ts'
-import {
-  createdOnDay,
-  debitsInFeed,
-  endedEarlier,
-  loadRecords,
-  loadSettled,
-  readDebits,
-} from './read.ts'
+import { debitsInFeed, endedEarlier, loadRecords, loadSettled, readDebits } from './read.ts'
 import type { DebitRecord, Subscription, Window } from './records.ts'
 import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
 import { type Money, whole, withMoneyOf } from './sums.ts'
@@ -63,7 +57,8 @@ export const checkDebits = async (
   const known = new Set<Reference>()
   let money = moneyBefore
   let sum = 0n
-  const sources = [createdOnDay(provider, window, known), debitsInFeed(provider, window, known)]
+  const created = createdWithin(provider, { ...window, pageSize: PAGE_SIZE }, known)
+  const sources = [created, debitsInFeed(provider, window, known)]
   for (const pages of sources) {
     for await (const references of pages) {
       const debits = await readListed(provider, references, 'does not exist', findings)

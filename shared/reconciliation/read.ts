@@ -9,18 +9,12 @@ import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
 import { fromLineItem } from '../store/settlement/batch-item.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
-import { readMany } from '../store/table.ts'
+import { keyOf, readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
 const PAGE_SIZE = 100
-
-export const createdOnDay = (
-  provider: ProviderId,
-  { from, before }: Window,
-  known: Set<Reference>,
-) => createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -63,7 +57,7 @@ export async function* debitsInFeed(
 
 /** Reads debits by the references in their keys; leaves out missing and unreadable ones. */
 export const readDebits = async (references: readonly Reference[]) => {
-  const items = await readMany([...new Set(references)].map(keys.debit))
+  const items = await readMany(references.map(keys.debit))
   return new Map(
     items.flatMap((item) => {
       const debit = parseDebit(item)
@@ -84,12 +78,8 @@ type ItemMap = ReadonlyMap<string, Record<string, unknown>>
 
 const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
-/** Reads each key once: two debits with one claim or uuid name it twice. */
-const readItems = async (all: readonly Key[]): Promise<ItemMap> => {
-  const unique = [...new Map(all.map((key) => [textOf(key), key])).values()]
-  const items = await readMany(unique)
-  return new Map(items.map((item) => [textOf({ pk: String(item.pk), sk: String(item.sk) }), item]))
-}
+const readItems = async (all: readonly Key[]): Promise<ItemMap> =>
+  new Map((await readMany(all)).map((item) => [textOf(keyOf(item)), item]))
 
 const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 

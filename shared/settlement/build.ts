@@ -4,11 +4,12 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId, Line } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
 import { type Day, startOf } from '../domain/time.ts'
-import { logUnreadable } from '../log.ts'
+import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
+import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'
 import { addLines, countLines, findLines, LINES_PER_WRITE } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore, unsettledPages } from '../store/work-index.ts'
 import { prefetch } from './prefetch.ts'
@@ -76,6 +77,25 @@ export const buildBatch = async (
     if (timeIsUp()) return result(false)
   }
   return result(true)
+}
+
+/** Builds batches under a lease. @returns undefined if another builder holds the lease */
+export const buildWithLease = async (request: BuildRequest, runtime: Runtime) => {
+  const lease = await acquireLease(request, runtime)
+  if (!lease) {
+    const { provider, date } = request
+    log.info('batch is being built by another run', { provider, date })
+    return undefined
+  }
+  try {
+    const result = await buildBatch(request, runtime)
+    await (result.isDone ? completeBuild(lease) : releaseLease(lease, { isContinued: true }))
+    return result
+  } catch (error) {
+    // The SQS retry and the sweep continue the build.
+    await releaseLease(lease, { isContinued: false }).catch(() => undefined)
+    throw error
+  }
 }
 
 /** Returns the batches without reports: open, or left by a run that ended after sealing. */

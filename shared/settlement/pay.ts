@@ -1,5 +1,5 @@
-import type { PayoutConnector } from '../banks/connector.ts'
-import { payoutConnectors } from '../banks/registry.ts'
+import type { PaymentConnector } from '../banks/connector.ts'
+import { paymentConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
@@ -25,7 +25,7 @@ import { findFunds } from '../store/settlement/funding.ts'
 
 export type PaymentDeps = {
   runtime: Runtime
-  connectors: Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
+  connectors: Record<Exclude<ConnectorName, 'none'>, Pick<PaymentConnector, 'pay'>>
 }
 
 /** A query and a payout must both end within the function's time. */
@@ -33,7 +33,7 @@ const TIMEOUT_SECONDS = 10
 
 export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
   runtime,
-  connectors: payoutConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
+  connectors: paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
 })
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })

@@ -5,7 +5,7 @@ import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
-import { buildWithLease } from './lease.ts'
+import { buildWithLease } from './build.ts'
 import { type PaymentDeps, payBatch } from './pay.ts'
 
 type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }

@@ -1,7 +1,6 @@
-import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb'
 import type { Status } from '../domain/debits/lifecycle.ts'
 import { REACH, type Slice } from '../domain/page.ts'
-import { type Item, table, tableName } from './table.ts'
+import { type Examined, examine, type Item } from './table.ts'
 
 /** Pages of the indexes that sort debits by creation, newest first. Every read is bounded. */
 
@@ -17,6 +16,9 @@ export type List = {
 }
 
 const PARTITION_KEYS = { 'by-status': 'byStatus', 'by-customer': 'byCustomer' } as const
+
+/** Entries that one call examines, about 200 KB. */
+const CALL_MAX = 2_000
 
 // Before and after every position.
 const FIRST = '0'
@@ -35,39 +37,8 @@ export const queryOf = ({ index, key, status, from = FIRST, until = LAST }: List
     ? { FilterExpression: '#status = :status', ExpressionAttributeNames: { '#status': 'status' } }
     : {}),
   ScanIndexForward: false,
+  Limit: CALL_MAX,
 })
-
-type Examined = {
-  items: Item[]
-  count: number
-  /** The last entry that the query examined, if others can follow. */
-  end: Item | undefined
-}
-
-/** Entries that one call examines, about 200 KB. */
-const CALL_MAX = 2_000
-
-/** Runs a query over at most `max` entries, call by call. */
-export async function* examine(
-  input: Omit<QueryCommandInput, 'TableName' | 'Limit'>,
-  max: number,
-): AsyncGenerator<Examined> {
-  let remaining = max
-  let { ExclusiveStartKey } = input
-  do {
-    const { Items, Count, ScannedCount, LastEvaluatedKey } = await table.send(
-      new QueryCommand({
-        TableName: tableName(),
-        ...input,
-        Limit: Math.min(remaining, CALL_MAX),
-        ...(ExclusiveStartKey && { ExclusiveStartKey }),
-      }),
-    )
-    yield { items: Items ?? [], count: Count ?? 0, end: LastEvaluatedKey }
-    remaining -= ScannedCount ?? 0
-    ExclusiveStartKey = LastEvaluatedKey
-  } while (ExclusiveStartKey && remaining > 0)
-}
 
 /** Counts the first entries of a list without reading them. */
 export const countEntries = async (

@@ -16,7 +16,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
 import { environment, pause } from '../runtime.ts'
-import type { Key } from './keys.ts'
+import type { Collection, Key } from './keys.ts'
 
 /** The client of the one table, and the reads and writes that all stores share. */
 
@@ -136,47 +136,72 @@ export const remove = (Key: Key, condition: object = exists): Promise<boolean> =
   conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
 
 /** Reads a whole item collection, strongly consistent. */
-export const readCollection = (pk: string, prefix = '') => queryAll(collectionQuery(pk, prefix))
+export const readCollection = (collection: Collection) => queryAll(collectionQuery(collection))
+
+const partitionQuery = (name: string, value: string, condition?: string, values: Item = {}) => ({
+  KeyConditionExpression: [`${name} = :partition`, ...(condition ? [condition] : [])].join(' AND '),
+  ExpressionAttributeValues: { ':partition': value, ...values },
+})
 
 /** Queries a list in the index by-status, which may lag; `condition` is on `byTime`. */
-export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
+export const statusQuery = (list: string, condition?: string, values?: Item) => ({
   IndexName: 'by-status',
-  KeyConditionExpression: condition ? `byStatus = :list AND ${condition}` : 'byStatus = :list',
-  ExpressionAttributeValues: { ':list': list, ...values },
+  ...partitionQuery('byStatus', list, condition, values),
 })
 
 /** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 
-/** Returns the query of a span of a list in the index by-status. */
 export const spanQuery = (list: string, { from, before }: Span) =>
   statusQuery(list, 'byTime BETWEEN :from AND :before', {
     ':from': from.toISOString(),
     ':before': before.toISOString(),
   })
 
-/** Returns the query of an item collection, strongly consistent. */
-export const collectionQuery = (pk: string, prefix = '') => ({
-  KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-  ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
+/** Returns the query of a partition of the table, strongly consistent; `condition` is on `sk`. */
+export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
+  ...partitionQuery('pk', pk, condition, values),
   ConsistentRead: true,
 })
 
-export type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
+/** Returns the query of an item collection, strongly consistent. */
+export const collectionQuery = ({ pk, prefix }: Collection) =>
+  prefix ? itemsQuery(pk, 'begins_with(sk, :prefix)', { ':prefix': prefix }) : itemsQuery(pk)
 
-export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
-  let ExclusiveStartKey: Item | undefined
+export type QueryInput = Omit<QueryCommandInput, 'TableName'>
+
+export type Examined = {
+  items: Item[]
+  count: number
+  /** The last entry that the query examined, if others can follow. */
+  end: Item | undefined
+}
+
+/** Runs a query call by call, over at most `max` entries. `Limit` applies to each call. */
+export async function* examine(
+  input: QueryInput,
+  max = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Examined> {
+  let remaining = max
+  let { ExclusiveStartKey } = input
   do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
+    const Limit = Math.min(remaining, input.Limit ?? Number.POSITIVE_INFINITY)
+    const { Items, Count, ScannedCount, LastEvaluatedKey } = await table.send(
       new QueryCommand({
         TableName: tableName(),
         ...input,
+        ...(Number.isFinite(Limit) && { Limit }),
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
       }),
     )
-    yield Items
+    yield { items: Items ?? [], count: Count ?? 0, end: LastEvaluatedKey }
+    remaining -= ScannedCount ?? 0
     ExclusiveStartKey = LastEvaluatedKey
-  } while (ExclusiveStartKey)
+  } while (ExclusiveStartKey && remaining > 0)
+}
+
+export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
+  for await (const { items } of examine(input)) yield items
 }
 
 /** Reads all pages of a query, at most `Limit` items if that is set. */

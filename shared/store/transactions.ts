@@ -32,7 +32,7 @@ export const failedConditions = (error: TransactionCanceledException): boolean[]
 }
 
 /** Returns which writes failed their conditions, by position; none if the transaction succeeded. */
-const failedWrites = async (transaction: Promise<unknown>): Promise<boolean[]> => {
+export const failedWrites = async (transaction: Promise<unknown>): Promise<boolean[]> => {
   try {
     await transaction
     return []

@@ -57,7 +57,6 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
   }
 }
 
-/** Returns the query of a list of the index. */
 export const workQuery = (list: string, condition: string, values: db.Item) => ({
   IndexName: 'work',
   KeyConditionExpression: `#work = :list AND ${condition}`,

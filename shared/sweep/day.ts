@@ -8,25 +8,18 @@ import { repair } from './repair.ts'
 
 const PAGE_SIZE = 25
 
-export type RepairedDay = {
-  lookedAt: number
-  /** References of debits with missing follow-up work. */
-  repaired: string[]
-  /** References of items that cannot be read; each is logged as a fault. */
-  unreadable: string[]
-  isDone: boolean
-}
-
 /** Repairs every debit that a provider charged on a day. Stops when the time is up. */
 export const repairDay = async (
   provider: ProviderId,
   date: Day,
   { now }: Pick<Runtime, 'now'>,
   timeIsUp: () => boolean,
-): Promise<RepairedDay> => {
+) => {
   const from = startOf(date)
   const span = { from, before: startOf(dayAfter(date)), pageSize: PAGE_SIZE }
+  /** References of debits with missing follow-up work. */
   const repaired = new Set<string>()
+  /** References of items that cannot be read; each is logged as a fault. */
   const unreadable = new Set<string>()
   const onUnreadable = (reference: string, error: Error) => {
     unreadable.add(reference)

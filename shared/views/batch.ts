@@ -7,24 +7,18 @@ import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { Day, iso } from '../domain/time.ts'
 import * as fields from './fields.ts'
 
-/** Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches). */
-export const totalsView = (totals: Totals, amountOf: fields.AmountForm = formatAmount) => ({
-  count: totals.count,
-  debits: totals.debits,
-  gross: amountOf(totals.gross),
-  fee: amountOf(totals.fee),
-  adjustments: amountOf(totals.adjustments),
-  net: amountOf(totals.net),
+/**
+ * Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches).
+ * They are null until it is sealed.
+ */
+export const totalsView = (totals: Totals | null, amountOf: fields.AmountForm = formatAmount) => ({
+  count: totals?.count ?? null,
+  debits: totals?.debits ?? null,
+  gross: totals && amountOf(totals.gross),
+  fee: totals && amountOf(totals.fee),
+  adjustments: totals && amountOf(totals.adjustments),
+  net: totals && amountOf(totals.net),
 })
-
-const unknownTotals = {
-  count: null,
-  debits: null,
-  gross: null,
-  fee: null,
-  adjustments: null,
-  net: null,
-}
 
 const totalsEntries = (amount: v.GenericSchema) => ({
   count: v.nullable(fields.Quantity),
@@ -58,7 +52,7 @@ const feeScheduleSchema = (amount: v.GenericSchema) =>
     maximum: v.nullable(amount),
   })
 
-/** Shows a batch (docs/api.md#batches); its sums are null until it is sealed. */
+/** Shows a batch (docs/api.md#batches). */
 export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) => ({
   id: batch.id,
   uuid: batch.uuid,
@@ -66,7 +60,7 @@ export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmou
   currency: batch.currency,
   date: batch.date,
   status: batch.status,
-  ...(batch.totals ? totalsView(batch.totals, amountOf) : unknownTotals),
+  ...totalsView(batch.totals, amountOf),
   fee_schedule: feeScheduleView(batch.feeSchedule, amountOf),
   created_at: iso(batch.createdAt),
   sealed_at: iso(batch.sealedAt),

@@ -45,7 +45,6 @@ export const transactionView = (state: State, amountOf: AmountForm) => ({
   },
 })
 
-/** Returns the schema entries of a transaction view. */
 export const transactionEntries = <const Status extends readonly string[]>(
   statuses: Status,
   amount: v.GenericSchema,

@@ -1,5 +1,6 @@
-import { type Conditions, newAws as newServices, type Aws as Services } from '../../aws/aws.ts'
+import { newAws as newServices, type Aws as Services } from '../../aws/aws.ts'
 import type { SteppedClock } from '../../aws/clock.ts'
+import type { Conditions } from '../../aws/conditions.ts'
 import type { Command } from '../../aws/sdk.ts'
 import type { Change, Item } from '../../aws/table/change.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'

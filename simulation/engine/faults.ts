@@ -50,7 +50,11 @@ export const faults = {
     description: 'a batch read leaves keys unprocessed',
     probability: 0.1,
   },
-  'index late': { description: 'an index shows a write up to a minute later', probability: 0.2 },
+  'index late': {
+    description: 'an index shows a write up to a minute later',
+    probability: 0.2,
+    share: 0.4,
+  },
   'queue unreachable': { description: 'a call to SQS is lost', probability: 0.006 },
   'queue result unknown': {
     description: 'a message is sent, but the response is lost',

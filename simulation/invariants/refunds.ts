@@ -71,12 +71,13 @@ const checkPost = (
   { observations: { setup } }: ObservationIndex,
   report: Reporter,
 ): void => {
-  const { reference, phone } = debit
+  const { reference, phone, history } = debit
   if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
   if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
-  const account = setup.customerAccounts[phone] ?? null
-  if (body.account_number !== account && body.account_number !== null) {
-    report(reference, `is refunded to ${body.account_number}, not to ${account}`)
+  const { accountNumber } = history.find(({ set }) => set?.accountNumber)?.set ?? {}
+  const isKnown = accountNumber === undefined || accountNumber === setup.customerAccounts[phone]
+  if (body.account_number !== (accountNumber ?? null) || !isKnown) {
+    report(reference, `is refunded to ${body.account_number}, not to ${accountNumber}`)
   }
   const begun = beginOf(changes, idempotencyKey)
   if (!(begun && begun.at <= at)) {

@@ -120,18 +120,16 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'one-daily-limit-for-all-providers',
     file: 'shared/store/keys.ts',
-    from: `    pk: \`PROVIDER#\${provider}\`,
-    sk: \`DAY#\${day}\`,`,
-    to: `    pk: \`PROVIDER#\`,
-    sk: \`DAY#\${day}\`,`,
+    from: `item(\`PROVIDER#\${provider}\`, \`DAY#\${day}\`)`,
+    to: `item('PROVIDER#', \`DAY#\${day}\`)`,
   },
   {
     name: 'replay-counted-against-the-limit',
     file: 'shared/store/debits/charges.ts',
-    from: `  const claim = await findClaim(newDebit.debit)
+    from: `  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
-    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit.debit)
+    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
   },
@@ -143,15 +141,15 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   },
   {
     name: 'submission-with-a-new-idempotency-key',
-    file: 'shared/banks/idempotent-post.ts',
+    file: 'shared/banks/request.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
   },
   {
     name: 'one-exception-per-debit',
     file: 'shared/store/keys.ts',
-    from: `sk: \`EXCEPTION#\${requestId}\`,`,
-    to: "sk: 'EXCEPTION#1',",
+    from: `\`EXCEPTION#\${requestId}\``,
+    to: "'EXCEPTION#1'",
   },
   {
     name: 'concurrent-failure-ends-a-delivery',

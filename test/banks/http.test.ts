@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { httpPayouts } from '../../shared/banks/http-payouts.ts'
+import { httpPayments } from '../../shared/banks/http-payments.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -48,7 +48,7 @@ test('a payout goes to the bank of its account, as JSON, with its uuid as idempo
     return { url, secret: SECRET }
   }
   const payout = payoutOf()
-  const send = httpPayouts(configOf({ settingsOf })).pay
+  const send = httpPayments(configOf({ settingsOf })).pay
   expect(await send(payout)).toEqual(paid)
   for (const amount of [1, 10_000_000_000_01]) await send({ ...payout, amount: pesewas(amount) })
   expect(banks).toEqual(['GCB', 'GCB', 'GCB'])

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { type ConnectorConfig, ConnectorFault } from '../../shared/banks/connector.ts'
 import { httpConnector } from '../../shared/banks/http.ts'
-import { httpPayouts } from '../../shared/banks/http-payouts.ts'
+import { httpPayments } from '../../shared/banks/http-payments.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'
 import { receiver } from '../webhooks/http/servers.ts'
 import { configOf, payoutOf, submissionOf } from './examples.ts'
@@ -28,7 +28,7 @@ export const queryOutcome = (url: string) =>
   httpConnector(configOf(settingsAt(url))).queryOutcome(submissionOf())
 
 export const pay = (url: string, payout = payoutOf()) =>
-  httpPayouts(configOf(settingsAt(url))).pay(payout)
+  httpPayments(configOf(settingsAt(url))).pay(payout)
 
 /** Returns the code of the fault that a request ends in. */
 export const faultOf = async (request: Promise<unknown>): Promise<number> => {

@@ -52,7 +52,7 @@ test.each([
   expect([other.body.details, other.body.error.details]).toEqual([details, details])
 })
 
-test('returns the existing debit although its bank has closed since', async () => {
+test('returns the existing debit although its bank has closed since, and 409 for another body', async () => {
   const bank = { bank: 'TMP', name: 'Closing Bank', connector: 'sandbox' }
   await service.call('bank', 'create', bank)
   const body = chargeBody({ bank_identifier: 'TMP' })
@@ -60,6 +60,7 @@ test('returns the existing debit although its bank has closed since', async () =
   await service.call('bank', 'update', { bank: 'TMP', status: 'inactive' })
   expect(codeOf(await charge(chargeBody({ bank_identifier: 'TMP' })))).toBe('402/1402')
   expect(idsOf(await charge(body))[0]).toBe(reference)
+  expect(codeOf(await charge({ ...body, amount: '100.01' }))).toBe('409/3003')
 })
 
 test('returns the existing debit with 202 after it failed, and 409 for another body', async () => {

@@ -1,4 +1,4 @@
-import type { PayoutConnector } from '../../shared/banks/connector.ts'
+import type { PaymentConnector } from '../../shared/banks/connector.ts'
 import type { Payout } from '../../shared/domain/settlement/payout.ts'
 
 /** `later`: at the second request. */
@@ -15,7 +15,7 @@ export const fakeBank = () => {
   const paid = new Map<string, number>()
   const nextOf = new Map<string, PayoutBehaviour>()
 
-  const pay: PayoutConnector['pay'] = async (payout) => {
+  const pay: PaymentConnector['pay'] = async (payout) => {
     const { uuid, amount } = payout
     requests.push(payout)
     const behaviour = nextOf.get(uuid) ?? behaviours.shift() ?? 'pay'

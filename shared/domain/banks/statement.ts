@@ -76,8 +76,12 @@ export type StatementRow = v.InferOutput<typeof StatementRow> & { line: number }
 
 type RowExample = Record<string, string | number | null>
 type Group = { count: number; sum: string; examples: RowExample[] }
-type GroupName = 'matched' | 'missing_here' | 'missing_at_bank' | 'differs'
+const groupNames = ['matched', 'missing_here', 'missing_at_bank', 'differs'] as const
+type GroupName = (typeof groupNames)[number]
 export type StatementReport = Record<GroupName, Group>
+
+const byName = <T>(make: (name: GroupName) => T) =>
+  Object.fromEntries(groupNames.map((name) => [name, make(name)])) as Record<GroupName, T>
 
 const EXAMPLES_MAX = 100
 
@@ -143,12 +147,7 @@ export const compareStatement = (
   rows: readonly StatementRow[],
   debits: readonly StatementDebit[],
 ): StatementReport => {
-  const groups = {
-    matched: newGroup(),
-    missing_here: newGroup(),
-    missing_at_bank: newGroup(),
-    differs: newGroup(),
-  }
+  const groups = byName(newGroup)
   const lines = new Map<string, number>()
   const find = finder(debits)
   for (const row of rows) {
@@ -170,10 +169,5 @@ export const compareStatement = (
     if (!isCompletedOn(date, debit) || lines.has(debit.uuid)) continue
     groups.missing_at_bank.add(amountOf(debit), () => ({ ...debit }))
   }
-  return {
-    matched: groups.matched.view(),
-    missing_here: groups.missing_here.view(),
-    missing_at_bank: groups.missing_at_bank.view(),
-    differs: groups.differs.view(),
-  }
+  return byName((name) => groups[name].view())
 }

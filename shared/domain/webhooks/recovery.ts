@@ -27,28 +27,24 @@ export const RECOVERY_PAGE_SECONDS = 10
 
 type NewRecovery = { provider: ProviderId; id: string; now: Date }
 
-const newRecovery = ({ provider, id, now }: NewRecovery) => ({
+/** Returns the automatic recovery of the events of the last 72 hours. */
+export const automaticRecovery = ({ provider, id, now }: NewRecovery): Recovery => ({
   provider,
   id,
   until: now,
-  status: 'running' as const,
+  status: 'running',
   page: 0,
   cursor: null,
   count: 0,
   runAt: now,
+  kind: 'automatic',
+  since: secondsAfter(now, -AUTOMATIC_SECONDS),
 })
 
 export const requestedRecovery = (request: NewRecovery & { since: Date }): Recovery => ({
-  ...newRecovery(request),
+  ...automaticRecovery(request),
   kind: 'asked',
   since: request.since,
-})
-
-/** Returns the automatic recovery of the events of the last 72 hours. */
-export const automaticRecovery = (request: NewRecovery): Recovery => ({
-  ...newRecovery(request),
-  kind: 'automatic',
-  since: secondsAfter(request.now, -AUTOMATIC_SECONDS),
 })
 
 export const dueInPage = (runAt: Date, index: number): Date =>

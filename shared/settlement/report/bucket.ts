@@ -62,6 +62,15 @@ export const writeReport = async (
   await upload.done()
 }
 
+const findObject = async (object: ReturnType<typeof objectOf>) => {
+  try {
+    return await s3().send(new GetObjectCommand(object))
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined
+    throw error
+  }
+}
+
 /** Reads a report as text, or as a URL that is valid for 15 minutes if it is larger. */
 export const readReport = async (
   owner: ReportOwner,
@@ -69,18 +78,13 @@ export const readReport = async (
   textMaxBytes = TEXT_MAX_BYTES,
 ): Promise<{ text: string } | { url: string } | undefined> => {
   const object = objectOf(owner, format)
-  try {
-    const { Body, ContentLength = 0 } = await s3().send(new GetObjectCommand(object))
-    if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
-    // Closes the connection.
-    if (Body instanceof Readable) Body.destroy()
-    return {
-      url: await getSignedUrl(s3(), new GetObjectCommand(object), { expiresIn: URL_SECONDS }),
-    }
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined
-    throw error
-  }
+  const found = await findObject(object)
+  if (!found) return undefined
+  const { Body, ContentLength = 0 } = found
+  if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
+  // Closes the connection.
+  if (Body instanceof Readable) Body.destroy()
+  return { url: await getSignedUrl(s3(), new GetObjectCommand(object), { expiresIn: URL_SECONDS }) }
 }
 
 /**
@@ -97,13 +101,9 @@ const place = () => ({ Bucket: environment.reportsBucket, Key: 'restores/generat
 
 /** Reads the highest generation; 1 before any restore. */
 export const readGeneration = async (): Promise<RecordedGeneration> => {
-  try {
-    const { Body } = await s3().send(new GetObjectCommand(place()))
-    return JSON.parse((await Body?.transformToString()) ?? '')
-  } catch (error) {
-    if (error instanceof NoSuchKey) return { generation: 1, isInTable: true }
-    throw error
-  }
+  const found = await findObject(place())
+  if (!found) return { generation: 1, isInTable: true }
+  return JSON.parse((await found.Body?.transformToString()) ?? '')
 }
 
 export const writeGeneration = async (recorded: RecordedGeneration): Promise<void> => {

@@ -14,19 +14,13 @@ const fromBankItem = (item: db.Item): Bank => {
   return isSimulated ? { ...bank, connector: 'none' } : bank
 }
 
-const banks = ttlCache<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
+const banks = ttlCache<ReadonlyMap<string, Bank>>(1)
 
 /** Returns all banks by identifier, cached by a warm function. */
-export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {
-  const cached = await banks.get(
-    'all',
-    { now, seconds: environment.cacheSeconds },
-    async () => new Map((await listBanks()).map((bank) => [bank.identifier, bank])),
-  )
-  return cached ?? new Map()
-}
+export const allBanks = (now: Date): Promise<ReadonlyMap<string, Bank>> =>
+  banks('all', now, async () => new Map((await listBanks()).map((bank) => [bank.identifier, bank])))
 
-export const listBanks = async () => (await db.readCollection(keys.banks.pk)).map(fromBankItem)
+export const listBanks = async () => (await db.readCollection(keys.banks)).map(fromBankItem)
 
 export const findBank = (identifier: string) => db.find(keys.bank(identifier), fromBankItem)
 
@@ -46,7 +40,7 @@ export const findAccount = (phone: string, bank: string): Promise<CustomerAccoun
 
 export const listAccounts = async (phone: PhoneNumber) => {
   const { pk, sk: prefix } = keys.account(phone, '')
-  const items = await db.readCollection(pk)
+  const items = await db.readCollection({ pk })
   return items.map((item) => ({
     bank: String(item.sk).slice(prefix.length),
     account: settingsIn<CustomerAccount>(item),

@@ -16,10 +16,13 @@ import { toDebitItem } from './debit-item.ts'
 /** A day total expires long after the timeouts and audits of its day. */
 const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 
+/** The debit that a provider's reference names, and whether it was created by an equal request. */
+type ClaimedDebit = { reference: Reference; sameRequest: boolean }
+
 export type CreateResult =
   | { kind: 'created'; debit: Debit }
   /** The provider's reference names another debit. */
-  | { kind: 'existing'; reference: Reference; sameRequest: boolean }
+  | ({ kind: 'existing' } & ClaimedDebit)
   /** The reference or the uuid is taken. */
   | { kind: 'collision' }
 
@@ -49,8 +52,7 @@ export const createDebit = async (
   try {
     // The token lets DynamoDB detect a repeated command after a lost response.
     const ClientRequestToken = tokenOf(newDebit)
-    const TransactItems = creationWrites(newDebit)
-    const input = { ClientRequestToken, TransactItems }
+    const input = { ClientRequestToken, TransactItems: creationWrites(newDebit) }
     await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)
     return { kind: 'created', debit }
   } catch (error) {
@@ -110,7 +112,7 @@ const explainCancelled = async (
 ): Promise<CreateResult | Refusal> => {
   const failed = failedConditions(error)
   if (!failed.includes(true)) throw error
-  const claim = await findClaim(newDebit.debit)
+  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
   const { provider, countedOn } = newDebit.debit.facts
@@ -124,31 +126,27 @@ const explainCancelled = async (
  * retry with the same partner_reference finds it.
  */
 const confirmUnknown = async (newDebit: NewDebit, error: unknown) => {
-  const claim = await findClaim(newDebit.debit)
+  const claim = await findClaim(newDebit)
   if (!claim) throw error
   return resultOfClaim(newDebit, claim)
 }
 
-type ReferenceClaim = { reference: Reference; request: string }
+const resultOfClaim = ({ debit }: NewDebit, claim: ClaimedDebit): CreateResult =>
+  claim.reference === debit.facts.reference
+    ? { kind: 'created', debit }
+    : { kind: 'existing', ...claim }
 
-const resultOfClaim = (newDebit: NewDebit, claim: ReferenceClaim): CreateResult =>
-  claim.reference === newDebit.debit.facts.reference
-    ? { kind: 'created', debit: newDebit.debit }
-    : {
-        kind: 'existing',
-        reference: claim.reference,
-        sameRequest: claim.request === sha256(newDebit.fingerprint),
-      }
-
-const findClaim = ({ facts }: Debit): Promise<ReferenceClaim | undefined> =>
-  db.read<ReferenceClaim>(keys.partnerReference(facts.provider, facts.partnerReference))
+const findClaim = ({ debit: { facts }, fingerprint }: NewDebit) =>
+  findByPartnerReference(facts.provider, facts.partnerReference, fingerprint)
 
 export const findByPartnerReference = async (
   provider: ProviderId,
   partnerReference: string,
   fingerprint: string,
-): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
-  const claim = await db.read<ReferenceClaim>(keys.partnerReference(provider, partnerReference))
+): Promise<ClaimedDebit | undefined> => {
+  const claim = await db.read<{ reference: Reference; request: string }>(
+    keys.partnerReference(provider, partnerReference),
+  )
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }
 

@@ -11,9 +11,9 @@ import { type Pesewas, pesewas } from '../../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { countEntries, cutAt, examine, type List, queryOf, readMerged } from '../index-lists.ts'
+import { countEntries, cutAt, type List, queryOf, readMerged } from '../index-lists.ts'
 import { keys } from '../keys.ts'
-import { queryAll, queryPages } from '../table.ts'
+import { examine, queryAll, queryPages } from '../table.ts'
 import { findDebits, type Unreadable } from './debits.ts'
 
 /**
@@ -21,7 +21,6 @@ import { findDebits, type Unreadable } from './debits.ts'
  * table has their current state, and debits that no longer match are omitted.
  */
 
-/** Returns the position of a debit in its lists. */
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 

@@ -20,7 +20,7 @@ export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,
 ): Promise<Map<Reference, Debit>> => {
-  const items = await db.readMany([...new Set(references)].map(keys.debit))
+  const items = await db.readMany(references.map(keys.debit))
   const debits = new Map<Reference, Debit>()
   for (const item of items) {
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference

@@ -27,10 +27,8 @@ export const putException = async (exception: ReportException): Promise<void> =>
 export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf(exception))
 
 /** Lists the exceptions of one debit, in the order of their request ids. */
-export const findExceptions = async (reference: Reference): Promise<ReportException[]> => {
-  const { pk, prefix } = keys.exceptionsOf(reference)
-  return (await db.readCollection(pk, prefix)).map(fromItem)
-}
+export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
+  (await db.readCollection(keys.exceptionsOf(reference))).map(fromItem)
 
 export type ExceptionStatus = 'open' | 'resolved'
 

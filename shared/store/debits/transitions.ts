@@ -1,7 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-} from '@aws-sdk/client-dynamodb'
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Cause, Debit } from '../../domain/debits/debit.ts'
 import { isOpen } from '../../domain/debits/lifecycle.ts'
@@ -10,7 +7,7 @@ import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import * as db from '../table.ts'
-import { failedConditions, transactionMet, withConflictRetries } from '../transactions.ts'
+import { failedWrites, transactionMet, withConflictRetries } from '../transactions.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
@@ -85,8 +82,8 @@ const writeTransition = async (previous: Debit, next: Debit, others: readonly db
   const update = { TableName: db.tableName(), ...transitionExpression(previous, next) }
   const { countedOn } = next.facts
   if (next.status === 'failed' && countedOn !== undefined) {
-    const { kind } = await writeWithDayTotal(update, next.facts, countedOn, others)
-    if (kind !== 'no day total') return kind === 'written' ? reload(next) : undefined
+    const result = await writeWithDayTotal(update, next.facts, countedOn, others)
+    if (result !== 'no day total') return result === 'written' ? reload(next) : undefined
   }
   if (others.length > 0) {
     const TransactItems = [{ Update: update }, ...others]
@@ -119,23 +116,16 @@ const writeWithDayTotal = async (
   { provider, amount }: Debit['facts'],
   day: string,
   others: readonly db.Write[],
-): Promise<{ kind: 'written' | 'changed' | 'no day total' }> => {
+): Promise<'written' | 'changed' | 'no day total'> => {
   const decrement = db.updateWrite(keys.dayTotal(provider, day), {
     UpdateExpression: 'ADD amountTotal :back',
     ConditionExpression: 'amountTotal >= :amount',
     ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
   })
-  try {
-    const TransactItems = [{ Update: update }, decrement, ...others]
-    await db.table.send(new TransactWriteCommand({ TransactItems }))
-    return { kind: 'written' }
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error
-    const failed = failedConditions(error)
-    if (failed[TRANSITION]) return { kind: 'changed' }
-    if (failed[DAY_TOTAL]) return { kind: 'no day total' }
-    throw error
-  }
+  const TransactItems = [{ Update: update }, decrement, ...others]
+  const failed = await failedWrites(db.table.send(new TransactWriteCommand({ TransactItems })))
+  if (failed.length === 0) return 'written'
+  return failed[DAY_TOTAL] && !failed[TRANSITION] ? 'no day total' : 'changed'
 }
 
 const transitionExpression = (previous: Debit, next: Debit) => ({

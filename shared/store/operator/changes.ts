@@ -48,16 +48,11 @@ const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(it
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
 export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<Change> {
-  const pages = db.queryPages({
-    KeyConditionExpression: 'pk = :changes AND sk BETWEEN :from AND :before',
-    ExpressionAttributeValues: {
-      ':changes': keys.changes,
-      ':from': from.toISOString(),
-      ':before': before.toISOString(),
-    },
-    ConsistentRead: true,
+  const query = db.itemsQuery(keys.changes.pk, 'sk BETWEEN :from AND :before', {
+    ':from': from.toISOString(),
+    ':before': before.toISOString(),
   })
-  for await (const page of pages) yield* page.map(fromItem)
+  for await (const page of db.queryPages(query)) yield* page.map(fromItem)
 }
 
 /** Lists the newest changes, newest first: all, or those of one provider or bank. */

@@ -1,6 +1,6 @@
 import type { Restore } from '../../domain/operator/restore.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { environment, type Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
@@ -11,16 +11,12 @@ const fromItem = (item: Item) => fromStored<Restore>(settingsIn(item), ['begunAt
 
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
-const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
+const generations = ttlCache<{ generation: number | undefined }>(1)
 
 /** Returns the generation of new events, cached; undefined before any restore. */
 export const currentGeneration = async (now: Date): Promise<number | undefined> => {
-  const cached = await generations.get(
-    'current',
-    { now, seconds: environment.cacheSeconds },
-    async () => ({ generation: (await findRestore())?.generation }),
-  )
-  return cached?.generation
+  const load = async () => ({ generation: (await findRestore())?.generation })
+  return (await generations('current', now, load)).generation
 }
 
 export const changeRestore = <C extends Restore | Refusal>(

@@ -1,7 +1,7 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/providers/request-limits.ts'
-import { environment, type Jitter } from '../../runtime.ts'
+import type { Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -34,7 +34,7 @@ export type Caller = (
   limits: RequestLimits
 }
 
-const callers = ttlCache<{ caller: Caller; expiresAt: number }>({ entriesMax: 10_000 })
+const callers = ttlCache<{ caller: Caller; expiresAt: number }>(10_000)
 
 /**
  * Finds the caller of a token by its SHA-256, so that no comparison of secrets can be timed. Cached for
@@ -42,8 +42,7 @@ const callers = ttlCache<{ caller: Caller; expiresAt: number }>({ entriesMax: 10
  */
 export const findCaller = async (token: string, now: Date): Promise<Caller | undefined> => {
   const hash = sha256(token)
-  const when = { now, seconds: environment.cacheSeconds }
-  const cached = await callers.get(hash, when, async () => {
+  const cached = await callers(hash, now, async () => {
     const credential = await db.read<Credential>(keys.credential(hash))
     const caller =
       credential && !credential.revokedAt ? await callerOf(credential, hash) : undefined

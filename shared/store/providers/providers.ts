@@ -1,6 +1,6 @@
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { environment, type Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
@@ -19,14 +19,13 @@ export const loadProviders = async (): Promise<Provider[]> => {
   return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const names = ttlCache<string>({ entriesMax: 10_000 })
+const names = ttlCache<string>(10_000)
 
 /** Returns the names of providers, cached by a warm function. */
 export const providerNames = async (ids: ReadonlySet<ProviderId>, now: Date) => {
-  const when = { now, seconds: environment.cacheSeconds }
   const entries = await Promise.all(
     [...ids].map(async (id) => {
-      const name = await names.get(id, when, async () => (await findProvider(id))?.name)
+      const name = await names(id, now, async () => (await findProvider(id))?.name)
       return [id, name ?? id] as const
     }),
   )

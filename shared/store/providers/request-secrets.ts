@@ -1,5 +1,5 @@
 import type { ProviderId, RequestSigning } from '../../domain/providers/provider.ts'
-import { environment, type Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 
 /**
@@ -18,7 +18,7 @@ export const sealRequestSecret = async (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => (await sealing()).seal(secret, ownerOf(id), runtime)
 
-const opened = ttlCache<string>({ entriesMax: 10_000 })
+const opened = ttlCache<string>(10_000)
 
 /** Opens the secrets that are accepted at this time, the newest first. */
 export const openRequestSecrets = (
@@ -32,9 +32,9 @@ export const openRequestSecrets = (
 }
 
 const open = async (id: ProviderId, sealed: string, now: Date): Promise<string> => {
-  const when = { now, seconds: environment.cacheSeconds }
-  const load = async () => (await sealing()).unseal(sealed, ownerOf(id))
-  const secret = await opened.get(sealed, when, load)
+  const secret = await opened(sealed, now, async () =>
+    (await sealing()).unseal(sealed, ownerOf(id)),
+  )
   if (!secret) throw new Error(`A request-signing secret of ${id} is empty`)
   return secret
 }

@@ -20,7 +20,7 @@ export const findFunding = (bank: BankIdentifier, reference: string) =>
 
 /** Lists all remittances or those of one bank, strongly consistent, in no order. */
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
-  (await db.readCollection(keys.fundings.pk, bank && `${bank}#`)).map(fromItem)
+  (await db.readCollection({ ...keys.fundings, prefix: bank && `${bank}#` })).map(fromItem)
 
 /** @returns false when the bank's reference is already recorded */
 export const putFunding = (funding: Funding, alongside: readonly db.Write[], runtime: Jitter) => {

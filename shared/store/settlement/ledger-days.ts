@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
-import { put, queryAll, withoutKeys } from '../table.ts'
+import { itemsQuery, put, queryAll, withoutKeys } from '../table.ts'
 
 /** Caches the balances of the ledger at the end of past days. */
 
@@ -14,9 +14,7 @@ export const putClosing = ({ day, balances }: Closing): Promise<void> =>
 export const findClosing = async (until: Day): Promise<Closing | undefined> => {
   const { pk, sk } = keys.ledger(until)
   const [item] = await queryAll({
-    KeyConditionExpression: 'pk = :ledger AND sk <= :until',
-    ExpressionAttributeValues: { ':ledger': pk, ':until': sk },
-    ConsistentRead: true,
+    ...itemsQuery(pk, 'sk <= :until', { ':until': sk }),
     ScanIndexForward: false,
     Limit: 1,
   })

@@ -2,7 +2,6 @@ import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
 import type { Jitter } from '../../runtime.ts'
-import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { transactWrites } from '../transactions.ts'
@@ -83,16 +82,13 @@ const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date)
 
 export const countLines = async (id: BatchId): Promise<number> => {
   let sum = 0
-  const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
-  for await (const { count } of pages) sum += count
+  for await (const { count } of db.examine({ ...linesQuery(id), Select: 'COUNT' })) sum += count
   return sum
 }
 
 const linesQuery = (id: BatchId) => ({
-  KeyConditionExpression: 'pk = :pk',
+  ...db.itemsQuery(keys.batch(id).pk, undefined, { ':line': 'line' }),
   FilterExpression: 'entity = :line',
-  ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
-  ConsistentRead: true,
 })
 
 /** Lists the lines of a batch, strongly consistent; the adjustments are first. */
@@ -101,7 +97,7 @@ export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
 }
 
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
-  (await db.readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
+  (await db.readCollection({ pk: keys.batch(id).pk, prefix: 'ADJUSTMENT#' })).map(fromLineItem)
 
 export const findLines = async (settled: readonly { batch: BatchId; reference: Reference }[]) => {
   const lines = settled.map(({ batch, reference }) => keys.line(batch, 'debit', reference))

@@ -36,16 +36,14 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
 export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
   db.find(keys.delivery(reference, n), fromDeliveryItem)
 
-export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
-  const { pk, prefix } = keys.deliveries(reference)
-  return (await db.readCollection(pk, prefix)).map(fromDeliveryItem)
-}
+export const listDeliveries = async (reference: Reference): Promise<Delivery[]> =>
+  (await db.readCollection(keys.deliveries(reference))).map(fromDeliveryItem)
 
 /** Reads the existing deliveries of many events, in no order. */
-export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) =>
-  (await db.readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
-    fromDeliveryItem,
-  )
+export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) => {
+  const items = await db.readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))
+  return items.map(fromDeliveryItem)
+}
 
 /** Attempts before the last one expire: their responses are text of third parties. */
 const ATTEMPT_SECONDS = 30 * DAY_SECONDS
@@ -55,9 +53,8 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
   const { reference, n, last } = delivery
   if (!last) return []
   if (last.number === 1) return [last]
-  const { pk, prefix } = keys.attempts(reference, n)
   const newest = await db.queryAll({
-    ...db.collectionQuery(pk, prefix),
+    ...db.collectionQuery(keys.attempts(reference, n)),
     ScanIndexForward: false,
     Limit: limit,
   })

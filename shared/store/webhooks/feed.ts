@@ -29,7 +29,7 @@ const entryOf = (text: string): FeedEntry => {
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
 const newestFirst = (provider: ProviderId) => ({
-  ...db.collectionQuery(pk(provider)),
+  ...db.collectionQuery({ pk: pk(provider) }),
   ScanIndexForward: false,
 })
 
@@ -156,15 +156,12 @@ export const listFeed = async (
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
   const events: { entry: FeedEntry; position: FeedPosition }[] = []
   const pages = db.queryPages({
-    KeyConditionExpression: 'pk = :pk AND sk >= :from',
-    // Expired pages may still exist, and `Limit` counts them.
-    FilterExpression: 'lastAt >= :oldest',
-    ExpressionAttributeValues: {
-      ':pk': pk(provider),
+    ...db.itemsQuery(pk(provider), 'sk >= :from', {
       ':from': keys.feedPage(provider, after.page).sk,
       ':oldest': notBefore.toISOString(),
-    },
-    ConsistentRead: true,
+    }),
+    // Expired pages may still exist, and `Limit` counts them.
+    FilterExpression: 'lastAt >= :oldest',
     Limit: QUERY_PAGES,
   })
   for await (const part of pages) {

@@ -1,10 +1,10 @@
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { WebhookHealth } from '../../domain/webhooks/health.ts'
-import { environment } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
+import { toStored } from '../stored.ts'
 import * as db from '../table.ts'
 
 type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
@@ -19,16 +19,11 @@ const fromItem = ({ version, ...times }: HealthItem): WebhookHealth =>
 
 export const findHealth = async (provider: ProviderId) => fromItem(await readItem(provider))
 
-const slow = ttlCache<{ isSlow: boolean }>({ entriesMax: 10_000 })
+const slow = ttlCache<boolean>(10_000)
 
 /** Reports whether a webhook is slow. Cached: the worker that gets its event checks again. */
-export const isSlow = async (provider: ProviderId, now: Date): Promise<boolean> => {
-  const when = { now, seconds: environment.cacheSeconds }
-  const cached = await slow.get(provider, when, async () => ({
-    isSlow: (await findHealth(provider)).slowSince !== undefined,
-  }))
-  return cached?.isSlow ?? false
-}
+export const isSlow = (provider: ProviderId, now: Date): Promise<boolean> =>
+  slow(provider, now, async () => (await findHealth(provider)).slowSince !== undefined)
 
 /** @param change returns the unchanged object to write nothing */
 export const changeHealth = (
@@ -46,15 +41,7 @@ export const changeHealth = (
   })
 
 const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => {
-  const times = Object.entries(health).map(([name, at]) => [name, at.toISOString()])
-  return {
-    TableName: db.tableName(),
-    Item: {
-      ...keys.webhookHealth(provider),
-      entity: 'webhook-health',
-      ...Object.fromEntries(times),
-      version: version + 1,
-    },
-    ...(version === 0 ? db.isNew : db.hasVersion(version)),
-  }
+  const key = { ...keys.webhookHealth(provider), entity: 'webhook-health' }
+  const item = { ...key, ...toStored(health), version: version + 1 }
+  return db.putWrite(item, version === 0 ? db.isNew : db.hasVersion(version)).Put
 }

@@ -26,6 +26,8 @@ const opened = async (
   }),
 })
 
+const openedBy = (id: ProviderId) => (item: Item) => opened(settingsIn<WebhookItem>(item), id)
+
 const sealed = async (
   { previous, since, ...webhook }: Webhook,
   id: ProviderId,
@@ -54,15 +56,9 @@ export const changeWebhook = <T extends Webhook | undefined>(
   alongside: (previous: Webhook | undefined, next: Webhook) => readonly Write[],
   runtime: Runtime,
 ): Promise<T> => {
-  const from = (item: Item) => opened(settingsIn<WebhookItem>(item), id)
   const to = (webhook: Webhook) => sealed(webhook, id, runtime)
-  return changeSettings(
-    keys.webhook(id),
-    { entity: 'webhook', from, to },
-    change,
-    alongside,
-    runtime,
-  )
+  const form = { entity: 'webhook', from: openedBy(id), to }
+  return changeSettings(keys.webhook(id), form, change, alongside, runtime)
 }
 
 /** Removes a webhook. Returns false when it did not exist. */
@@ -70,10 +66,7 @@ export const removeWebhook = (
   id: ProviderId,
   alongside: (previous: Webhook) => readonly Write[],
   runtime: Runtime,
-): Promise<boolean> => {
-  const from = (item: Item) => opened(settingsIn<WebhookItem>(item), id)
-  return removeSettings(keys.webhook(id), from, alongside, runtime)
-}
+): Promise<boolean> => removeSettings(keys.webhook(id), openedBy(id), alongside, runtime)
 
 /** Reads a webhook without its secrets. */
 export const findWebhookSettings = async (id: ProviderId) => {

@@ -1,30 +1,30 @@
 import * as v from 'valibot'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { BankReference } from '../domain/debits/bank-update.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
-import type { ConnectionConfig, Connector, PayoutConnector } from './connector.ts'
-import { postIdempotently } from './idempotent-post.ts'
-import type { BankResponse } from './request.ts'
+import type { ConnectionConfig, PaymentConnector } from './connector.ts'
+import { type BankResponse, postIdempotently } from './request.ts'
 import { echo, parseResponse, rejected, rejection } from './response.ts'
 
-/** Pays providers over HTTP (docs/bank-protocol.md#settlement). */
-export const httpPayouts = (config: ConnectionConfig): PayoutConnector => ({
-  pay: async (payout) => {
-    const { account, uuid, repeated } = payout
-    const post = { path: '/settlements', uuid, repeated, body: payoutBody(payout) } as const
-    return resultOf(await postIdempotently(account.bank, post, config), payout)
-  },
-})
-
-/** Refunds customers over HTTP, with the responses of a payout (docs/bank-protocol.md#refund). */
-export const httpRefund =
-  (config: ConnectionConfig): NonNullable<Connector['refund']> =>
-  async (refund) => {
-    const { bank, uuid, repeated } = refund
-    const post = { path: '/refunds', uuid, repeated, body: refundBody(refund) } as const
-    return resultOf(await postIdempotently(bank, post, config), refund)
+/** Pays and refunds over HTTP (docs/bank-protocol.md#settlement, docs/bank-protocol.md#refund). */
+export const httpPayments = (config: ConnectionConfig): PaymentConnector => {
+  const send = async (
+    bank: BankIdentifier,
+    path: '/settlements' | '/refunds',
+    payment: Payout | RefundPayment,
+    body: object,
+  ): Promise<PayoutResult> => {
+    const { uuid, repeated } = payment
+    const response = await postIdempotently(bank, { path, uuid, repeated, body }, config)
+    return resultOf(response, payment)
   }
+  return {
+    pay: (payout) => send(payout.account.bank, '/settlements', payout, payoutBody(payout)),
+    refund: (refund) => send(refund.bank, '/refunds', refund, refundBody(refund)),
+  }
+}
 
 const refundBody = (refund: RefundPayment) => ({
   uuid: refund.uuid,

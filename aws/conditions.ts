@@ -1,0 +1,31 @@
+import type { QueueName } from '../shared/queues/messages.ts'
+
+/** The delays, losses and repeats of a run. */
+export type Conditions = {
+  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
+  copies: (queue: QueueName) => readonly number[]
+  /** Returns the position of the next batch among the visible messages. */
+  pick: (count: number) => number
+  /** Returns the instants at which a one-time schedule fires. */
+  firings: (at: number) => readonly number[]
+  losesRecord: () => boolean
+  shards: number
+  /** Returns the milliseconds until the next read of a shard. */
+  readDelay: () => number
+  /** Returns the position in the completed records from which the stream repeats them. */
+  repeatsFrom: (completed: number) => number
+  /** Returns the milliseconds until an index shows a change. */
+  indexLag: () => number
+}
+
+/** No delay, loss or repeat. */
+export const faultless: Conditions = {
+  copies: () => [0],
+  pick: () => 0,
+  firings: (at) => [at],
+  losesRecord: () => false,
+  shards: 1,
+  readDelay: () => 0,
+  repeatsFrom: (completed) => completed,
+  indexLag: () => 0,
+}
