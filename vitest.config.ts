@@ -28,6 +28,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Concurrent tests of a file start a process each.
     maxConcurrency: 2,
+    unstubEnvs: true,
     // Generous for busy machines.
     testTimeout: isProof ? 600_000 : 60_000,
     hookTimeout: 60_000,

@@ -25,7 +25,8 @@ import {
   still,
 } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
-import { type Shown, sampleEvent } from '../support/running-service.ts'
+import { sampleEvent } from '../support/requests.ts'
+import type { Shown } from '../support/running-service.ts'
 import { storeDemo, storeProvider } from '../support/settings.ts'
 
 /** Runs the list handlers on the in-memory table, with lists longer than a page, a reply or a count. */

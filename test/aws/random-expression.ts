@@ -113,28 +113,23 @@ const anyTerm = (naming: Naming, attributes: readonly string[]): string => {
   const { random, value } = naming
   const attribute = random.pick(attributes)
   const name = naming.name(attribute)
-  switch (random.below(8)) {
-    case 0:
-      return `attribute_exists(${name})`
-    case 1:
-      return `attribute_not_exists(${name})`
-    case 2:
-      return `begins_with(${name}, ${value(random.pick(TEXTS))})`
-    case 3:
-      return attributes === ATTRIBUTES
-        ? `size(${name}) ${random.pick(['=', '<', '<=', '>', '>='])} ${value(random.below(4))}`
-        : `${name} >= ${value(random.pick(TEXTS))}`
-    case 4:
-      return `${name} BETWEEN ${value(random.below(2))} AND ${value(random.below(4) + 1)}`
-    case 5:
-      return `${name} BETWEEN ${value('a')} AND ${value(random.pick(['a', 'b', '😀']))}`
-    case 6: {
-      const operand = attribute === 'n' ? random.pick(INTEGERS) : random.pick(TEXTS)
-      return `${name} ${random.pick(['<', '<=', '>', '>='])} ${value(operand)}`
-    }
-    default:
-      return `${name} = ${likelyValue(naming, attribute)}`
+  const inOrder = () => random.pick(['<', '<=', '>', '>='])
+  const likely = () => `${name} = ${likelyValue(naming, attribute)}`
+  const sized = () => `size(${name}) ${random.pick(['=', inOrder()])} ${value(random.below(4))}`
+  const ordered = () => {
+    const operand = attribute === 'n' ? random.pick(INTEGERS) : random.pick(TEXTS)
+    return `${name} ${inOrder()} ${value(operand)}`
   }
+  return random.pick([
+    () => `attribute_exists(${name})`,
+    () => `attribute_not_exists(${name})`,
+    () => `begins_with(${name}, ${value(random.pick(TEXTS))})`,
+    attributes === ATTRIBUTES ? sized : ordered,
+    () => `${name} BETWEEN ${value(random.below(2))} AND ${value(random.below(4) + 1)}`,
+    () => `${name} BETWEEN ${value('a')} AND ${value(random.pick(['a', 'b', '😀']))}`,
+    ordered,
+    likely,
+  ])()
 }
 
 type Clause = 'SET' | 'REMOVE' | 'ADD'

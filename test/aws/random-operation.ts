@@ -105,18 +105,13 @@ const anyBatchGet = (random: Random): Input => {
 const sortCondition = (naming: Naming, sortKey: string, texts: readonly string[]): string => {
   const { random, name, value } = naming
   const text = (): string => value(random.pick(texts))
-  switch (random.below(4)) {
-    case 0:
-      return ''
-    case 1:
-      return ` AND ${name(sortKey)} ${random.pick(['=', '<', '<=', '>', '>='])} ${text()}`
-    case 2: {
-      const [low, high] = random.some(texts, 2).sort()
-      return ` AND ${name(sortKey)} BETWEEN ${value(low)} AND ${value(high)}`
-    }
-    default:
-      return ` AND begins_with(${name(sortKey)}, ${text()})`
-  }
+  const [low, high] = random.some(texts, 2).sort()
+  return random.pick([
+    () => '',
+    () => ` AND ${name(sortKey)} ${random.pick(['=', '<', '<=', '>', '>='])} ${text()}`,
+    () => ` AND ${name(sortKey)} BETWEEN ${value(low)} AND ${value(high)}`,
+    () => ` AND begins_with(${name(sortKey)}, ${text()})`,
+  ])()
 }
 
 const PREFIXES = ['a', 'a#', 'b', '😀', '\uffee', 't', 't1', 't3#', 'x']

@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import {
   DynamoDBClient,
   DynamoDBServiceException,
   type TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  ScanCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
+import * as documentClient from '@aws-sdk/lib-dynamodb'
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import type { Change } from '../../aws/table/change.ts'
 import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
@@ -22,7 +14,7 @@ import { createTable, removeTable } from '../../sandbox/emulator/resources.ts'
 import { type Operation, TABLE } from './random-operation.ts'
 
 /** A table of DynamoDB Local and a simulated one. */
-export type TwoTables = {
+type TwoTables = {
   local: Run
   simulated: Run
   table: Table
@@ -30,11 +22,11 @@ export type TwoTables = {
   remove: () => Promise<void>
 }
 
-export type Run = (operation: Operation) => Promise<Outcome>
+type Run = (operation: Operation) => Promise<Outcome>
 
-export type Outcome = { output: Record<string, unknown> } | { error: object }
+type Outcome = { output: Record<string, unknown> } | { error: object }
 
-export type Local = { endpoint: string; client: DynamoDBDocumentClient }
+type Local = { endpoint: string; client: DynamoDBDocumentClient }
 
 export const localAt = (endpoint: string): Local => ({
   endpoint,
@@ -42,17 +34,6 @@ export const localAt = (endpoint: string): Local => ({
     marshallOptions: { removeUndefinedValues: true },
   }),
 })
-
-export const commands = {
-  BatchGetCommand,
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  ScanCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-}
 
 type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send']>[0]
 
@@ -68,7 +49,7 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
   })
 
   const local: Run = ({ command, input }) => {
-    const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
+    const Command = Reflect.get(documentClient, command) as AnyCommand
     return outcomeOf(command, async () => client.send(new Command(inTable(input, name))))
   }
 
@@ -92,7 +73,7 @@ const inTable = (input: Record<string, unknown>, name: string): object => {
 }
 
 /** Replaces the name of the table in a command. */
-export const renamed = (value: unknown, from: string, to: string): unknown => {
+const renamed = (value: unknown, from: string, to: string): unknown => {
   if (value === from) return to
   if (Array.isArray(value)) return value.map((one) => renamed(one, from, to))
   if (typeof value !== 'object' || value === null) return value
@@ -131,7 +112,7 @@ const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, u
   return { ...output, Responses: inOrder(items ?? []) }
 }
 
-export const inOrder = (items: readonly object[]): object[] =>
+const inOrder = (items: readonly object[]): object[] =>
   [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
 
 const text = (value: unknown): string =>
@@ -140,3 +121,98 @@ const text = (value: unknown): string =>
       ? Object.entries(member).sort()
       : member,
   )
+
+/** The results of the simulated table and of DynamoDB Local. */
+type Differing = { operation?: Operation; local: unknown; simulated: unknown }
+
+/** Runs operations on both tables until the results differ. */
+export const differenceIn = async (
+  operations: readonly Operation[],
+  local: Local,
+): Promise<Differing | undefined> => {
+  const tables = await newTwoTables(local)
+  try {
+    for (const operation of operations) {
+      const difference = await differenceAt(operation, tables)
+      if (difference) return { operation, ...difference }
+    }
+    return (await differenceInIndexes(tables)) ?? (await differenceAtEnd(tables))
+  } finally {
+    await tables.remove()
+  }
+}
+
+const unlessSame = (local: unknown, simulated: unknown): Differing | undefined =>
+  isDeepStrictEqual(plain(local), plain(simulated)) ? undefined : { local, simulated }
+
+/** Removes undefined members and prototypes. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+
+const seen = (outcome: Outcome): object =>
+  'output' in outcome ? outcome.output : { error: outcome.error }
+
+const differenceAt = async (
+  operation: Operation,
+  tables: TwoTables,
+): Promise<Differing | undefined> => {
+  const isIndexed = operation.input.IndexName !== undefined
+  const [local, simulated] = [
+    await pagesOf(operation, tables.local),
+    await pagesOf(operation, tables.simulated),
+  ]
+  const shown = isIndexed ? anyTies : (pages: readonly Outcome[]) => pages.map(seen)
+  return unlessSame(shown(local), shown(simulated)) && { local, simulated }
+}
+
+/** Runs an operation and follows its pages. */
+const pagesOf = async (operation: Operation, run: Run): Promise<Outcome[]> => {
+  const pages: Outcome[] = []
+  for (let input = operation.input; ; ) {
+    const page = await run({ ...operation, input })
+    pages.push(page)
+    const next = 'output' in page ? page.output.LastEvaluatedKey : undefined
+    if (next === undefined) return pages
+    input = { ...operation.input, ExclusiveStartKey: next }
+  }
+}
+
+/** An index orders items of one sort key arbitrarily, so pages may end between any two of them. */
+const anyTies = (pages: readonly Outcome[]): unknown => {
+  const outputs = pages.flatMap((page) => ('output' in page ? [page.output] : []))
+  const items = outputs.flatMap(({ Items }) => (Items ?? []) as Record<string, unknown>[])
+  const times = items.map(({ byTime, due }) => byTime ?? due)
+  const counts = outputs.map(({ Count }) => Number(Count))
+  return {
+    times,
+    items: inOrder(items),
+    count: counts.reduce((sum, count) => sum + count, 0),
+    scanned: outputs.map(({ ScannedCount }) => ScannedCount),
+    errors: pages.map((page) => ('error' in page ? page.error : undefined)),
+  }
+}
+
+/** Compares every partition that an index ever had. */
+const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undefined> => {
+  for (const { name, partitionKey } of tableDefinition.indexes) {
+    const written = tables.changes.map(({ after }) => after?.[partitionKey])
+    for (const partition of new Set(written.filter((value) => value !== undefined))) {
+      const input = {
+        TableName: TABLE,
+        IndexName: name,
+        KeyConditionExpression: '#key = :key',
+        ExpressionAttributeNames: { '#key': partitionKey },
+        ExpressionAttributeValues: { ':key': partition },
+      }
+      const difference = await differenceAt({ command: 'QueryCommand', input }, tables)
+      if (difference) return difference
+    }
+  }
+  return undefined
+}
+
+/** Compares all items. */
+const differenceAtEnd = async ({ local, table }: TwoTables): Promise<Differing | undefined> => {
+  const scanned = await local({ command: 'ScanCommand', input: { TableName: TABLE } })
+  const { Items } = ('output' in scanned ? scanned.output : {}) as { Items?: object[] }
+  return unlessSame(inOrder(Items ?? []), inOrder(table.items()))
+}

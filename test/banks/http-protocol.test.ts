@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkSignature } from '../../shared/api/request-signature.ts'
-import { closeReceivers } from '../webhooks/http/servers.ts'
 import { accountOf, payoutOf, submissionOf } from './examples.ts'
 import { ACCEPTED, bankReplying, ECHO, faultOf, PAID, pay, SECRET, submit } from './stub-bank.ts'
-
-afterEach(closeReceivers)
 
 const submission = submissionOf({ narration: 'Nyansapɔ \u{1F600}' })
 const payout = payoutOf({

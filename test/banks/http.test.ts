@@ -1,9 +1,8 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { httpPayments } from '../../shared/banks/http-payments.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
-import { closeReceivers } from '../webhooks/http/servers.ts'
 import { account, configOf, payoutOf, submissionOf } from './examples.ts'
 import {
   ACCEPTED,
@@ -18,8 +17,6 @@ import {
   SECRET,
   submit,
 } from './stub-bank.ts'
-
-afterEach(closeReceivers)
 
 test('a submission has the debit as JSON and its uuid as idempotency key', async () => {
   const { url, calls } = await bankReplying(202, ACCEPTED)
@@ -114,23 +111,16 @@ const PAYOUTS = rowsOf(`
   200,422      rejected No such account  ${REJECTED}
   422          rejected No account       {${ECHO},"status":"rejected","message":"No\\u0000account"}
   422          rejected No HTB-2         {${ECHO},"status":"rejected","message":"No","bank_reference":"HTB-2"}
-  422          2002  ${PAID}  ${UNDERWAY}  {${ECHO},"status":"rejected"}  {${ECHO},"status":"rejected","message":""}
+  422          2002  ${PAID}  ${UNDERWAY}  {${ECHO},"status":"rejected"}
   422          2002  {"amount":"$AMOUNT","status":"rejected","message":"No"}
   201,202      2002  ${REJECTED}
   200          2002  {"uuid":"$UUID","status":"paid","bank_reference":"HTB-1"}  {${ECHO},"status":"paid"}
-  200          2002  {"amount":"$AMOUNT","status":"paid","bank_reference":"HTB-1"}
   200          2002  {"uuid":"$UUID","amount":"49250.74","status":"paid","bank_reference":"HTB-1"}
-  200          2002  {"uuid":"$UUID","amount":49250.75,"status":"paid","bank_reference":"HTB-1"}
   200          2002  {"uuid":"$UUID","amount":"1.00","status":"underway"}  {${ECHO},"status":"paid","bank_reference":""}
-  200          2002  {${ECHO},"status":"paid","bank_reference":7}  {${ECHO},"status":"paid","bank_reference":"${LONG}"}
-  200          2002  {${ECHO},"status":"PAID","bank_reference":"HTB-1"}  [${PAID}]  ${PAID}${PAID}  "paid"  null  -
   200          2002  {${ECHO},"status":"accepted","bank_reference":"HTB-1"}
   200          2002  {${ECHO},"status":"constructor","bank_reference":"HTB-1"}
   400          2001  ${REJECTED}
-  409          2001  ${PAID}
-  204,401,404,429  2001  -
   500          2500  ${PAID}
-  503          2500  -
 `)
 
 const casesOf = (operation: 'submission' | 'payout', rows: string[][]) =>
@@ -156,13 +146,6 @@ test.each([...casesOf('submission', SUBMISSIONS), ...casesOf('payout', PAYOUTS)]
     expect(methods()).toEqual(['POST'])
   },
 )
-
-test('a rejected submission has the message and the reference of the bank', async () => {
-  const fields = '"status":"rejected","code":"x","message":"Dormant","bank_reference":"HTB-2"'
-  const { url } = await bankReplying(422, `{${ECHO},${fields}}`)
-  const rejection = { code: 'unknown_error', message: 'Dormant', bankReference: 'HTB-2' }
-  expect(await submit(url)).toEqual({ kind: 'rejected', ...rejection })
-})
 
 // The status, and the outcome that is read from it, if any.
 const OUTCOMES = rowsOf(`

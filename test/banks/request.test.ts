@@ -3,21 +3,10 @@ import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { inspect } from 'node:util'
-import { afterEach, expect, test, vi } from 'vitest'
-import {
-  closeReceivers,
-  listening,
-  rawReceiver,
-  receiver,
-  tlsReceiver,
-} from '../webhooks/http/servers.ts'
+import { expect, test, vi } from 'vitest'
+import { listening, rawReceiver, receiver, tlsReceiver } from '../webhooks/http/servers.ts'
 import { submissionOf } from './examples.ts'
 import { ACCEPTED, accepted, bankReplying, faultOf, submit } from './stub-bank.ts'
-
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  await closeReceivers()
-})
 
 test('the body of a response has at most 16 KiB', async () => {
   // The uuid and the amount are 30 bytes longer than their placeholders.

@@ -70,26 +70,24 @@ describe('help', () => {
   })
 })
 
-describe('wrong arguments', () => {
-  test.each([
-    ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
-    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
-    ['no verb', ['provider'], 'provider: a verb is required: create,'],
-    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
-    ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
-    ['a missing option', ['provider', 'show'], '--provider: is required'],
-    ['a bad value', ['limit', 'set', '--provider=demo', '--daily-limit=5'], 'must be an amount'],
-    ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
-    ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
-    ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
-    ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
-    ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
-    ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
-    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-    ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
-  ])('%s prints one line on standard error and exits with 1', async (_case, args, line) => {
-    expectOneLine(await operator(args), line)
-  })
+test.each([
+  ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
+  ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
+  ['no verb', ['provider'], 'provider: a verb is required: create,'],
+  ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
+  ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
+  ['a missing option', ['provider', 'show'], '--provider: is required'],
+  ['a bad value', ['limit', 'set', '--provider=demo', '--daily-limit=5'], 'must be an amount'],
+  ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
+  ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
+  ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
+  ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
+  ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
+  ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
+  ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
+  ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
+])('wrong arguments: %s prints one line and exits with 1', async (_case, args, line) => {
+  expectOneLine(await operator(args), line)
 })
 
 describe('an unreadable statement', () => {
@@ -120,33 +118,31 @@ describe('an unreadable statement', () => {
   })
 })
 
-describe('another program at the port', () => {
-  const http = (status: number, type: string, body: string) =>
-    `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+const http = (status: number, type: string, body: string) =>
+  `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
 
-  const responses: Record<string, string> = {
-    '204': 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n',
-    'a page': http(200, 'text/html', '<!doctype html><title>Shop</title>'),
-    'a page that says 404': http(404, 'text/html', '<title>Shop</title>'),
-    'other JSON': http(200, 'application/json', '{"ok":true}'),
-    'an envelope': http(403, 'application/json', '{"success":false,"error":{"code":1403}}'),
-    text: http(200, 'text/plain', 'hello'),
-    'another protocol': '-ERR unknown command\r\n',
+const responses: Record<string, string> = {
+  '204': 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n',
+  'a page': http(200, 'text/html', '<!doctype html><title>Shop</title>'),
+  'a page that says 404': http(404, 'text/html', '<title>Shop</title>'),
+  'other JSON': http(200, 'application/json', '{"ok":true}'),
+  'an envelope': http(403, 'application/json', '{"success":false,"error":{"code":1403}}'),
+  text: http(200, 'text/plain', 'hello'),
+  'another protocol': '-ERR unknown command\r\n',
+}
+
+test.each([
+  ['operator', ['cli/operator.ts', 'bank', 'list', '--port']],
+  ['invoke', ['cli/invoke.ts', 'list-banks', '--port']],
+])('another program at the port makes %s print one line and exit with 1', async (_name, words) => {
+  for (const [what, response] of Object.entries(responses)) {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
+    await whileListening(server, async (port) => {
+      const stderr = `Another program than the sandbox answers at port ${port}\n`
+      const output = await run([...words, String(port)])
+      expect(output, what).toEqual({ code: 1, stdout: '', stderr })
+    })
   }
-
-  test.each([
-    ['operator', ['cli/operator.ts', 'bank', 'list', '--port']],
-    ['invoke', ['cli/invoke.ts', 'list-banks', '--port']],
-  ])('makes %s print one line and exit with 1', async (_name, words) => {
-    for (const [what, response] of Object.entries(responses)) {
-      const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
-      await whileListening(server, async (port) => {
-        const stderr = `Another program than the sandbox answers at port ${port}\n`
-        const output = await run([...words, String(port)])
-        expect(output, what).toEqual({ code: 1, stdout: '', stderr })
-      })
-    }
-  })
 })
 
 test('a secret is read from standard input without its line end, and never from the command line', async () => {

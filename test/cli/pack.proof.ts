@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { printedBy, useCommands } from '../support/commands.ts'
-import { CHARGE, chargeBody } from '../support/running-service.ts'
+import { CHARGE, chargeBody } from '../support/requests.ts'
 
 /** The tarball of `npm run pack` runs in an empty folder, without this project's packages. */
 

@@ -1,19 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { atOnce } from '../support/examples.ts'
 import { createProvider } from '../support/provider.ts'
+import { CHARGE, chargeBody, SILENT, sampleEvent, statusPath } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import {
-  CHARGE,
-  chargeBody,
-  codeOf,
-  type Reply,
-  type RequestOptions,
-  SILENT,
-  sampleEvent,
-  statusPath,
-  updatePath,
-  useService,
-} from '../support/running-service.ts'
+import { codeOf, type Reply, type RequestOptions, useService } from '../support/running-service.ts'
 
 /** Invalid requests get their published reply and never a 5xx. */
 
@@ -36,20 +26,15 @@ const expectEnvelope = ({ headers, body }: Reply) => {
 
 describe('bodies', () => {
   const fields = JSON.stringify(chargeBody())
-  const amount = (text: string) => fields.replace('"100.00"', text)
   const invalid = [Buffer.from(fields.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]
 
   // All forms of JSON: test/api/json-body.test.ts.
   test.each<[string, string | Uint8Array]>([
     ['blanks', '  '],
     ['null', 'null'],
-    ['01.00', amount('01.00')],
-    ['NaN', amount('NaN')],
-    ['two values', `${fields}${fields}`],
     ['a key twice, once escaped', fields.replace('{', '{"\\u0061mount":"1.00",')],
     ['invalid UTF-8', Buffer.concat(invalid)],
     ['a byte order mark', `\ufeff${fields}`],
-    ['UTF-16', Buffer.from(fields, 'utf16le')],
     ['over 64 KiB', fields.replace('Order 1', 'x'.repeat(65_536))],
     ['nested 60,000 levels', '['.repeat(60_000)],
     ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
@@ -94,27 +79,20 @@ describe('fields of a charge', () => {
   })
 
   const E = (count: number) => `"${'é'.repeat(count)}"`
+  // All values of the fields: test/domain.
   const values = rowsOf(`
     202       amount  100.00  1.00  10000.00  "50.00"
-    400/3007  amount  100  100.5  100.000  1e2  1.00e2  0.50  0.99  -5.00  -0.00  10000.01  99999.00
-    400/3007  amount  9007199254740993.00  1e400  "\\u0020100.00"  "1e2"
-    422/1007  amount  null  true  []  {}
-    422/1007  currency  null  12  true  []  {}
-    422/1007  bank_identifier  null  12  []  {}
-    400/3004  currency  "ghs"  "NGN"  "GHS\\u0020"
+    400/3007  amount  100  100.5  1e2  0.99  -5.00  10000.01  9007199254740993.00  1e400  "1e2"
+    422/1007  amount  null  {}
+    400/3004  currency  "ghs"
     402/1402  bank_identifier  "gcb"  "XXXX"  "NIB"  "${'G'.repeat(10_000)}"
     503/2003  bank_identifier  "UMB"
-    422/1007  phone_number  12  []  "233241234567"  "+233 24 123 4567"  "+234801234567"  "+233241234567\\n"
+    422/1007  phone_number  "+233 24 123 4567"
     202       narration  ${E(100)}  "<b>bold</b>\\r\\nsecond line"
-    422/1007  narration  12  {}  ${E(101)}  ""  "nul\\u0000"  "\\ud800"
+    422/1007  narration  ${E(101)}  "\\ud800"
     202       partner_reference  "a/../b#%23|\u{1F600}"
-    422/1007  partner_reference  12  []  "${'x'.repeat(51)}"  "\\u0020\\u0020"
     202       metadata  {"id":9007199254740991,"rate":0.1,"sum":1e3,"large":1E22}
-    422/1007  metadata  "text"  []  {"id":9007199254740993}  {"list":[{"endless":1e400}]}  {"l":[1e400,1]}
-    422/1007  metadata  {"l":[9007199254740993,1]}  {"l":[{"a":9007199254740993},{"a":1}]}
-    422/1007  metadata  {"a.b":9007199254740993,"a":{"b":1}}  {"note":"\\u202egnp"}
-    422/1007  metadata  {"a":{"__proto__":{"admin":true}}}  {"constructor":{"prototype":1}}
-    422/1007  metadata  {"text":"${'x'.repeat(8 * 1024)}"}
+    422/1007  metadata  {"id":9007199254740993}  {"a":{"__proto__":{"admin":true}}}
   `).flatMap(([code = '', field = '', ...texts]) => texts.map((text) => [field, text, code]))
 
   test('each value gets its published reply', async () => {
@@ -150,12 +128,6 @@ describe('fields of a charge', () => {
       resets_at: midnight.toISOString(),
     })
   })
-
-  test('fields that the caller must not set are ignored', async () => {
-    const mine = { status: 'completed', reference: 'X', uuid: 'Y', fee: '0.00', id: 1 }
-    const { data } = (await charge(chargeBody(mine))).body
-    expect([data.status, data.reference.slice(0, 4)]).toEqual(['pending', 'DCS-'])
-  })
 })
 
 describe('get-debit-request', () => {
@@ -187,28 +159,8 @@ describe('get-debit-request', () => {
   })
 })
 
-describe('update-debit-transaction', () => {
-  test('names each invalid field with 422/1007', async () => {
-    const { uuid } = await service.charge({ phone_number: SILENT })
-    const reports: [string, object][] = [
-      ['status', { status: 'processing' }],
-      ['status', { status: 'COMPLETED' }],
-      ['bank_reference', { bank_reference: undefined }],
-      ['error_message', { status: 'failed' }],
-      ['approval_method', { approval_method: 'fax' }],
-      ['fee', { fee: '-0.01' }],
-      ['metadata', { metadata: 'x' }],
-    ]
-    for (const [field, fields] of reports) {
-      const body = { status: 'completed', bank_reference: 'B', ...fields }
-      const options = { credential: 'bt_sandbox_gcb', body }
-      const reply = await service.send('POST', updatePath(uuid), options)
-      expect([codeOf(reply), ...Object.keys(reply.body.details)]).toEqual(['422/1007', field])
-    }
-  })
-})
-
 const [ONCE, PHONE] = ['must be given once', 'phone_number=%2B233241234567']
+const STATUSES = 'must be one of pending, processing, completed, failed, all'
 
 /** A list, a parameter, its message if it is fixed, and malformed values or whole queries. */
 const parameters = rowsOf(`
@@ -234,6 +186,7 @@ const parameters = rowsOf(`
   debit-transactions  phone_number  is required  ?page=1
   debit-transactions  customer  account not found  ?phone_number=%2B233249999999
   debit-transactions  status_filter  ${ONCE}  ?${PHONE}&status=all&status=all
+  debit-transactions  status_filter  ${STATUSES}  ?${PHONE}&status=pending,failed  ?${PHONE}&status=ALL
   debit-transactions  page  -  =0&${PHONE}
   debit-transactions  per_page  -  =101&${PHONE}
   debit-transactions  cursor  -  =x&${PHONE}

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { codeOf, type Shown, SILENT, updatePath, useService } from '../support/running-service.ts'
+import { SILENT, updatePath } from '../support/requests.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /**
  * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or
@@ -18,26 +19,21 @@ const completed = { status: 'completed', bank_reference: 'GCB-78' }
 const failed = { status: 'failed', bank_reference: 'GCB-79', error_message: 'Declined' }
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
-const nulls = { approval_method: null, fee: null, metadata: null, error_message: null }
-const float = '{"status":"completed","bank_reference":"G","fee":0.30000000000000004}'
-const bank_reference = 'x'.repeat(255)
-const breaks = { ...failed, error_message: 'Insufficient funds\nbalance 0' }
-const long = { ...failed, error_message: 'e'.repeat(3_000) }
-const mobile = { ...completed, approval_method: 'mobile_app' }
-
-test.each([
-  ['a fee above the amount', { ...completed, fee: '100.01' }, { fee: '100.01' }],
-  ['a fee of a float', float, { fee: '0.30' }],
-  ['a long bank reference', { ...completed, bank_reference }, { bank_reference }],
-  ['null in every optional field', { ...completed, ...nulls }, { fee: null }],
-  ['a line break in the message', breaks, { error_message: 'Insufficient funds balance 0' }],
-  ['a long message', long, { error_message: 'e'.repeat(500) }],
-  ['the provider’s name of an approval method', mobile, { approval_method: 'mobile_api' }],
-])('a report with %s ends its debit without an exception', async (_name, body, shown) => {
+test('a report with lenient fields ends its debit without an exception', async () => {
   const { reference, uuid } = await processing()
+  const fields = {
+    ...completed,
+    approval_method: 'mobile_app',
+    metadata: null,
+    error_message: null,
+  }
+  const body = JSON.stringify({ ...fields, fee: 0 }).replace(
+    '"fee":0',
+    '"fee":100.30000000000000004',
+  )
   const reply = await service.report(uuid, body)
   expect(reply.status).toBe(200)
-  expect(reply.body.data).toMatchObject(shown)
+  expect(reply.body.data).toMatchObject({ fee: '100.30', approval_method: 'mobile_api' })
   expect(await service.exceptions(reference)).toEqual([])
 })
 
@@ -64,20 +60,6 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     ])
   })
 
-  test('is stored from the update as from the callback, as base64 when it is not UTF-8', async () => {
-    const { reference, uuid } = await processing()
-    const body = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
-    const headers = { 'Content-Type': 'text/plain' }
-    const send = async (options: object) => {
-      const sent = { credential: 'bt_sandbox_gcb', ...options }
-      return (await service.send('POST', updatePath(uuid), sent)).status
-    }
-    expect([await send({ body }), await send({ body: '{}', headers })]).toEqual([400, 400])
-    const reports = (await service.exceptions(reference)).map(({ report }) => report)
-    expect(reports.sort()).toEqual([`base64:${body.toString('base64')}`, '{}'])
-    expect(await send({ body: failed })).toBe(200)
-  })
-
   test.each([
     ['late_completion', failed, completed],
     ['contradiction', completed, failed],
@@ -92,6 +74,22 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     expect(await service.exceptions(reference)).toMatchObject([
       { kind, debit_status: first.status, code: 3001, report: textOf(second) },
     ])
+  })
+})
+
+describe('update-debit-transaction with a rejected report', () => {
+  test('stores it as the callback does, as base64 when it is not UTF-8', async () => {
+    const { reference, uuid } = await processing()
+    const body = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
+    const headers = { 'Content-Type': 'text/plain' }
+    const send = async (options: object) => {
+      const sent = { credential: 'bt_sandbox_gcb', ...options }
+      return (await service.send('POST', updatePath(uuid), sent)).status
+    }
+    expect([await send({ body }), await send({ body: '{}', headers })]).toEqual([400, 400])
+    const reports = (await service.exceptions(reference)).map(({ report }) => report)
+    expect(reports.sort()).toEqual([`base64:${body.toString('base64')}`, '{}'])
+    expect(await send({ body: failed })).toBe(200)
   })
 })
 

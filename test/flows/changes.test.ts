@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** Settings of providers, and the change records of operators with old and new values. */
 
@@ -26,22 +27,11 @@ describe('settings of a provider', () => {
     }
   }
 
-  test('by default have no fee schedule and no settlement account, except in the sandbox', async () => {
-    const { show } = await create('payer-default')
-    expect(await show()).toMatchObject({ fee_schedule: null, settlement_account: null })
-    const fee_schedule = { basis_points: 150, fixed: '0.00', minimum: null, maximum: null }
-    const account_number = expect.stringMatching(/^104100900/)
-    for (const provider of ['demo', 'other', 'signed', 'fenced']) {
-      const settlement_account = { bank: 'GCB', account_number }
-      const shown = await service.call('provider', 'show', { provider })
-      expect(shown).toMatchObject({ fee_schedule, settlement_account })
-    }
-  })
-
   test('set and remove each part of a fee schedule, and remove it without any part', async () => {
     const fees = { 'fee-basis-points': '150', 'fee-fixed': '0.10' }
     const { show, update } = await create('payer-fees', fees)
     const schedule = async () => (await show()).fee_schedule
+    expect((await show()).settlement_account).toBeNull()
     await update({ 'fee-minimum': '0.50', 'fee-maximum': '25.00' })
     const whole = { basis_points: 150, fixed: '0.10', minimum: '0.50', maximum: '25.00' }
     await update({ name: 'Renamed' })

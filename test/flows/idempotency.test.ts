@@ -1,14 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createProvider } from '../support/provider.ts'
-import {
-  CHARGE,
-  chargeBody,
-  codeOf,
-  FAILS_AT_ONCE,
-  type Reply,
-  SILENT,
-  useService,
-} from '../support/running-service.ts'
+import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { codeOf, type Reply, useService } from '../support/running-service.ts'
 
 /** A repeated partner_reference (docs/api.md#idempotency). */
 

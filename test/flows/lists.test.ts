@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { codeOf, type Reply, type Shown, useService } from '../support/running-service.ts'
+import { type Reply, type Shown, useService } from '../support/running-service.ts'
 
 const service = useService({ timeScale: 60 })
 const LIST = '/api/v1/payment-providers/debit-requests'
@@ -80,17 +80,11 @@ describe('list-debit-requests', () => {
     const { body } = await get()
     const times: string[] = body.data.map((one: Shown) => one.created_at)
     const [newest = '', , third = '', , fifth = '', oldest = ''] = times
-    const between = (from: string, to: string, more = '') =>
-      get(`?created_from=${from}&created_to=${to}${more}`)
+    const between = (from: string, to: string) => get(`?created_from=${from}&created_to=${to}`)
     const expected = listed({ body } as Reply).slice(3, 5)
     const span = await between(fifth, third)
     expect(listed(span)).toEqual(expected)
     expect(span.body.meta).toMatchObject({ total_count: 2, total_pages: 1, has_more: false })
-    const first = await between(fifth, third, '&per_page=1')
-    const cursor = `&per_page=1&cursor=${first.body.meta.next_cursor}`
-    const second = await between(fifth, third, cursor)
-    expect([first, second].flatMap(listed)).toEqual(expected)
-    expect(second.body.meta).toMatchObject({ next_cursor: null, has_more: false })
     const day = newest.slice(0, 10)
     const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
     expect(listed(await between(oldest.slice(0, 10), next))).toHaveLength(6)
@@ -157,12 +151,5 @@ describe('list-debit-transactions', () => {
     expect((await list('&status=cancelled')).body.data).toMatchObject(empty)
     const other = await list('&status=all', 'bt_sandbox_eco')
     expect(other.body.data).toMatchObject({ customer: 'Efua Sarpong', ...empty })
-  })
-
-  const statuses = ['must be one of pending, processing, completed, failed, all']
-
-  test.each(['pending,failed', 'ALL'])('rejects the status %s with 422/1007', async (status) => {
-    const reply = await list(`&status=${status}`)
-    expect([codeOf(reply), reply.body.details]).toEqual(['422/1007', { status_filter: statuses }])
   })
 })

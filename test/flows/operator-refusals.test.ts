@@ -1,11 +1,10 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../support/rows.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
 /** Operator calls that are refused in one line and change nothing, nor request an approval. */
 
 const service = useService()
-afterEach(() => vi.unstubAllEnvs())
 
 // The resolver rejects a label of 64 letters without a network request.
 const NOWHERE = `https://${'x'.repeat(64)}.test/`
@@ -29,10 +28,7 @@ const rows = rowsOf(`
   provider update provider=demo allow-list=10.0.0.0/33  --allow-list: 
   provider rotate-request-secret provider=nobody  no such provider
   ${FEE}-basis-points=10001  --fee-basis-points: must be a whole number from 0 to 10000
-  ${FEE}-basis-points=1.5  --fee-basis-points: must be a whole number from 0 to 10000
-  ${FEE}-basis-points=-1  --fee-basis-points: must be a whole number from 0 to 10000
   ${FEE}-fixed=0.1  --fee-fixed: must be an amount like 500.00
-  ${FEE}-maximum=-1.00  --fee-maximum: must be an amount like 500.00
   ${FEE}-minimum=1.00 fee-maximum=0.99  --fee-minimum: must not be above the maximum
   provider update provider=demo settlement-bank=ECO  --settlement-account: is required, --settlement-name: is required
   provider update provider=demo ${PAYEE} settlement-account=none  --settlement-account: is required
@@ -85,15 +81,14 @@ const rows = rowsOf(`
   debit list provider=nobody status=reversed  no such provider
   debit repair provider=nobody date=2026-11-21  no such provider
   debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
+  debit complete reference=DCS-20200101-ZZZZZZ bank-reference=X reason=Y  no such debit
+  debit fail reference=DCS-20200101-ZZZZZZ bank-reference=X reason=Y  no such debit
   debit reverse reference=DCS-20200101-ZZZZZZ  --reason: is required
   debit reverse reference=DCS-20200101-ZZZZZZ reason=  --reason: 
   debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
   settlement run  --date: is required
   ${DATE}=2026-02-30  --date: must be a day of the calendar
-  ${DATE}=2026-13-01  --date: must be a day like
-  ${DATE}=20261122  --date: must be a day like
   ${DATE}=tomorrow  --date: must be a day like
-  ${DATE}=2026-11-22T00:00:00Z  --date: must be a day like
   ${DATE}=2020-01-01 provider=nobody  no such provider
   ${DATE}=2020-01-01 bank=GCB  --bank: is not an option
   ${DATE}=2020-01-01 currency=USD  5003

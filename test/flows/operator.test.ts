@@ -1,20 +1,13 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { isMistyped } from '../../shared/domain/token.ts'
 import { table } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
-import {
-  CHARGE,
-  chargeBody,
-  codeOf,
-  type Shown,
-  SILENT,
-  useService,
-} from '../support/running-service.ts'
+import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /** Operator verbs, by noun; refusals are in operator-refusals.test.ts. */
 
 const service = useService({ timeScale: 60 })
-afterEach(() => vi.unstubAllEnvs())
 
 const BANKS = '/api/v1/payment-providers/banks'
 const idsOf = (listed: Shown[]): string[] => listed.map(({ id }) => id)

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, test } from 'vitest'
@@ -23,6 +22,7 @@ import {
   useCountedRequests,
 } from '../support/counted-requests.ts'
 import { pendingDebit } from '../support/examples.ts'
+import { sign } from '../support/requests.ts'
 
 /** Rejected credentials and their limit (docs/api.md#authentication), and faults behind a request. */
 
@@ -84,28 +84,26 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('a failed credential', () => {
-  const headers = { Authorization: 'Bearer unknown' }
+const headers = { Authorization: 'Bearer unknown' }
 
-  // Which addresses share a scope: test/api/address.test.ts.
-  test.each([
-    ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
-    ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
-    ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
-  ])('counts per address: %s', async (_name, address, other, expected) => {
-    const send = callerOf('list-banks')
-    credentialIs({})
-    const replies = await times(30, () => send({ headers, address }))
-    expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
-    expect(answer(await send({ headers, address: other }))).toBe(expected)
-    expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
-  })
+// Which addresses share a scope: test/api/address.test.ts.
+test.each([
+  ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
+  ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
+  ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
+])('a failed credential counts per address: %s', async (_name, address, other, expected) => {
+  const send = callerOf('list-banks')
+  credentialIs({})
+  const replies = await times(30, () => send({ headers, address }))
+  expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
+  expect(answer(await send({ headers, address: other }))).toBe(expected)
+  expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
 })
 
 process.env.SEALING_KEY = 'a text for tests'
-const requestSecret = 'rs_of_twenty_letters'
+const secret = 'rs_of_twenty_letters'
 const signed = {
-  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret, real) },
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, secret, real) },
 }
 
 describe('a rejection of a known key', () => {
@@ -133,14 +131,10 @@ describe('a rejection of a known key', () => {
 
   test('never affects valid requests with the same key from the same address', async () => {
     const send = callerOf('list-banks', signed)
-    const path = operations['list-banks'].path
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const signature = createHmac('sha256', requestSecret)
-      .update(`GET${path}${timestamp}`)
-      .digest('hex')
-    const good = { Authorization: `Bearer ${newestToken()}`, 'X-Timestamp': timestamp }
-    await times(40, () => send({ headers: { ...good, 'X-Signature': 'x' } }))
-    const reply = await send({ headers: { ...good, 'X-Signature': signature } })
+    const { path } = operations['list-banks']
+    const headers = { Authorization: `Bearer ${newestToken()}`, ...sign({ path, secret }) }
+    await times(40, () => send({ headers: { ...headers, 'X-Signature': 'x' } }))
+    const reply = await send({ headers })
     expect(answer(reply)).toBe('200/undefined')
     expect(standing(reply)).toEqual([60, 59])
   })

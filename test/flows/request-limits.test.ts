@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
@@ -17,21 +17,15 @@ import {
   useCountedRequests,
 } from '../support/counted-requests.ts'
 import { still } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
 import { rowsOf } from '../support/rows.ts'
 
 /** Rate limits: published limits, overrides, scopes, metrics, and the cost above a limit. */
 
 process.env.POWERTOOLS_METRICS_DISABLED = 'false'
 useCountedRequests()
-const written: string[] = []
-const spy = vi
-  .spyOn(process.stdout, 'write')
-  .mockImplementation((part) => written.push(String(part)) > 0)
-beforeEach(() => {
-  written.length = 0
-})
-afterEach(() => vi.unstubAllEnvs())
-afterAll(() => spy.mockRestore())
+const { clear, metrics } = captureOutput()
+beforeEach(clear)
 
 /** Cheap point reads do not wait for their count. */
 const pointReads = ['get-debit-request', 'list-banks', 'get-bank', 'lookup-customer-banks']
@@ -164,14 +158,6 @@ describe('a request that no operation matches', () => {
 })
 
 describe('the metrics of operations', () => {
-  /** Returns the metrics of each line of the test, without common members. */
-  const metrics = () =>
-    written.map((line) => {
-      const { _aws, service, ...rest } = JSON.parse(line)
-      expect(service).toBe('debit-collection-sandbox')
-      return rest
-    })
-
   test.each(bankOperations)('of %s have one line with one metric for each 4xx', async (name) => {
     const send = callerOf(name)
     expect((await send()).statusCode).toBeLessThan(500)
@@ -181,7 +167,7 @@ describe('the metrics of operations', () => {
     const refused = { BankCredentialsRefused: 1 }
     expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }, refused])
     counts.usedBefore = 0
-    written.length = 0
+    clear()
     const suspended = callerOf(name, { status: 'suspended' })
     const replies = await times(31, () => suspended())
     expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])

@@ -3,14 +3,10 @@ import { readGeneration, writeGeneration } from '../../shared/settlement/report/
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import {
-  createProvider,
-  deliveriesPath,
-  type Provider,
-  redeliverPath,
-} from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { PATIENCE, type Shown, SILENT, useService } from '../support/running-service.ts'
+import { deliveriesPath, redeliverPath, SILENT } from '../support/requests.ts'
+import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
 /** The restore record: generations and held payouts. */
 

@@ -8,55 +8,35 @@ import { operationNames } from '../../shared/api/operations.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findProvider } from '../../shared/store/providers/providers.ts'
 import { put } from '../../shared/store/table.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
-import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
-import { queuesOf, sampleEvent, useService } from '../support/running-service.ts'
-import { sampleReplies } from '../support/sample-replies.ts'
+import { sampleEvent } from '../support/requests.ts'
+import { queuesOf, useService } from '../support/running-service.ts'
+import { sampleReply } from '../support/sample-replies.ts'
 
 /** Functions in their own roles, and rare calls that no other flow makes. */
 
 const service = useService()
 
-describe('a function', () => {
-  const demo = providerId('demo')
-
-  test('is denied a call that its row does not allow, which fails the test file', async () => {
-    const calls = [
-      () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
-      () => put(keys.provider(demo), 'provider', {}),
-    ]
-    for (const call of calls) {
-      await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
-        name: 'AccessDeniedException',
-        message: expect.stringContaining('its row is in infra/definitions/function-permissions.ts'),
-      })
-    }
-    expect(takeRefused()).toEqual([
-      'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
-      'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
-    ])
-    const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
-    expect(service.lines.at(-1)).toContain(line)
-  })
-
-  test('can make a call that its row allows, as can a test, which has no role', async () => {
-    const key = keys.provider(providerId('planted'))
-    await actingAs('manage-provider', () => put(key, 'provider', {}))
-    await put(key, 'provider', {})
-    expect(await actingAs('charge', () => findProvider(demo))).toMatchObject({ id: demo })
-  })
-
-  test('is reported with its unused permissions once all flows have run', () => {
-    const granted = everyPermission()
-    const [used, unused] = granted
-    const line = `${unused?.name}: ${unused?.permission}`
-    expect(unusedOf(granted.slice(0, 2), used ? [used] : [])).toEqual([line])
-    expect(unusedOf(granted, granted)).toEqual([])
-  })
+test('a function is denied a call that its row does not allow, which fails the test file', async () => {
+  const calls = [
+    () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
+    () => put(keys.provider(providerId('demo')), 'provider', {}),
+  ]
+  for (const call of calls) {
+    await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
+      name: 'AccessDeniedException',
+      message: expect.stringContaining('its row is in infra/definitions/function-permissions.ts'),
+    })
+  }
+  expect(takeRefused()).toEqual([
+    'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
+    'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
+  ])
+  const line = 'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo'
+  expect(service.lines.at(-1)).toContain(line)
 })
 
 const rows = jobNames.flatMap((job) => queuesOf(job).map((queue) => [job, queue] as const))
@@ -66,21 +46,22 @@ test.each(rows)('%s leaves an unreadable message in %s', async (job, queue) => {
   expect(await service.runJob(job, 'no message', 0, queue)).toEqual({ batchItemFailures })
 })
 
-describe('a failed upload of a report', () => {
-  async function* breakingOff() {
-    for (let n = 0; n < 6; n += 1) yield 'x'.repeat(1024 * 1024)
-    throw new Error('The lines break off')
-  }
+async function* breakingOff() {
+  for (let n = 0; n < 6; n += 1) yield 'x'.repeat(1024 * 1024)
+  throw new Error('The lines break off')
+}
 
-  test.each([
-    ['build-batch', batch()],
-    ['manage-settlement', batch()],
-    ['manage-ledger', { journal: batch().date }],
-  ] as const)('of %s aborts the parts that were written', async (name, report) => {
+test.each([
+  ['build-batch', batch()],
+  ['manage-settlement', batch()],
+  ['manage-ledger', { journal: batch().date }],
+] as const)(
+  'a failed upload of a report of %s aborts the parts that were written',
+  async (name, report) => {
     const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
     await expect(writing).rejects.toThrow('break off')
-  })
-})
+  },
+)
 
 describe('the Invoke API', () => {
   const invoke = async (name: string, event: unknown) => {
@@ -94,8 +75,7 @@ describe('the Invoke API', () => {
   test.each(functionRows.map(({ name }) => name))('accepts the sample of %s', async (name) => {
     const { status, fault, reply } = await invoke(name, await sampleEvent(name))
     expect([status, fault]).toEqual([200, null])
-    expect(sampleReplies).toHaveProperty(name)
-    expect(reply).toMatchObject(sampleReplies[name] ?? {})
+    expect(reply).toMatchObject(sampleReply(name))
   })
 
   test('has samples that match operations.ts (npm run events writes them)', () => {

@@ -6,7 +6,8 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { put } from '../../shared/store/table.ts'
 import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { codeOf, type Shown, statusPath, textOf, useService } from '../support/running-service.ts'
+import { statusPath } from '../support/requests.ts'
+import { codeOf, type Shown, textOf, useService } from '../support/running-service.ts'
 
 /** Settlement reads of a provider (docs/api.md#settlement-reads). */
 
@@ -152,13 +153,10 @@ describe('get-settlement-report', () => {
     for (const name of ['limit', 'remaining', 'reset']) {
       expect(headers.get(`x-ratelimit-${name}`), name).toMatch(/^[0-9]+$/)
     }
-    const [header, taken, given, sums, ...rest] = body.split('\r\n')
-    expect(header).toBe(
-      'type,reference,partner_reference,bank_reference,completed_at,gross,fee,net,currency',
+    // All lines: test/settlement/report/render.test.ts.
+    expect(body).toMatch(
+      /^type,reference,.*\r\nadjustment,.*\r\ndebit,.*\r\ntotal,,,,,216.67,.*\r\n$/,
     )
-    expect(taken).toMatch(new RegExp(`^adjustment,${reversed},.*,-33.33,-0.50,-32.83,GHS$`))
-    expect(given).toMatch(new RegExp(`^debit,${last},.*,250.00,3.75,246.25,GHS$`))
-    expect([sums, ...rest]).toEqual(['total,,,,,216.67,3.25,213.42,GHS', ''])
   })
 
   test('gets 400/5001 for an unsealed batch', async () => {

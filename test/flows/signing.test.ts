@@ -1,46 +1,27 @@
-import { createHmac } from 'node:crypto'
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
-import { operations } from '../../shared/api/operations.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
 import { table, tableName } from '../../shared/store/table.ts'
+import { CHARGE, chargeBody, pathOf, sampleEvent, sign } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import {
-  CHARGE,
-  chargeBody,
-  type Reply,
-  sampleEvent,
-  useService,
-} from '../support/running-service.ts'
+import { type Reply, useService } from '../support/running-service.ts'
 
-/** Signed requests of a provider (docs/api.md#request-signing). */
+/** Signed requests of a provider (docs/api.md#request-signing); all forms: test/api. */
 
 const service = useService()
 const LIST = '/api/v1/payment-providers/debit-requests'
 const BANKS = '/api/v1/payment-providers/banks'
 const credential = 'sk_sandbox_signed'
 
-type Signing = { method?: string; path?: string; body?: string; secret?: string; at?: number }
-
-const seconds = (): number => Math.floor(Date.now() / 1000)
-
-const sign = ({ method = 'POST', path = CHARGE, body = '', ...signing }: Signing) => {
-  const timestamp = String(signing.at ?? seconds())
-  const hmac = createHmac('sha256', signing.secret ?? 'rs_sandbox_signed')
-  const signature = hmac.update(`${method}${path}${timestamp}${body}`).digest('hex')
-  return { 'X-Timestamp': timestamp, 'X-Signature': signature }
+const charge = (body: string): Promise<Reply> => {
+  const headers = sign({ method: 'POST', path: CHARGE, body })
+  return service.send('POST', CHARGE, { credential, body, headers })
 }
-
-const charge = (body: string, headers: Record<string, string>): Promise<Reply> =>
-  service.send('POST', CHARGE, { credential, body, headers })
-
-const answer = ({ status, body }: Reply): string =>
-  status < 300 ? String(status) : `${status}/${body.error.code} ${body.error.message}`
 
 const body = JSON.stringify(chargeBody())
 
 test('a signed charge is accepted, and a repeat returns the same debit', async () => {
-  const headers = sign({ body })
-  const [first, replayed] = [await charge(body, headers), await charge(body, headers)]
+  const [first, replayed] = [await charge(body), await charge(body)]
   expect([first.status, replayed.status]).toEqual([202, 202])
   expect(replayed.body.data.reference).toBe(first.body.data.reference)
   expect(replayed.headers.get('idempotent-replayed')).toBe('true')
@@ -52,62 +33,41 @@ test('a base64 body is verified by its bytes', async () => {
   const type = { 'Content-Type': 'application/json' }
   const flagged = {
     ...(await sampleEvent('charge')),
-    ...{ headers: { Authorization, ...type, ...sign({ body: bytes }) }, multiValueHeaders: null },
+    ...{
+      headers: { Authorization, ...type, ...sign({ method: 'POST', path: CHARGE, body: bytes }) },
+      multiValueHeaders: null,
+    },
     ...{ body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true },
   }
   expect(await service.invoke('charge', flagged)).toMatchObject({ statusCode: 202 })
 })
 
-// All forms of signatures and timestamps: test/api/request-signature.test.ts.
-const INVALID = '401/1401 Invalid HMAC signature'
-const EXPIRED = '401/1401 Request timestamp expired'
-const rows: [string, () => Record<string, string>, string][] = [
-  ['no signature', () => ({ 'X-Timestamp': '1795000000' }), '401/1401 HMAC signature required'],
-  ['no timestamp', () => ({ 'X-Signature': 'x' }), '401/1401 Request timestamp required'],
-  ['another secret', () => sign({ body, secret: 'rs_other' }), INVALID],
-  ['another path', () => sign({ body, path: LIST }), INVALID],
-  ['another body', () => sign({ body: `${body} ` }), INVALID],
-  ['a time 301 s ago', () => sign({ body, at: seconds() - 301 }), EXPIRED],
-  ['a malformed time', () => sign({ body, at: 1.795 }), '400/1400 Invalid timestamp format'],
-]
-
-test.each(rows)('a signature with %s gets the published error', async (_, headers, expected) => {
-  expect(answer(await charge(body, headers()))).toBe(expected)
-})
-
 const targets = rowsOf(`
   ${BANKS}?x=a+b  ${BANKS}?x=a+b1
-  ${BANKS}?x=%2e  ${BANKS}?x=%2e1
-  ${BANKS}?x=%7E  ${BANKS}
-  ${BANKS}?x=%c3%a9  ${BANKS}?x=%c3%a91
   ${BANKS}?a=1&b=2&a=3  ${BANKS}?a=1&b=2
   ${LIST}?status=failed  ${LIST}?status=completed
   ${BANKS}/lookup/%2B233241234567  ${BANKS}/lookup/+233241234567
-  ${BANKS}/lookup/+233241234567  ${BANKS}/lookup/233241234567
 `)
 
 test.each(targets)('%s is signed as it is sent, and not as %s', async (path = '', other = '') => {
   const get = async (signed: string) => {
-    const headers = sign({ method: 'GET', path: signed })
+    const headers = sign({ path: signed })
     return (await service.send('GET', path, { credential, headers })).status
   }
   expect([await get(path), await get(other)]).toEqual([200, 401])
 })
 
 test('every operation of a provider verifies signatures, also when it replies 404', async () => {
-  const values = { reference: 'DCS-20261121-ABC123', id: 'STL-20261122-ABC123' }
-  const parameters: Record<string, string> = { ...values, identifier: 'GCB', phone_number: '%2B1' }
   // Each key has 30 rejections a minute; other tests use some of the common key.
   const { token } = await service.call('credential', 'issue', { provider: 'signed' })
-  for (const { caller, method, path: template } of Object.values(operations)) {
-    if (caller !== 'provider') continue
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, name) => parameters[name] ?? '')
+  for (const name of operationNames.filter((name) => operations[name].caller === 'provider')) {
+    const [{ method }, path] = [operations[name], pathOf(name)]
     const request = async (secret?: string) => {
       const headers = sign({ method, path, ...(secret && { secret }) })
       return (await service.send(method, path, { credential: token, headers })).status
     }
-    expect(await request(), template).not.toBe(401)
-    expect(await request('rs_other'), template).toBe(401)
+    expect(await request(), name).not.toBe(401)
+    expect(await request('rs_other'), name).toBe(401)
   }
 })
 
@@ -117,7 +77,7 @@ test('the secret of a provider is sealed, rotated with an overlap, kept, replace
     service.call('provider', verb, { provider: 'rotating', ...options })
   const token = 'sk_sandbox_rotating'
   const isAccepted = async (secret?: string) => {
-    const headers = secret === undefined ? {} : sign({ method: 'GET', path: LIST, secret })
+    const headers = secret === undefined ? {} : sign({ path: LIST, secret })
     return (await service.send('GET', LIST, { credential: token, headers })).status !== 401
   }
   const areAccepted = (...secrets: (string | undefined)[]) => Promise.all(secrets.map(isAccepted))
@@ -135,12 +95,9 @@ test('the secret of a provider is sealed, rotated with an overlap, kept, replace
   const day = Date.parse(rotation.previous_until) - Date.now()
   expect(Math.abs(day - 86_400_000)).toBeLessThan(60_000)
   expect(await areAccepted(given, first)).toEqual([true, true])
-  const rotate = (seconds: string) => operate('rotate-request-secret', { 'grace-seconds': seconds })
-  const { request_secret: second } = await rotate('60')
-  expect(await areAccepted(given, first)).toEqual([false, true])
-  const third = await rotate('0')
-  expect(third.previous_until).toBeNull()
-  expect(await areAccepted(second, third.request_secret)).toEqual([false, true])
+  const second = await operate('rotate-request-secret', { 'grace-seconds': '0' })
+  expect(second.previous_until).toBeNull()
+  expect(await areAccepted(given, first, second.request_secret)).toEqual([false, false, true])
 
   await operate('update', { 'request-secret': given })
   const { previous_request_secret_until } = await operate('show', {})

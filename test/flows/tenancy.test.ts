@@ -2,26 +2,23 @@ import { expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import {
   callbackPath,
-  codeOf,
-  type Reply,
+  NO_UUID,
+  pathOf,
   SILENT,
   statusPath,
-  textOf,
   updatePath,
-  useService,
-} from '../support/running-service.ts'
+} from '../support/requests.ts'
+import { codeOf, textOf, useService } from '../support/running-service.ts'
 
 /** Access to every object with credentials of other owners (docs/api.md#not-found). */
 
 const service = useService()
 const ECO = 'bt_sandbox_eco'
-const NOBODY = '8b3f1f6e-7f0a-4b44-9d6e-1f4f5d1a2b3c'
 
 test.each(operationNames)('%s replies 401/1401 to a credential of the other kind', async (name) => {
-  const { method, caller, path: template } = operations[name]
+  const { method, caller } = operations[name]
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
-  const values = { reference, uuid } as Record<string, string>
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? 'x')
+  const path = pathOf(name, { reference, uuid })
   const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
   const body = method === 'GET' ? {} : { body: {} }
   expect(codeOf(await service.send(method, path, { credential, ...body }))).toBe('401/1401')
@@ -32,13 +29,9 @@ test('an object of another owner gets the same bytes as an unknown one, and does
   const before = (await service.until(reference, 'processing')).history
   const body = { status: 'failed', bank_reference: 'B-1', error_message: 'Declined' }
   const send = (path: string) => service.send('POST', path, { credential: ECO, body })
-  const pairs: [string, Promise<Reply>[]][] = [
-    ['404/1404', [uuid, NOBODY, 'not-a-uuid'].map(updatePath).map(send)],
-    ['404/1404', [uuid, NOBODY, 'not-a-uuid'].map(callbackPath).map(send)],
-  ]
-  for (const [code, requests] of pairs) {
-    const replies = await Promise.all(requests)
-    expect(replies.map(codeOf)).toEqual(replies.map(() => code))
+  for (const pathTo of [updatePath, callbackPath]) {
+    const replies = await Promise.all([uuid, NO_UUID, 'not-a-uuid'].map(pathTo).map(send))
+    expect(replies.map(codeOf)).toEqual(Array(3).fill('404/1404'))
     expect(new Set(replies.map(textOf)).size).toBe(1)
     expect(replies[0]?.body.error).toMatchObject({ message: 'Transaction not found' })
   }

@@ -4,8 +4,9 @@ import { jobs } from '../../infra/definitions/jobs.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { atOnce, NOON, providerId } from '../support/examples.ts'
-import { createProvider, type Provider, redeliverPath } from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import type { Answer, Received } from '../support/receiver.ts'
+import { redeliverPath } from '../support/requests.ts'
 import { codeOf, PATIENCE, type Shown, textOf, useService } from '../support/running-service.ts'
 import { CREATED, ONCE, type Subscriber, useSubscribers } from '../support/subscriber.ts'
 
@@ -26,8 +27,6 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 const shows = (provider: Provider, expected: Shown) =>
   vi.waitFor(async () => expect(await provider.webhook('show')).toMatchObject(expected), PATIENCE)
 
-const ping = (provider: Provider) => provider.send('POST', '/api/v1/payment-providers/webhook/test')
-
 const idsOf = (arrived: readonly Received[]): string[] =>
   arrived.map(({ headers }) => String(headers['x-svc-delivery-id'])).sort()
 const idsOnRecord = ({ attempts }: Shown): string[] =>
@@ -37,19 +36,6 @@ describe('redeliver-event', () => {
   let own: Subscriber
   beforeAll(async () => {
     own = await subscribe('redelivers', ONCE)
-  })
-
-  test('makes one extra attempt at an abandoned event', async () => {
-    own.script(500)
-    const { reference, record } = await own.debit('abandoned')
-    const failed = { response_code: 500, failed_at: TIME, delivered_at: null }
-    expect(record).toMatchObject({ attempt_count: 1, ...failed, reason: { code: 4001 } })
-    const { body } = await own.redeliver(record.id)
-    expect(body.data).toMatchObject({ status: 'pending', max_attempts: 2, failed_at: null })
-    const after = await own.provider.delivery(reference, 'created', 'delivered')
-    expect(after).toMatchObject({ attempt_count: 2, reason: null })
-    const [first, second] = await receiver.events(reference, 2)
-    expect(second?.raw).toBe(first?.raw)
   })
 
   test('replaces the attempt that is due, so that each attempt number is used once', async () => {
@@ -138,21 +124,6 @@ test.each(['enable', 'set'])('a disabled webhook gets no events until webhook %s
   for (const reference of [due, last, missed.reference]) {
     await provider.delivery(reference, 'created', 'delivered')
   }
-})
-
-test('automatic recovery includes an attempt that was in flight when the receiver recovered', async () => {
-  const { provider, script, debit } = await subscribe('in-flight', CREATED)
-  script(400, hold)
-  const { reference } = await debit('abandoned')
-  const late = await provider.charge()
-  await receiver.events(late, 1)
-  await ping(provider)
-  await provider.delivery(reference, 'created', 'delivered')
-  held.shift()?.writeHead(400).end()
-  await provider.delivery(late, 'created', 'abandoned')
-  await shows(provider, { health: 'exhausted' })
-  await ping(provider)
-  await provider.delivery(late, 'created', 'delivered')
 })
 
 describe('delivery recover', () => {

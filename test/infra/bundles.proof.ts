@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -17,8 +16,9 @@ import {
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { runScript } from '../support/commands.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { sampleEvent, useService } from '../support/running-service.ts'
-import { sampleReplies } from '../support/sample-replies.ts'
+import { sampleEvent, sign } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
+import { sampleReply } from '../support/sample-replies.ts'
 import { listen } from '../support/servers.ts'
 
 /** Runs each deployed file in its own process: no function may need code that the build removes. */
@@ -82,7 +82,7 @@ describe.each(['provider', 'bank', 'gateway', 'operator', 'jobs'])('functions/%s
   const rows = functionRows.filter(({ entry }) => entry.startsWith(`functions/${part}/`))
 
   test.concurrent.each(rows)('$name answers its sample', async ({ name }) => {
-    expect(await invoke(name, await sampleEvent(name))).toMatchObject(sampleReplies[name] ?? {})
+    expect(await invoke(name, await sampleEvent(name))).toMatchObject(sampleReply(name))
   })
 })
 
@@ -96,12 +96,9 @@ describe('a bundle', () => {
 
   test('verifies a signed request with the file for the sealing key', async () => {
     const event = await sampleEvent('get-bank')
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const text = `GET${event.path}${timestamp}`
     const headers = (secret: string) => ({
       Authorization: 'Bearer sk_sandbox_signed',
-      'X-Timestamp': timestamp,
-      'X-Signature': createHmac('sha256', secret).update(text).digest('hex'),
+      ...sign({ path: String(event.path), secret }),
     })
     const reply = (secret: string) =>
       invoke('get-bank', { ...event, headers: headers(secret), multiValueHeaders: null })

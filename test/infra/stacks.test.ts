@@ -9,7 +9,7 @@ import { operationNames, operations } from '../../shared/api/operations.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { rowsOf } from '../support/rows.ts'
 import {
-  denyWithoutTls,
+  expectGatewayResponses,
   propertiesOf,
   type TemplateNode,
   templatesOf,
@@ -37,8 +37,8 @@ const resourceNamed = (name: string): TemplateNode => {
   return { ...found, ...found?.Properties }
 }
 
+// AWS Solutions has rules for public access, TLS, access logs and key rotation.
 const facts = rowsOf(`
-  Key            EnableKeyRotation                       true
   Table          BillingMode                             "PAY_PER_REQUEST"
   Table          SSESpecification                        {"SSEEnabled":true,"SSEType":"KMS"}
   Table          StreamSpecification.StreamViewType      "NEW_AND_OLD_IMAGES"
@@ -49,12 +49,6 @@ const facts = rowsOf(`
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.BucketKeyEnabled  true
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.KMSMasterKeyID  KEY
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm  "aws:kms"
-  Reports        LifecycleConfiguration.Rules.0.Status  "Enabled"
-  Reports        PublicAccessBlockConfiguration.BlockPublicAcls        true
-  Reports        PublicAccessBlockConfiguration.BlockPublicPolicy      true
-  Reports        PublicAccessBlockConfiguration.IgnorePublicAcls       true
-  Reports        PublicAccessBlockConfiguration.RestrictPublicBuckets  true
-  Reports        LoggingConfiguration.DestinationBucketName.Ref        "ReportsAccess11C7CDDE"
   Reports        VersioningConfiguration.Status          "Enabled"
   Reports        LifecycleConfiguration.Rules.0.AbortIncompleteMultipartUpload.DaysAfterInitiation  1
   SealingKey     KmsKeyId                                KEY
@@ -66,11 +60,6 @@ test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', jso
   const [key] = Object.keys(data.findResources('AWS::KMS::Key'))
   expect(value).toEqual(JSON.parse(json.replace('KEY', `{"Fn::GetAtt":["${key}","Arn"]}`)))
   expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(['Retain', 'Retain'])
-})
-
-test('the data stack has one key, and its buckets require TLS', () => {
-  data.resourceCountIs('AWS::KMS::Key', 1)
-  data.resourcePropertiesCountIs('AWS::S3::BucketPolicy', denyWithoutTls(), 2)
 })
 
 test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
@@ -157,7 +146,7 @@ test('queues have their URLs in the environment of exactly their senders', () =>
   }
 })
 
-test('queues have dead-letter queues with longer retention; all are encrypted and require TLS', () => {
+test('queues have dead-letter queues with longer retention', () => {
   for (const row of queues) {
     service.hasResourceProperties('AWS::SQS::Queue', {
       VisibilityTimeout: row.visibilitySeconds,
@@ -167,10 +156,7 @@ test('queues have dead-letter queues with longer retention; all are encrypted an
     expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
   }
   // One more is the relay's on-failure queue.
-  const all = 2 * queues.length + 1
-  service.resourceCountIs('AWS::SQS::Queue', all)
-  service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
-  service.resourcePropertiesCountIs('AWS::SQS::QueuePolicy', denyWithoutTls(), all)
+  service.resourceCountIs('AWS::SQS::Queue', 2 * queues.length + 1)
 })
 
 test('queues have event sources that report single failures and limit concurrency', () => {
@@ -229,27 +215,5 @@ test('all gateway responses have the envelope', () => {
     .filter((type) => type instanceof ResponseType)
     .map(({ responseType }) => responseType)
   expect(Object.keys(gatewayResponses).sort()).toEqual(types.sort())
-  for (const [type, { status, code }] of Object.entries(gatewayResponses)) {
-    const headers = {
-      'X-Request-ID': 'context.requestId',
-      'Cache-Control': "'no-store'",
-      'Strict-Transport-Security': "'max-age=31536000; includeSubDomains'",
-      'X-Content-Type-Options': "'nosniff'",
-      ...(status === 401 && { 'WWW-Authenticate': "'Bearer'" }),
-      ...(status === 429 && { 'Retry-After': "'1'" }),
-      ...(status === 503 && { 'Retry-After': "'5'" }),
-    }
-    const parameters = Object.entries(headers).map(([name, value]) => [
-      `gatewayresponse.header.${name}`,
-      value,
-    ])
-    service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
-      ResponseType: type,
-      StatusCode: String(status),
-      ResponseParameters: Object.fromEntries(parameters),
-      ResponseTemplates: {
-        'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
-      },
-    })
-  }
+  expectGatewayResponses(service, gatewayResponses)
 })

@@ -7,7 +7,12 @@ import { jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import { type Stage, stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
-import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
+import {
+  expectGatewayResponses,
+  propertiesOf,
+  type TemplateNode,
+  templatesOf,
+} from '../support/templates.ts'
 
 /** A stage with the settings that the defined stages leave out. */
 const customStage: Stage = {
@@ -137,12 +142,9 @@ test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the ga
     expect(variablesOf('production', name).OWN_HOSTS).toEqual(ownHost)
     expect(variablesOf('custom', name).OWN_HOSTS).toBe('api.example.com')
   }
-  for (const [{ service }, DisableExecuteApiEndpoint] of [
-    [production, false],
-    [custom, true],
-  ] as const) {
-    service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint })
-  }
+  const isClosed = ({ service }: typeof custom) =>
+    propertiesOf(service, 'AWS::ApiGateway::RestApi')[0]?.DisableExecuteApiEndpoint
+  expect([production, custom].map(isClosed)).toEqual([false, true])
   production.service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
   custom.service.hasResourceProperties('AWS::ApiGateway::DomainName', {
     DomainName: 'api.example.com',
@@ -254,21 +256,8 @@ test('a paused stage denies every request at the gateway, in a new deployment', 
 })
 
 test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
-  const responses = ({ service }: typeof paused) =>
-    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
-  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
-  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
-  expect(others(paused)).toEqual(others(templates.production))
-  expect(responses(paused).find(isDenied)).toMatchObject({
-    StatusCode: '503',
-    ResponseTemplates: {
-      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
-    },
-    ResponseParameters: {
-      'gatewayresponse.header.X-Request-ID': 'context.requestId',
-      'gatewayresponse.header.Retry-After': "'5'",
-    },
-  })
+  const ACCESS_DENIED = { status: 503, code: 1503 }
+  expectGatewayResponses(paused.service, { ...gatewayResponses, ACCESS_DENIED })
 })
 
 test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {

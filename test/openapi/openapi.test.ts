@@ -8,7 +8,6 @@ import { operations } from '../../shared/api/operations.ts'
 import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import { errors } from '../../shared/domain/refusal.ts'
-import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../support/rows.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document has no types
@@ -21,11 +20,6 @@ const operationOf = (name: string) => {
 
 test('docs/openapi.json is up to date (npm run openapi)', () => {
   expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
-})
-
-test('the document has a webhook for every event and for the ping', () => {
-  const published = Object.values(eventTypes).map(({ event }) => event)
-  expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
 })
 
 test('examples of errors have a name and a row of the error table', () => {

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
@@ -19,6 +19,7 @@ import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -28,14 +29,8 @@ vi.hoisted(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'false'
 })
 
-const printed: string[] = []
-const spy = vi
-  .spyOn(process.stdout, 'write')
-  .mockImplementation((part) => printed.push(String(part)) > 0)
-beforeEach(() => {
-  printed.length = 0
-})
-afterAll(() => spy.mockRestore())
+const { clear, metrics } = captureOutput()
+beforeEach(clear)
 beforeAll(useFreshTable)
 useQueues()
 
@@ -68,16 +63,6 @@ const inFeed = async ({ facts }: Debit): Promise<number[]> =>
   (await listNewest(facts.provider, 1_000))
     .filter(({ reference }) => reference === facts.reference)
     .map(({ n }) => n)
-
-/** Returns the metrics that were printed, without the fields of every line. */
-const metrics = () =>
-  printed
-    .flatMap((part) => part.trim().split('\n'))
-    .map((line) => {
-      const { _aws, service, ...metrics } = JSON.parse(line)
-      expect(service).toBe('debit-collection-sandbox')
-      return metrics
-    })
 
 const debit = pendingDebit()
 const { reference } = debit.facts

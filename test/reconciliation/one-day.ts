@@ -5,7 +5,7 @@ import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type Batch, type BatchId, openBatch } from '../../shared/domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -20,6 +20,7 @@ import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
+import { batch } from '../settlement/report/one-batch.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { demoProvider, gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -226,13 +227,7 @@ export const differencesOn = async (date: Day, now = LATER) => {
 }
 
 /** A batch of the other provider that the service has not built. */
-export const batchOf = (date: Day): Batch =>
-  openBatch({
-    id: `STL-${date.replaceAll('-', '')}-ZZZZZZ` as Batch['id'],
-    uuid: '0f7f4c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e' as Batch['uuid'],
-    provider: other,
-    date,
-    n: 9,
-    createdAt: at(date, '00:00:01'),
-    feeSchedule: null,
-  })
+export const batchOf = (date: Day): Batch => {
+  const id = `STL-${date.replaceAll('-', '')}-ZZZZZZ` as BatchId
+  return batch({ id, provider: other, date, n: 9, createdAt: at(date, '00:00:01'), sealedAt: null })
+}

@@ -1,9 +1,10 @@
 import type { Context, SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
-import { sampleEvent } from '../support/running-service.ts'
+import { captureOutput } from '../support/output.ts'
+import { sampleEvent } from '../support/requests.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
 
@@ -13,24 +14,16 @@ vi.hoisted(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'false'
 })
 
-const written: string[] = []
-const spies = [
-  vi.spyOn(process.stdout, 'write').mockImplementation((part) => written.push(String(part)) > 0),
-  vi.spyOn(process.stderr, 'write').mockImplementation((part) => written.push(String(part)) > 0),
-]
-afterAll(() => {
-  for (const spy of spies) spy.mockRestore()
-})
-
+const { clear, lines } = captureOutput()
 beforeAll(useFreshTable)
 
 /** Runs the job and returns the log records and metrics. */
 const logged = async () => {
-  written.length = 0
+  clear()
   const job = reconcileDay(still({ now: () => at(TOMORROW, '02:00:05') }))
   const event = (await sampleEvent('reconcile-day')) as unknown as SQSEvent
   expect(await job(event, {} as Context)).toEqual({ batchItemFailures: [] })
-  return written.flatMap((part) => part.trim().split('\n')).map((line) => JSON.parse(line))
+  return lines()
 }
 
 test('the job logs each broken invariant and counts the differences', async () => {

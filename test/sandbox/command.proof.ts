@@ -11,7 +11,7 @@ import {
   type StartedScript,
   useCommands,
 } from '../support/commands.ts'
-import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
+import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
 import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
@@ -156,14 +156,12 @@ describe('the sandbox on a running emulator', () => {
   })
 })
 
-describe('the invoke command without a sandbox', () => {
-  test.each([
-    [['charge', '--port', '1'], 'No sandbox answers'],
-    [['charge', 'no-such-file.json'], 'no-such-file.json: '],
-    [['nobody'], 'usage: '],
-    [['charge', '--colour', 'red'], 'usage: '],
-    [['charge', '--port', 'x'], 'usage: '],
-  ])('prints one line on standard error and exits with 1 for %j', async (args, line) => {
-    expectOneLine(await runScript(['cli/invoke.ts', ...args]), line)
-  })
+test.each([
+  [['charge', '--port', '1'], 'No sandbox answers'],
+  [['charge', 'no-such-file.json'], 'no-such-file.json: '],
+  [['nobody'], 'usage: '],
+  [['charge', '--colour', 'red'], 'usage: '],
+  [['charge', '--port', 'x'], 'usage: '],
+])('invoke without a sandbox prints one line and exits with 1 for %j', async (args, line) => {
+  expectOneLine(await runScript(['cli/invoke.ts', ...args]), line)
 })

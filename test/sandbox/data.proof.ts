@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, PATIENCE } from '../support/running-service.ts'
+import { CHARGE, chargeBody } from '../support/requests.ts'
+import { PATIENCE } from '../support/running-service.ts'
 
 /** The folder of `--data` keeps every acknowledged write, whenever the process is killed. */
 

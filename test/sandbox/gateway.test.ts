@@ -2,16 +2,23 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FunctionHost } from '../../sandbox/function-host.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
+import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
 
-const functions: FunctionHost = {
-  has: () => true,
-  invoke: async (name, event) => {
-    const headers = { 'x-function': name }
-    return { statusCode: 200, headers, body: JSON.stringify(event) }
+const RESPONSE_MAX = 6_291_556
+/** The largest body of a reply. */
+const BODY_MAX = RESPONSE_MAX - JSON.stringify({ statusCode: 200, headers: {}, body: '' }).length
+
+/** Every function replies with its event, or with a body of the size in its path. */
+const functions = await loadFunctions(functionRows, async ({ name }) => ({
+  handler: async (event) => {
+    const [, size] = /^\/([0-9]+)$/.exec((event as { path?: string }).path ?? '') ?? []
+    return size
+      ? { statusCode: 200, headers: {}, body: 'x'.repeat(Number(size)) }
+      : { statusCode: 200, headers: { 'x-function': name }, body: JSON.stringify(event) }
   },
-}
+}))
 
 let gateway: Gateway
 let impatientGateway: Gateway
@@ -73,6 +80,19 @@ describe("the gateway's own replies", () => {
     ['unfinished headers', 504, 2408, `POST /x HTTP/1.1\r\n${LOCAL}\r\n`],
   ])('a request with %s receives %i/%i', async (_name, status, code, request) => {
     expectEnvelope(await send(request, impatientGateway), status, code)
+  })
+
+  // Base64 makes a request of 5 MB larger than an event of 6,291,456 bytes.
+  test.each([
+    ['response', BODY_MAX, 0, 200, undefined],
+    ['response', BODY_MAX + 1, 0, 503, 1503],
+    ['request', 0, 4_000_000, 200, undefined],
+    ['request', 0, 5_000_000, 413, 1400],
+  ])('a %s of %i and %i bytes has the status %i', async (_, size, bytes, status, code) => {
+    const body = 'x'.repeat(bytes)
+    const response = await fetch(`${gateway.address}/${size}`, { method: 'POST', body })
+    expect(response.status).toBe(status)
+    if (code) expect(await response.json()).toMatchObject({ success: false, error: { code } })
   })
 
   test('a body over 10 MB receives 413/1400', async () => {

@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
-import { buildBatch } from '../../shared/settlement/build.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -17,7 +16,6 @@ import {
   at,
   builtBatch,
   completedDebit,
-  dayAt,
   fund,
   newProvider,
   reverse,
@@ -35,7 +33,6 @@ beforeEach(async () => {
   provider = await newProvider({ account: '1041001001' })
   bank = fakeBank()
 })
-afterEach(() => vi.unstubAllEnvs())
 
 const depsAt = (time: string) => ({ runtime: runtimeAt(time, 9), connectors: bank.connectors })
 const deps = () => depsAt('00:00:01')
@@ -65,14 +62,6 @@ const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
 const paidAmounts = () => [...bank.paid.values()]
-
-test('an unsealed batch is not payable (400/5001)', async () => {
-  await completedDebit(provider, 100_00, at('09:00:00'))
-  const request = { provider, date: dayAt(1), timeIsUp: () => true }
-  const [id] = (await buildBatch(request, deps().runtime)).batches as [Batch['id']]
-  expect(refused(await payBatch(id, deps())).code).toBe('400/5001')
-  expect(bank.requests).toEqual([])
-})
 
 test('a payout waits (400/5001) for a connector of its bank', async () => {
   const batch = await batchOf(100_00)

@@ -10,7 +10,7 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { type Item, put, read } from '../../shared/store/table.ts'
+import { type Item, read } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -75,12 +75,6 @@ describe('providers', () => {
     const after = await itemOf()
     expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
     expect(after?.revision).not.toBe(before?.revision)
-  })
-
-  test('settings without a revision can be changed', async () => {
-    await put(keys.provider(id), 'provider', { ...demoProvider, id })
-    await Promise.all([change({ status: 'suspended' }), change({ name: 'Renamed' })])
-    expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
 

@@ -12,7 +12,7 @@ import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { Provider } from '../../shared/domain/providers/provider.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON } from './examples.ts'
-import { sampleEvent } from './running-service.ts'
+import { sampleEvent } from './requests.ts'
 
 /** Requests to the functions on a mocked table that only counts them, in one minute. */
 

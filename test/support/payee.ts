@@ -1,6 +1,7 @@
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createProvider } from './provider.ts'
-import { type Service, type Shown, SILENT } from './running-service.ts'
+import { SILENT } from './requests.ts'
+import type { Service, Shown } from './running-service.ts'
 
 /** A provider with a fee of 1.5 % and a settlement account at GCB. */
 

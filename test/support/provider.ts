@@ -1,21 +1,10 @@
 import { vi } from 'vitest'
-import {
-  CHARGE,
-  chargeBody,
-  FAILS_AT_ONCE,
-  PATIENCE,
-  type Service,
-  type Shown,
-} from './running-service.ts'
+import { CHARGE, chargeBody, FAILS_AT_ONCE } from './requests.ts'
+import { PATIENCE, type Service, type Shown } from './running-service.ts'
 
 /** A provider with its own limits, feed and webhook. */
 
 export type Provider = Awaited<ReturnType<typeof createProvider>>
-
-export const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
-
-export const deliveriesPath = (reference: string) =>
-  `/api/v1/payment-providers/debit-requests/${reference}/deliveries`
 
 const ATTEMPTS_MAX = 3
 

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
 import { PATIENCE } from './running-service.ts'
@@ -14,6 +16,18 @@ export type Received = {
   raw: string
   // biome-ignore lint/suspicious/noExplicitAny: a payload is looked into, member by member
   body: any
+}
+
+/** Whether both signatures of a webhook are of this secret; the second one may be one of two. */
+export const verifies = ({ raw, headers }: Received, secret: string): boolean => {
+  const hmac = createHmac('sha256', secret).update(raw).digest('hex')
+  const own = [headers['x-svc-signature'], headers['x-svc-signature-previous']]
+  try {
+    new Webhook(secret).verify(raw, headers as Record<string, string>)
+    return own.includes(hmac)
+  } catch {
+    return false
+  }
 }
 
 /** A status, or a function that writes the response. */

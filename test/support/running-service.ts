@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
@@ -8,6 +6,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
+import { CHARGE, callbackPath, chargeBody } from './requests.ts'
 import { isEmulated } from './tables.ts'
 
 /** The whole service over HTTP, with its own table and queues. */
@@ -204,30 +203,3 @@ const raw = (body: unknown): string | Uint8Array<ArrayBuffer> =>
   typeof body === 'string' || body instanceof Uint8Array
     ? (body as string | Uint8Array<ArrayBuffer>)
     : JSON.stringify(body)
-
-export const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
-export const statusPath = (reference: string) =>
-  `/api/v1/payment-providers/debit-requests/${reference}`
-export const updatePath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/update`
-export const callbackPath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/callback`
-
-/** The sandbox bank accepts debits of this number and never reports them. */
-export const SILENT = '+233244444444'
-
-/** The sandbox bank has no account of this number: its debits fail at once. */
-export const FAILS_AT_ONCE = '+233240000001'
-
-/** Returns the body of an ordinary charge with a new partner reference. */
-export const chargeBody = (fields: Record<string, unknown> = {}) => ({
-  phone_number: '+233241234567',
-  bank_identifier: 'GCB',
-  amount: '100.00',
-  currency: 'GHS',
-  narration: 'Order 1',
-  partner_reference: `order-${randomUUID()}`,
-  ...fields,
-})
-
-/** Returns the sample event of a function from events/. */
-export const sampleEvent = async (name: string): Promise<Record<string, unknown>> =>
-  JSON.parse(await readFile(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'))

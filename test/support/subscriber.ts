@@ -1,5 +1,6 @@
-import { createProvider, deliveriesPath, redeliverPath } from './provider.ts'
+import { createProvider } from './provider.ts'
 import { type Answer, type Received, useReceiver } from './receiver.ts'
+import { deliveriesPath, redeliverPath } from './requests.ts'
 import type { Service, Shown } from './running-service.ts'
 
 /** Providers with webhooks at one receiver, each with its own path. */

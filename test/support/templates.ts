@@ -28,15 +28,33 @@ export type TemplateNode = Record<string, any>
 export const propertiesOf = (template: Template, type: string): TemplateNode[] =>
   Object.values(template.findResources(type)).map(({ Properties }) => Properties)
 
-/** Matches a policy that denies requests without TLS. */
-export const denyWithoutTls = (Principal: unknown = { AWS: '*' }) => ({
-  PolicyDocument: {
-    Statement: Match.arrayWith([
-      Match.objectLike({
-        Effect: 'Deny',
-        Principal,
-        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-      }),
-    ]),
-  },
-})
+/** Checks the envelope and the headers of gateway responses. */
+export const expectGatewayResponses = (
+  template: Template,
+  responses: Record<string, { status: number; code: number }>,
+): void => {
+  for (const [type, { status, code }] of Object.entries(responses)) {
+    const headers = {
+      'X-Request-ID': 'context.requestId',
+      'Cache-Control': "'no-store'",
+      'Strict-Transport-Security': "'max-age=31536000; includeSubDomains'",
+      'X-Content-Type-Options': "'nosniff'",
+      ...(status === 401 && { 'WWW-Authenticate': "'Bearer'" }),
+      ...(status === 429 && { 'Retry-After': "'1'" }),
+      ...(status === 503 && { 'Retry-After': "'5'" }),
+    }
+    const parameters = Object.entries(headers).map(([name, value]) => [
+      `gatewayresponse.header.${name}`,
+      value,
+    ])
+    template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+      ResponseType: type,
+      StatusCode: String(status),
+      ResponseParameters: Object.fromEntries(parameters),
+      ResponseTemplates: {
+        'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
+      },
+    })
+  }
+  template.resourceCountIs('AWS::ApiGateway::GatewayResponse', Object.keys(responses).length)
+}

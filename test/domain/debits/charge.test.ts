@@ -27,22 +27,16 @@ const parse = (input: unknown) => parseInput(ChargeRequest, input, CHARGE_FIELD_
 
 const CONTROL = 'must not contain control or invisible formatting characters'
 
+// All amounts, phone numbers and texts: test/domain.
 const wrongValues = rowsOf(`
   phone_number       422/1007  must be in E.164 format; write it like +233241234567  "0241234567"
-  phone_number       422/1007  is invalid                         "+2348012345678"
   bank_identifier    422/1007  must be a string                   5  ["GCB"]
   amount             400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"  "100"  "100.5"
-  amount             400/3007  must be greater than or equal to 1.00  "0.99"
-  amount             400/3007  must not exceed 10000.00 GHS       "10000.01"
   amount             422/1007  must be a decimal with exactly 2 decimal places  true  ["100.00"]
   currency           400/3004  must be GHS                        "NGN"  "ghs"  "GHS "  ""
   currency           422/1007  must be a string                   5
-  narration          422/1007  is required                        ""  " "
-  narration          422/1007  must be a string                   {}
   narration          422/1007  ${CONTROL}  "a\\u0000b"
   narration          422/1007  must not exceed 100 characters     "${'a'.repeat(101)}"
-  partner_reference  422/1007  is required                        ""
-  partner_reference  422/1007  must be a string                   1001
   partner_reference  422/1007  ${CONTROL}  "a\\nb"
   partner_reference  422/1007  must not exceed 50 characters      "${'a'.repeat(51)}"
   metadata           422/1007  must be an object                  []  "a=b"

@@ -12,7 +12,7 @@ import {
 
 export type Use = { name: string; permission: string }
 
-export const everyPermission = (): Use[] =>
+const everyPermission = (): Use[] =>
   functionRows.flatMap(({ name }) =>
     permissionsIn(codeStatements(name)).map((permission) => ({
       name,
@@ -20,11 +20,7 @@ export const everyPermission = (): Use[] =>
     })),
   )
 
-export const unusedOf = (granted: readonly Use[], used: readonly Use[]): string[] => {
-  const line = ({ name, permission }: Use): string => `${name}: ${permission}`
-  const known = new Set(used.map(line))
-  return granted.map(line).filter((row) => !known.has(row))
-}
+const line = ({ name, permission }: Use): string => `${name}: ${permission}`
 
 const FLOWS = 'test/flows'
 
@@ -47,5 +43,8 @@ export const unusedIn = (modules: readonly TestModule[]): string[] => {
   const used = readdirSync(folder).flatMap(
     (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Use[],
   )
-  return unusedOf(everyPermission(), used)
+  const known = new Set(used.map(line))
+  return everyPermission()
+    .map(line)
+    .filter((row) => !known.has(row))
 }

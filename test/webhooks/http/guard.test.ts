@@ -1,26 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
-import { afterEach, expect, test, vi } from 'vitest'
-import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
+import { expect, test, vi } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
-import {
-  closeReceivers,
-  connectionsTo,
-  ended,
-  fakeResolver,
-  networkOf,
-  receiver,
-  requestTo,
-} from './servers.ts'
-
-afterEach(async () => {
-  await closeReceivers()
-  await closeConnections()
-  vi.unstubAllEnvs()
-})
+import { connectionsTo, ended, fakeResolver, networkOf, receiver, requestTo } from './servers.ts'
 
 const unreached = (cause: string, address: string | null = null) => ({
   outcome: { kind: 'unreached', cause },

@@ -8,7 +8,8 @@ import {
   type Server,
   type Socket,
 } from 'node:net'
-
+import { afterEach } from 'vitest'
+import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import type { PostRequest } from '../../../shared/webhooks/http/sender.ts'
 
@@ -73,10 +74,10 @@ const closed = async ({ server, sockets }: (typeof opened)[number]): Promise<voi
   await end
 }
 
-/** Closes all servers and their connections. */
-export const closeReceivers = async (): Promise<void> => {
+afterEach(async () => {
   await Promise.all(opened.splice(0).map(closed))
-}
+  await closeConnections()
+})
 
 export const requestTo = (url: string, changes: Partial<PostRequest> = {}): PostRequest => ({
   url,

@@ -1,10 +1,8 @@
 import { createServer as createNetServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
 import {
-  closeReceivers,
   connectionsTo,
   ended,
   listening,
@@ -28,12 +26,6 @@ const accepted = { outcome: { kind: 'answered', code: 200, body: 'thanks' }, add
 const trusted = getCACertificates('default')
 beforeAll(() => setDefaultCACertificates([...trusted, pem('authority')]))
 afterAll(() => setDefaultCACertificates(trusted))
-
-afterEach(async () => {
-  await closeReceivers()
-  await closeConnections()
-  vi.unstubAllEnvs()
-})
 
 test('SNI and Host have the name, the certificate is checked, and the connection is kept', async () => {
   const requests: unknown[] = []
