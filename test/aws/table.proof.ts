@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { operationLists, TABLE } from './random-operation.ts'
@@ -23,6 +24,18 @@ test(`${count} random operations have equal results`, { timeout }, async () => {
   // The average list has half of the maximum length.
   const numRuns = Math.ceil(count / (PER_LIST / 2))
   await fc.assert(property, process.env.OPERATIONS ? { numRuns } : { numRuns, seed: 20261121 })
+})
+
+const WORDS =
+  /\b(?:[A-Z]\w+(?:Command|Expression)|[A-Z]+_(?:NEW|OLD)|[a-z]+(?:_[a-z]+)+(?=\()|size|COUNT|SET|ADD|REMOVE|DELETE|AND|OR|NOT|IN|BETWEEN|ConsistentRead|ScanIndexForward|Limit|Select|IndexName|ReturnValues|ClientRequestToken)\b/g
+
+test('the random operations have every command, option and function of the product', () => {
+  const source = globSync('shared/store/**/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const sample = fc.sample(operationLists(PER_LIST), { numRuns: 30, seed: 1 })
+  const random = new Set(JSON.stringify(sample).match(WORDS))
+  const used = new Set(source.join(' ').match(WORDS))
+  expect(used.size).toBeGreaterThan(20)
+  expect([...used].filter((word) => !random.has(word))).toEqual([])
 })
 
 test('a long page ends with the row that makes it a megabyte', async () => {
