@@ -1,6 +1,7 @@
 import { newSteppedClock, type SteppedClock } from '../aws/clock.ts'
 import { answerCalls } from '../aws/sdk.ts'
 import { functionRows } from '../infra/definitions/functions.ts'
+import { operations } from '../shared/api/operations.ts'
 import { closeConnections } from '../shared/webhooks/http/connection.ts'
 import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
@@ -147,7 +148,9 @@ const recordedRun =
       trace.log(`${name}#${number} starts`)
       const end = record.startedAt + timeoutOf(name) * 1000
       const getRemainingTimeInMillis = () => end - clock.now()
-      return functions[name](event, { functionName: name, getRemainingTimeInMillis } as never)
+      // An endpoint would start a real timer, which outlives a crashed invocation.
+      const timed = name in operations ? {} : { getRemainingTimeInMillis }
+      return functions[name](event, { functionName: name, ...timed } as never)
     })
     writers.delete(record)
     trace.log(`${name} ends: ${result.kind}`)
