@@ -10,10 +10,7 @@ import { bankMove, pendingDebit } from '../test/support/examples.ts'
 
 /** Days of completed debits, each of its own provider. */
 
-export type CompletedDay = {
-  provider: ProviderId
-  references: readonly Reference[]
-}
+export type CompletedDay = { provider: ProviderId; references: readonly Reference[] }
 
 const START = new Date('2026-11-21T00:00:00.000Z')
 const DAY_MS = 86_400_000

@@ -100,7 +100,9 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
 
 const readFileOrInput = (file: string) => (file === '-' ? buffer(process.stdin) : readFile(file))
 
-export type LoadDebits = (request: StatementRequest) => Promise<{
+export type LoadDebits = (
+  request: StatementRequest,
+) => Promise<{
   debits: StatementDebit[]
   next: Extract<StatementRequest, { cursor: unknown }>['cursor']
 }>

@@ -65,10 +65,7 @@ export const descriptions: Record<OperationName, Description> = {
     tag: 'Banks',
     summary: 'List banks',
     description: 'Returns all live banks by name; in pages if `page` or `per_page` is given.',
-    parameters: {
-      page: { example: 1 },
-      per_page: { description: 'Banks per page', example: 20 },
-    },
+    parameters: { page: { example: 1 }, per_page: { description: 'Banks per page', example: 20 } },
     refusals: [invalidPage],
   },
   'get-bank': {
@@ -98,9 +95,7 @@ export const descriptions: Record<OperationName, Description> = {
     description:
       'Requests one attempt, which replaces a scheduled one. Repeated requests within a minute, ' +
       'before an attempt is recorded, count as one and return the same record.',
-    parameters: {
-      id: { description: 'Id of the delivery record', example: '2137880302063503' },
-    },
+    parameters: { id: { description: 'Id of the delivery record', example: '2137880302063503' } },
     refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
   },
   'test-webhook': {
@@ -149,11 +144,7 @@ export const descriptions: Record<OperationName, Description> = {
         approval_method: 'ussd',
         fee: '1.50',
       },
-      failed: {
-        status: 'failed',
-        bank_reference: 'GCB-0001',
-        error_message: 'Insufficient funds',
-      },
+      failed: { status: 'failed', bank_reference: 'GCB-0001', error_message: 'Insufficient funds' },
     },
     refusals: [missingMessage, refusedTransition],
   },

@@ -58,10 +58,7 @@ export const openApi = (): Json => ({
   servers: [{ url: '/', description: 'This service' }],
   tags: [
     { name: 'Debit requests', description: 'Charges and their outcomes, for payment providers' },
-    {
-      name: 'Events',
-      description: 'Events and webhook deliveries, for payment providers',
-    },
+    { name: 'Events', description: 'Events and webhook deliveries, for payment providers' },
     { name: 'Settlements', description: 'Settlement batches and reports, for payment providers' },
     { name: 'Banks', description: 'Banks and customer accounts, for payment providers' },
     { name: 'Bank reports', description: 'Transactions and their outcomes, for banks' },

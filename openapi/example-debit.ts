@@ -214,10 +214,7 @@ export const exampleReplies: Record<OperationName, Success> = {
     data: [webhookPayload(completed, 3)],
     page: { per_page: 20, next_cursor: exampleCursors['list-events'], has_more: false },
   },
-  'list-settlements': {
-    data: [batchView(exampleBatch)],
-    page: { per_page: 20, ...lastPage },
-  },
+  'list-settlements': { data: [batchView(exampleBatch)], page: { per_page: 20, ...lastPage } },
   'get-settlement': { data: batchView(exampleBatch) },
   'get-settlement-report': {
     data: {

@@ -79,9 +79,7 @@ export const listDescriptions = {
       invalidPage,
       invalidCursor,
       invalid({ customer: ['account not found'] }),
-      invalid({
-        status_filter: ['must be one of pending, processing, completed, failed, all'],
-      }),
+      invalid({ status_filter: ['must be one of pending, processing, completed, failed, all'] }),
     ],
   },
   'list-events': {

@@ -43,10 +43,7 @@ const providerKey = (id: string) =>
   seed('credential', 'issue', { provider: id, token: `sk_sandbox_${id}` })
 
 const bankToken = (identifier: string) =>
-  seed('credential', 'issue', {
-    bank: identifier,
-    token: `bt_sandbox_${identifier.toLowerCase()}`,
-  })
+  seed('credential', 'issue', { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` })
 
 const account = (phone: string, bank: string, name: string, number: string, status = 'active') =>
   seed('customer', 'link', { phone, bank, name, 'account-number': number, status })

@@ -109,12 +109,7 @@ const billOf = (quantities: Quantities): [label: string, quantity: number, price
 ]
 
 const figuresOf = ({ written, read, sqs, invocations }: Quantities, dollars: number): Figure[] => [
-  {
-    name: 'write units, including indexes',
-    unit: 'units',
-    ours: written,
-    target: { atMost: 32 },
-  },
+  { name: 'write units, including indexes', unit: 'units', ours: written, target: { atMost: 32 } },
   { name: 'read units', unit: 'units', ours: read },
   { name: 'SQS requests', ours: sqs },
   { name: 'Lambda invocations', ours: invocations },

@@ -89,10 +89,7 @@ const charge = onFixture(async ({ rounds, short }) => {
   const handler = newCharge(fastClock())
   const plan = {
     concurrencies: [1, 8, 32],
-    bases: {
-      bare: 'bare TransactWriteItems',
-      counted: 'bare UpdateItem and TransactWriteItems',
-    },
+    bases: { bare: 'bare TransactWriteItems', counted: 'bare UpdateItem and TransactWriteItems' },
     rounds,
     count: short ? 100 : 200,
     chunk: 50,

@@ -16,11 +16,7 @@ export const listBanks = endpoint('list-banks', async ({ at, query }) => {
   const total = { count: banks.length, isAtLeast: false }
   return {
     data: pageOf(banks, request).map(bankView),
-    page: {
-      ...pageNumbersView(request, total),
-      per_page: request.perPage,
-      ...countView(total),
-    },
+    page: { ...pageNumbersView(request, total), per_page: request.perPage, ...countView(total) },
   }
 })
 

@@ -39,9 +39,7 @@ export const defineLostRecords = (stack: Stack, reader: string): Queue => {
     ...encrypted,
     retentionPeriod: Duration.days(14),
   })
-  suppressNag(lost, {
-    SQS3: 'It serves as a dead-letter queue itself',
-  })
+  suppressNag(lost, { SQS3: 'It serves as a dead-letter queue itself' })
   return lost
 }
 

@@ -101,10 +101,7 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
   resource,
 })
 
-const objectActions = {
-  read: ['s3:GetObject'],
-  write: ['s3:PutObject', 's3:AbortMultipartUpload'],
-}
+const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
 
 const KEY_ACTIONS = [
   'kms:Decrypt',

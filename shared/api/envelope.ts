@@ -85,12 +85,7 @@ export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyRes
   const details = defined({ details: refusal.details })
   return reply(
     refusal.http,
-    {
-      success: false,
-      error: { ...refusal.error, ...details },
-      ...details,
-      meta: meta(frame),
-    },
+    { success: false, error: { ...refusal.error, ...details }, ...details, meta: meta(frame) },
     frame,
     { ...errorHeaders(refusal.code, refusal.http), ...refusal.variant.headers },
   )

@@ -44,10 +44,7 @@ type Path = readonly (string | number)[]
 /** The source text of every number in the body. */
 export type NumberTexts = readonly { path: Path; text: string }[]
 
-export type Scanned = {
-  numbers: NumberTexts
-  reserved: Path | undefined
-}
+export type Scanned = { numbers: NumberTexts; reserved: Path | undefined }
 
 type Level = { isObject: boolean; keys: Set<string>; key: string | number }
 

@@ -54,11 +54,7 @@ type Payment = { uuid: Uuid; amount: Pesewas }
 
 const responsesTo = (payment: Payment) => ({
   bodies: v.variant('status', [
-    v.object({
-      ...echo(payment),
-      status: v.literal('paid'),
-      bank_reference: BankReference,
-    }),
+    v.object({ ...echo(payment), status: v.literal('paid'), bank_reference: BankReference }),
     v.object({ ...echo(payment), status: v.literal('underway') }),
     v.object({ ...echo(payment), ...rejection }),
   ]),

@@ -70,11 +70,7 @@ const Failed = v.object({
 
 const responsesTo = (debit: DebitAtBank) => ({
   bodies: v.variant('status', [
-    v.object({
-      ...echo(debit),
-      status: v.literal('accepted'),
-      bank_reference: BankReference,
-    }),
+    v.object({ ...echo(debit), status: v.literal('accepted'), bank_reference: BankReference }),
     v.object({ ...echo(debit), ...rejection, code: Code }),
     v.object({ ...echo(debit), ...Completed.entries }),
     v.object({ ...echo(debit), ...Failed.entries }),

@@ -20,7 +20,4 @@ export const outcomeQueries = (
 
 export const paymentConnectors = (
   config: ConnectionConfig,
-): Record<Connected, PaymentConnector> => ({
-  sandbox: sandboxPayments,
-  http: httpPayments(config),
-})
+): Record<Connected, PaymentConnector> => ({ sandbox: sandboxPayments, http: httpPayments(config) })

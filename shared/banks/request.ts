@@ -127,10 +127,7 @@ export const postIdempotently = async (
   // Unlike a second POST, a query never has an effect.
   const earlier = repeated ? await send('GET', `${path}/${uuid}`) : undefined
   if (earlier && earlier.status !== NOT_RECEIVED) return earlier
-  return send('POST', path, {
-    headers: { 'x-idempotency-key': uuid },
-    body: JSON.stringify(body),
-  })
+  return send('POST', path, { headers: { 'x-idempotency-key': uuid }, body: JSON.stringify(body) })
 }
 
 /** @throws ConnectorFault without a complete response */

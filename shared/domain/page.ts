@@ -65,10 +65,7 @@ export const cursorAt = (form: RegExp) =>
     v.regex(/^[A-Za-z0-9_-]{14,100}$/, NO_CURSOR),
     v.transform((text): Cursor => {
       const decoded = Buffer.from(text, 'base64url').toString('latin1')
-      return {
-        list: decoded.slice(0, LIST_HASH_LENGTH),
-        position: decoded.slice(LIST_HASH_LENGTH),
-      }
+      return { list: decoded.slice(0, LIST_HASH_LENGTH), position: decoded.slice(LIST_HASH_LENGTH) }
     }),
     v.check(({ position }) => form.test(position), NO_CURSOR),
   )

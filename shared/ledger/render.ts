@@ -49,13 +49,15 @@ async function* json(
     yield `${separator}\n${JSON.stringify(entryView(entry))}`
     separator = ','
   }
-  const accounts = [...closing.keys()].sort().map((account) => ({
-    account,
-    opening: amountOf(balanceOf(opening, account)),
-    debit: amountOf(turnover.debit.get(account) ?? 0),
-    credit: amountOf(turnover.credit.get(account) ?? 0),
-    closing: amountOf(balanceOf(closing, account)),
-  }))
+  const accounts = [...closing.keys()]
+    .sort()
+    .map((account) => ({
+      account,
+      opening: amountOf(balanceOf(opening, account)),
+      debit: amountOf(turnover.debit.get(account) ?? 0),
+      credit: amountOf(turnover.credit.get(account) ?? 0),
+      closing: amountOf(balanceOf(closing, account)),
+    }))
   yield `\n],\n"accounts": ${JSON.stringify(accounts)},\n`
   yield `"trial_balance": "${amountOf(trialBalance(closing))}"\n}\n`
 }

@@ -10,12 +10,7 @@ import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
 
 /** A line with its debit, and with the original line of an adjustment. */
-export type LineRecord = {
-  batch: Batch
-  line: Line
-  debit: Debit
-  original: Line | undefined
-}
+export type LineRecord = { batch: Batch; line: Line; debit: Debit; original: Line | undefined }
 
 /** Clocks differ, and a reversal is dated before it is written. */
 const SKEW_MS = 60_000

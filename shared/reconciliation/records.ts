@@ -45,11 +45,7 @@ export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS
 
 /** A debit with its lines in the batches that it names. */
-export type SettledRecord = {
-  debit: Debit
-  line: Line | undefined
-  adjustment: Line | undefined
-}
+export type SettledRecord = { debit: Debit; line: Line | undefined; adjustment: Line | undefined }
 
 /** A debit with all items that belong to it. */
 export type DebitRecord = SettledRecord & {

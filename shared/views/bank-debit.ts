@@ -49,17 +49,11 @@ export const bankUpdateSchema = () =>
 /** Shows a debit in the reply to a bank callback (docs/api.md#callback). */
 export const callbackView = (debit: Debit) => {
   const state = stateAt(debit)
-  return {
-    ...transactionView(state, formatAmount),
-    approval_method: state.approvalMethod,
-  }
+  return { ...transactionView(state, formatAmount), approval_method: state.approvalMethod }
 }
 
 export const callbackSchema = () =>
-  v.object({
-    ...transactionEntries(statuses, AmountText),
-    approval_method: bankApprovalSchema(),
-  })
+  v.object({ ...transactionEntries(statuses, AmountText), approval_method: bankApprovalSchema() })
 
 /** Shows a debit in the bank list (docs/api.md#bank-list). */
 export const bankItemView = (

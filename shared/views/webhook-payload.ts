@@ -146,12 +146,7 @@ export const settlementWebhookSchema = () =>
   })
 
 export const pingWebhookSchema = () =>
-  v.object({
-    event: v.literal(PING),
-    ...headEntries(),
-    event_id: v.string(),
-    data: v.object({}),
-  })
+  v.object({ event: v.literal(PING), ...headEntries(), event_id: v.string(), data: v.object({}) })
 
 /** Describes the headers of every webhook (docs/api.md#signatures). */
 export const payloadHeaders = {

@@ -102,10 +102,7 @@ export const newAws = (deps: Deps) => {
       const result = await run(name as Parameters<Run>[0], event)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
-    conditions: {
-      ...conditions,
-      losesRecord: () => isRestoring || conditions.losesRecord(),
-    },
+    conditions: { ...conditions, losesRecord: () => isRestoring || conditions.losesRecord() },
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }

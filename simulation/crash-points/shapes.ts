@@ -6,11 +6,7 @@ import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 // The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
 // enough for a crash at every effect.
 
-type Conditions = {
-  answers?: readonly number[]
-  payments?: Scenario['payments']
-  losses?: Losses
-}
+type Conditions = { answers?: readonly number[]; payments?: Scenario['payments']; losses?: Losses }
 
 export type Shape = Conditions & { name: string; script: Partial<DebitScript> }
 

@@ -26,10 +26,7 @@ export const faults = {
     probability: 0.001,
   },
   'table throttled': { description: 'DynamoDB throttles a call', probability: 0.006 },
-  'table conflict': {
-    description: 'a write conflicts with a transaction',
-    probability: 0.03,
-  },
+  'table conflict': { description: 'a write conflicts with a transaction', probability: 0.03 },
   'table unreachable': {
     description: 'a call to DynamoDB and its retry are lost',
     probability: 0.004,
@@ -42,14 +39,8 @@ export const faults = {
     description: 'the response is lost and the SDK repeats the write',
     probability: 0.01,
   },
-  'page cut short': {
-    description: 'a query returns a short page',
-    probability: 0.1,
-  },
-  'read in part': {
-    description: 'a batch read leaves keys unprocessed',
-    probability: 0.1,
-  },
+  'page cut short': { description: 'a query returns a short page', probability: 0.1 },
+  'read in part': { description: 'a batch read leaves keys unprocessed', probability: 0.1 },
   'index late': {
     description: 'an index shows a write up to a minute later',
     probability: 0.2,
@@ -67,14 +58,8 @@ export const faults = {
   },
   'message late': { description: 'a message is up to two minutes late', probability: 0.05 },
   'message lost': { description: 'a message is lost', probability: 0.01 },
-  'record twice': {
-    description: 'stream records are delivered again',
-    probability: 0.05,
-  },
-  'record late': {
-    description: 'the stream pauses for up to two minutes',
-    probability: 0.02,
-  },
+  'record twice': { description: 'stream records are delivered again', probability: 0.05 },
+  'record late': { description: 'the stream pauses for up to two minutes', probability: 0.02 },
   'record lost': { description: 'a stream record is lost', probability: 0.008 },
   'timer late': { description: 'a schedule fires up to a minute late', probability: 0.5 },
   'timer twice': { description: 'a schedule fires twice', probability: 0.2 },
@@ -111,10 +96,7 @@ export const faults = {
     description: 'a bank accepts a request and breaks the connection',
     probability: 0.05,
   },
-  'bank talks nonsense': {
-    description: 'a bank returns an invalid response',
-    probability: 0.04,
-  },
+  'bank talks nonsense': { description: 'a bank returns an invalid response', probability: 0.04 },
   'bank down': { description: 'a bank returns 503 or refuses connections', probability: 0.04 },
   'bank outage': {
     description: 'a bank refuses every request for eight to fourteen minutes',
@@ -122,18 +104,12 @@ export const faults = {
     share: 0.08,
   },
   'receiver refuses': { description: 'a receiver refuses a connection', probability: 0.2 },
-  'receiver silent': {
-    description: 'a receiver never responds',
-    probability: 0.03,
-  },
+  'receiver silent': { description: 'a receiver never responds', probability: 0.03 },
   'receiver slow': {
     description: 'a receiver responds after two to nine seconds',
     probability: 0.03,
   },
-  'receiver breaks off': {
-    description: 'a receiver breaks the connection',
-    probability: 0.04,
-  },
+  'receiver breaks off': { description: 'a receiver breaks the connection', probability: 0.04 },
   'receiver answers 5xx': {
     description: 'a receiver returns 500, 502, 503 or 504',
     probability: 0.08,

@@ -36,12 +36,7 @@ export type Peer = {
   take: (sent: PeerRequest) => PeerResponse
 }
 
-type Deps = {
-  clock: Clock
-  random: Random
-  effects: Effects
-  peerAt: (host: string) => Peer
-}
+type Deps = { clock: Clock; random: Random; effects: Effects; peerAt: (host: string) => Peer }
 
 export type Network = ReturnType<typeof newNetwork>
 

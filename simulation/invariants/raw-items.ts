@@ -17,14 +17,7 @@ type RawSet = {
   metadata?: string
 }
 
-type RawEntry = {
-  type: string
-  at?: number
-  by?: string
-  rid?: string
-  gen?: number
-  set?: RawSet
-}
+type RawEntry = { type: string; at?: number; by?: string; rid?: string; gen?: number; set?: RawSet }
 
 export type RawDebit = Item & {
   reference: string

@@ -42,7 +42,7 @@ type Kind = { weight: number; description: string; settings: Partial<KindSetting
 export const kinds = {
   usual: { weight: 120, description: 'two or three bursts of charges', settings: {} },
   reversals: {
-    weight: 80,
+    weight: 60,
     description: 'most debits are reversed after their settlement, over four days',
     settings: {
       reversedShare: 0.6,

@@ -91,11 +91,7 @@ const indexUpdate = ({ random, name, value }: Naming): string => {
   return removed.length > 0 ? `${written} REMOVE ${removed.map(name).join(', ')}` : written
 }
 
-const anyGet = (random: Random): Input => ({
-  TableName,
-  Key: anyKey(random),
-  ConsistentRead: true,
-})
+const anyGet = (random: Random): Input => ({ TableName, Key: anyKey(random), ConsistentRead: true })
 
 const anyBatchGet = (random: Random): Input => {
   const Keys = Array.from({ length: 1 + random.below(6) }, () => anyKey(random))
@@ -139,12 +135,7 @@ const anyQuery = (random: Random): Input => {
   }
 }
 
-const WRITES = {
-  Put: anyPut,
-  Update: anyUpdateInput,
-  Delete: anyDelete,
-  ConditionCheck: anyCheck,
-}
+const WRITES = { Put: anyPut, Update: anyUpdateInput, Delete: anyDelete, ConditionCheck: anyCheck }
 
 type Keyed = { Key?: Record<string, unknown>; Item?: Record<string, unknown> }
 

@@ -143,10 +143,7 @@ test.each([
   expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
   expect(await service.changeOf(reference)).toMatchObject({
     ...{ noun: 'debit', verb },
-    changed: {
-      status: { from: 'processing', to },
-      bank_reference: { from: null, to: 'GCB-4711' },
-    },
+    changed: { status: { from: 'processing', to }, bank_reference: { from: null, to: 'GCB-4711' } },
   })
   for (const other of ['complete', 'fail']) {
     const refused = await service.refusal('debit', other, { reference, ...evidence })

@@ -7,10 +7,7 @@ import { openApi } from '../../openapi/document.ts'
 
 type Json = Record<string, unknown>
 
-type Described = {
-  requestBody?: Json
-  responses: Record<string, { headers: Json; content: Json }>
-}
+type Described = { requestBody?: Json; responses: Record<string, { headers: Json; content: Json }> }
 
 /** Closes the schemas of replies, which the description leaves open for later members. */
 const closed = (value: unknown, key = ''): unknown => {

@@ -31,9 +31,11 @@ export const useCountedRequests = (): void => {
     calls.reset()
     calls.on(GetCommand).resolves({})
     calls.on(TransactWriteCommand).resolves({})
-    calls.on(QueryCommand).callsFake((input) => ({
-      Items: JSON.stringify(input).includes('BANKS') ? [{ ...gcb, pk: 'BANKS', sk: 'GCB' }] : [],
-    }))
+    calls
+      .on(QueryCommand)
+      .callsFake((input) => ({
+        Items: JSON.stringify(input).includes('BANKS') ? [{ ...gcb, pk: 'BANKS', sk: 'GCB' }] : [],
+      }))
     calls.on(UpdateCommand).callsFake(({ Key }) => {
       const requests = Math.max(counts.windows.get(Key.pk) ?? 0, counts.usedBefore) + 1
       counts.windows.set(Key.pk, requests)

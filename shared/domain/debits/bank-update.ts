@@ -36,11 +36,7 @@ const fields = {
 const report = <const S extends readonly string[]>(statuses: S) =>
   v.pipe(
     v.object(
-      {
-        ...fields,
-        status: oneOf(statuses),
-        error_message: v.nullish(ErrorMessage),
-      },
+      { ...fields, status: oneOf(statuses), error_message: v.nullish(ErrorMessage) },
       'is required',
     ),
     // Partial, so that the reply lists all errors of a report at once.

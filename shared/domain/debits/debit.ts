@@ -177,10 +177,7 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Transition): De
 }
 
 const refuseTransition = (from: Status, to: string): Refusal =>
-  new Refusal(3001, {
-    http: 422,
-    details: { status: [`cannot transition from ${from} to ${to}`] },
-  })
+  new Refusal(3001, { http: 422, details: { status: [`cannot transition from ${from} to ${to}`] } })
 
 /**
  * Applies the customer's approval, which stops the five-minute timeout. Returns the same object if it

@@ -32,12 +32,7 @@ type RejectedDebit = {
 
 /** The final outcome of a debit at its bank. */
 export type BankOutcome =
-  | {
-      kind: 'completed'
-      bankReference: string
-      fee?: Pesewas
-      approvalMethod?: ApprovalMethod
-    }
+  | { kind: 'completed'; bankReference: string; fee?: Pesewas; approvalMethod?: ApprovalMethod }
   | RejectedDebit
 
 /** The reply of the bank to a submission. */

@@ -68,10 +68,7 @@ const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequ
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,
   address: string | null,
-): SendResult => ({
-  outcome: { kind: 'unreached', cause },
-  address,
-})
+): SendResult => ({ outcome: { kind: 'unreached', cause }, address })
 
 type Sending = { request: PostRequest; url: URL; limit: AbortSignal; bodySeconds: number }
 

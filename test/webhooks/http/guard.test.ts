@@ -129,11 +129,7 @@ test('the only sender of a deployment is strict', () => {
 const NAMED = 'https://provider.example/hooks'
 
 const check = (text: string, changes: Partial<Network> = {}) =>
-  targetOf(text, {
-    network: networkOf(changes),
-    rules: strict,
-    signal: AbortSignal.timeout(5_000),
-  })
+  targetOf(text, { network: networkOf(changes), rules: strict, signal: AbortSignal.timeout(5_000) })
 
 const rejection = async (target: ReturnType<typeof check>) => {
   const result = await target
