@@ -101,6 +101,14 @@ test.each(['job', 'operator'])(
       expect((await payee.batch('report', id)).lines).toHaveLength(46)
     }, PATIENCE)
     expect(await batchesOf(payee)).toHaveLength(1)
+    if (caller === 'job') return
+    // The job continues the payouts of a run, too.
+    const { in_work } = await withFastClock(() => payee.run(dayAfter(TODAY)))
+    expect(in_work).toEqual([payee.id, id])
+    await vi.waitFor(
+      async () => expect((await batchesOf(payee))[0].status).toBe('completed'),
+      PATIENCE,
+    )
   },
 )
 
