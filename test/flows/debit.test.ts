@@ -142,7 +142,8 @@ describe('timeouts', () => {
   })
 
   test('a schedule for a time in the past becomes a message', async () => {
-    const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
+    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+    await service.report(uuid, { status: 'approved', bank_reference: 'B-1' })
     vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
     await service.runJob('schedule-timeout', { reference, phase: 'processing' })
     const { error_message } = await service.until(reference, 'failed')
