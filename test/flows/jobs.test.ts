@@ -104,7 +104,7 @@ test.each(['job', 'operator'])(
     if (caller === 'job') return
     // The job continues the payouts of a run, too.
     const { in_work } = await withFastClock(() => payee.run(dayAfter(TODAY)))
-    expect(in_work).toEqual([payee.id, id])
+    expect(in_work).toContain(id)
     await vi.waitFor(
       async () => expect((await batchesOf(payee))[0].status).toBe('completed'),
       PATIENCE,
