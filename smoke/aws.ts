@@ -1,0 +1,166 @@
+import {
+  CloudWatchLogsClient,
+  type FilteredLogEvent,
+  paginateFilterLogEvents,
+} from '@aws-sdk/client-cloudwatch-logs'
+import {
+  type EventSourceMappingConfiguration,
+  LambdaClient,
+  paginateListEventSourceMappings,
+  paginateListFunctions,
+} from '@aws-sdk/client-lambda'
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { functionName } from '../infra/definitions/function-name.ts'
+import { functionRows } from '../infra/definitions/functions.ts'
+import { jobNames } from '../infra/definitions/jobs.ts'
+import { parseJson } from '../shared/domain/json.ts'
+import type { CheckSequence } from './checks.ts'
+import { eventually, Mismatch } from './expect.ts'
+
+/** Checks what only AWS shows: logs, queues and event sources of a stage. */
+
+const SWEEP_SECONDS = 125
+/** CloudWatch shows a log line some seconds after it was written. */
+const LOG_SECONDS = 60
+const POLL_MS = 5_000
+
+/** The terms that CloudWatch searches for, and the lines that count. */
+const FAULT_FILTER = '?AccessDenied ?ERROR ?"Task timed out" ?"Runtime exited"'
+// A rejected report is an error of its bank.
+const FAULT =
+  /AccessDenied|"level":"ERROR","message":"(?!bank report rejected)|\tERROR\t|Task timed out|Runtime exited/
+
+const lambda = () => new LambdaClient()
+
+/** Returns the log group of each function of the stage, by the function's short name. */
+const listLogGroups = async (stage: string): Promise<Map<string, string>> => {
+  const names = new Map(functionRows.map(({ name }) => [functionName(name, stage), name]))
+  const groups = new Map<string, string>()
+  for await (const { Functions = [] } of paginateListFunctions({ client: lambda() }, {})) {
+    for (const { FunctionName = '', LoggingConfig } of Functions) {
+      const name = names.get(FunctionName)
+      if (name) groups.set(name, LoggingConfig?.LogGroup ?? `/aws/lambda/${FunctionName}`)
+    }
+  }
+  return groups
+}
+
+const listMappings = async (stage: string): Promise<EventSourceMappingConfiguration[]> => {
+  const names = new Set(jobNames.map((name) => functionName(name, stage)))
+  const mappings: EventSourceMappingConfiguration[] = []
+  for await (const page of paginateListEventSourceMappings({ client: lambda() }, {})) {
+    mappings.push(
+      ...(page.EventSourceMappings ?? []).filter(({ FunctionArn = '' }) =>
+        names.has(FunctionArn.split(':')[6] ?? ''),
+      ),
+    )
+  }
+  return mappings
+}
+
+/** The first check: the API of a paused stage refuses every request. */
+export const eventSourceChecks = (stage: string): CheckSequence => [
+  {
+    name: 'event-sources',
+    run: async () => {
+      const mappings = await listMappings(stage)
+      if (mappings.length === 0) throw new Mismatch('event sources', 'none')
+      const others = mappings.filter(({ State }) => State !== 'Enabled')
+      if (others.length === mappings.length) {
+        throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
+      }
+      const names = others.map(({ FunctionArn, State }) => `${FunctionArn} ${State}`)
+      if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
+    },
+  },
+]
+
+/** Returns the ARNs of the queues that get what fails repeatedly: messages and stream records. */
+const listFailureQueues = async (stage: string): Promise<string[]> => {
+  const arns = await Promise.all(
+    (await listMappings(stage)).map(async ({ EventSourceArn = '', DestinationConfig }) => {
+      if (!EventSourceArn.includes(':sqs:')) return DestinationConfig?.OnFailure?.Destination
+      const { RedrivePolicy = '' } = await attributesOf(EventSourceArn)
+      const policy = parseJson(RedrivePolicy) as { deadLetterTargetArn?: string } | undefined
+      return policy?.deadLetterTargetArn
+    }),
+  )
+  return [...new Set(arns.filter((arn) => arn !== undefined))]
+}
+
+const attributesOf = async (arn: string) => {
+  const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(':')
+  const client = new SQSClient()
+  const { QueueUrl } = await client.send(
+    new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }),
+  )
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
+  )
+  return Attributes
+}
+
+const linesIn = async (logGroupName: string, filterPattern: string, since: Date) => {
+  const request = { logGroupName, filterPattern, startTime: since.getTime() }
+  const events: FilteredLogEvent[] = []
+  for await (const page of paginateFilterLogEvents({ client: new CloudWatchLogsClient() }, request))
+    events.push(...(page.events ?? []))
+  return events.map(({ message = '' }) => message)
+}
+
+/** A sweep must run within the time of the other checks, or soon after. */
+export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
+  {
+    name: 'sweep',
+    run: async () => {
+      const group = (await listLogGroups(stage)).get('sweep') ?? ''
+      await eventually(
+        async () => {
+          const lines = await linesIn(group, 'SweepRuns', since)
+          if (lines.length === 0) throw new Mismatch(`SweepRuns in ${group}`, 'no line')
+        },
+        { seconds: SWEEP_SECONDS, everyMs: POLL_MS, signal },
+      )
+    },
+  },
+]
+
+/** The last checks: they cover all earlier ones. */
+export const faultChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
+  {
+    name: 'dead-letters',
+    run: async () => {
+      const queues = await listFailureQueues(stage)
+      if (queues.length === 0) throw new Mismatch('dead-letter queues', 'none')
+      const counts = await Promise.all(
+        queues.map(async (arn) => {
+          const attributes = await attributesOf(arn)
+          const visible = Number(attributes.ApproximateNumberOfMessages)
+          return { arn, count: visible + Number(attributes.ApproximateNumberOfMessagesNotVisible) }
+        }),
+      )
+      const filled = counts.filter(({ count }) => count > 0)
+      if (filled.length > 0) {
+        const texts = filled.map(({ arn, count }) => `${count} in ${arn.split(':').at(-1)}`)
+        throw new Mismatch('empty dead-letter queues', texts.join(', '))
+      }
+    },
+  },
+  {
+    name: 'logs',
+    run: async () => {
+      const groups = await listLogGroups(stage)
+      await eventually(
+        async () => {
+          const lines = await linesIn(groups.get('charge') ?? '', 'request', since)
+          if (lines.length === 0) throw new Mismatch('requests in the log of charge', 'no line')
+        },
+        { seconds: LOG_SECONDS, everyMs: POLL_MS, signal },
+      )
+      for (const [name, group] of groups) {
+        const line = (await linesIn(group, FAULT_FILTER, since)).find((text) => FAULT.test(text))
+        if (line) throw new Mismatch('no fault in a log', `${name}: ${line}`)
+      }
+    },
+  },
+]
