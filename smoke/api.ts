@@ -36,6 +36,7 @@ export const paths = {
   deliveries: (reference: string) => `${PROVIDER}/debit-requests/${reference}/deliveries`,
   redelivery: (id: number) => `${PROVIDER}/deliveries/${id}/redeliver`,
   banks: `${PROVIDER}/banks`,
+  ping: `${PROVIDER}/webhook/test`,
   events: `${PROVIDER}/events`,
   settlements: `${PROVIDER}/settlements`,
   bankList: BANK,

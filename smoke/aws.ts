@@ -1,8 +1,4 @@
-import {
-  CloudWatchLogsClient,
-  type FilteredLogEvent,
-  paginateFilterLogEvents,
-} from '@aws-sdk/client-cloudwatch-logs'
+import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs'
 import {
   type EventSourceMappingConfiguration,
   LambdaClient,
@@ -69,7 +65,7 @@ export const eventSourceChecks = (stage: string): CheckSequence => [
       if (others.length === mappings.length) {
         throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
       }
-      const names = others.map(({ FunctionArn, State }) => `${FunctionArn} ${State}`)
+      const names = others.map(({ FunctionArn, State }) => `${FunctionArn?.split(':')[6]} ${State}`)
       if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
     },
   },
@@ -90,7 +86,8 @@ const listFailureQueues = async (stage: string): Promise<string[]> => {
 
 const attributesOf = async (arn: string) => {
   const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(':')
-  const client = new SQSClient()
+  // The host in a queue's URL need not resolve in an emulator.
+  const client = new SQSClient({ useQueueUrlAsEndpoint: false })
   const { QueueUrl } = await client.send(
     new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }),
   )
@@ -100,13 +97,27 @@ const attributesOf = async (arn: string) => {
   return Attributes
 }
 
-const linesIn = async (logGroupName: string, filterPattern: string, since: Date) => {
+async function* linesIn(logGroupName: string, filterPattern: string, since: Date) {
   const request = { logGroupName, filterPattern, startTime: since.getTime() }
-  const events: FilteredLogEvent[] = []
-  for await (const page of paginateFilterLogEvents({ client: new CloudWatchLogsClient() }, request))
-    events.push(...(page.events ?? []))
-  return events.map(({ message = '' }) => message)
+  const client = new CloudWatchLogsClient()
+  for await (const { events = [] } of paginateFilterLogEvents({ client }, request))
+    for (const { message = '' } of events) yield message
 }
+
+type LogSearch = { group: string; term: string; since: Date }
+
+/** Waits for a line with the term. */
+const expectLine = (
+  { group, term, since }: LogSearch,
+  waiting: { seconds: number; signal: AbortSignal },
+) =>
+  eventually(
+    async () => {
+      const { done } = await linesIn(group, term, since).next()
+      if (done) throw new Mismatch(`${term} in ${group}`, 'no line')
+    },
+    { ...waiting, everyMs: POLL_MS },
+  )
 
 /** A sweep must run within the time of the other checks, or soon after. */
 export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
@@ -114,13 +125,7 @@ export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): Ch
     name: 'sweep',
     run: async () => {
       const group = (await listLogGroups(stage)).get('sweep') ?? ''
-      await eventually(
-        async () => {
-          const lines = await linesIn(group, 'SweepRuns', since)
-          if (lines.length === 0) throw new Mismatch(`SweepRuns in ${group}`, 'no line')
-        },
-        { seconds: SWEEP_SECONDS, everyMs: POLL_MS, signal },
-      )
+      await expectLine({ group, term: 'SweepRuns', since }, { seconds: SWEEP_SECONDS, signal })
     },
   },
 ]
@@ -150,16 +155,13 @@ export const faultChecks = (stage: string, since: Date, signal: AbortSignal): Ch
     name: 'logs',
     run: async () => {
       const groups = await listLogGroups(stage)
-      await eventually(
-        async () => {
-          const lines = await linesIn(groups.get('charge') ?? '', 'request', since)
-          if (lines.length === 0) throw new Mismatch('requests in the log of charge', 'no line')
-        },
-        { seconds: LOG_SECONDS, everyMs: POLL_MS, signal },
-      )
+      // The reconciliation ran last.
+      const group = groups.get('manage-reconciliation') ?? ''
+      await expectLine({ group, term: 'operator', since }, { seconds: LOG_SECONDS, signal })
       for (const [name, group] of groups) {
-        const line = (await linesIn(group, FAULT_FILTER, since)).find((text) => FAULT.test(text))
-        if (line) throw new Mismatch('no fault in a log', `${name}: ${line}`)
+        for await (const line of linesIn(group, FAULT_FILTER, since)) {
+          if (FAULT.test(line)) throw new Mismatch('no fault in a log', `${name}: ${line}`)
+        }
       }
     },
   },

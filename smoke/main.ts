@@ -76,19 +76,21 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let checked = 0
 let failed = 0
 
+const report = (name: string, error?: unknown): void => {
+  checked += 1
+  if (error !== undefined) failed += 1
+  print(error === undefined ? `ok ${name}` : `FAIL ${name}: ${reasonOf(error)}`)
+}
+
 /** Runs checks one after the other. An interruption skips the remaining ones. */
 const runAll = async (checks: CheckSequence): Promise<void> => {
   for (const { name, run } of checks) {
     if (signal.aborted) return
     try {
       await run()
-      checked += 1
-      print(`ok ${name}`)
+      report(name)
     } catch (error) {
-      if (signal.aborted) return
-      checked += 1
-      failed += 1
-      print(`FAIL ${name}: ${reasonOf(error)}`)
+      if (!signal.aborted) report(name, error)
     }
   }
 }
@@ -124,7 +126,7 @@ const runChecks = async (): Promise<void> => {
   if (!objects) return
   const deps: CheckDeps = { api: newApi(address, signal), operator, objects, receiver, signal }
   const sequences = [
-    ...requestChecks(deps),
+    requestChecks(deps),
     ...(objects.movesMoney ? debitChecks(deps) : []),
     ...(aws && stage ? [aws.sweepChecks(stage, since, signal)] : []),
   ]
@@ -136,19 +138,8 @@ const runChecks = async (): Promise<void> => {
 
 await runChecks()
 receiver?.stop()
+if (signal.aborted) report('run', new Mismatch('the end of the test', 'an interruption'))
 if (keep) for (const { what } of undo) print(`kept ${what}`)
-else if (undo.length > 0) {
-  const isInterrupted = signal.aborted
-  try {
-    await cleanUp(undo)
-    checked += 1
-    print('ok cleanup')
-  } catch (error) {
-    checked += 1
-    failed += 1
-    print(`FAIL cleanup: ${reasonOf(error)}`)
-  }
-  if (isInterrupted) print('interrupted')
-}
+else if (undo.length > 0) report('cleanup', await cleanUp(undo))
 print(failed === 0 ? `${checked} checks hold` : `${failed} of ${checked} checks failed`)
-process.exit(failed === 0 && !signal.aborted ? 0 : 1)
+process.exit(failed === 0 ? 0 : 1)

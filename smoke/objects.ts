@@ -161,11 +161,13 @@ const setWebhook = async (
   })
 }
 
-/** Undoes all, the newest first. @throws Mismatch with what remains */
-export const cleanUp = async (undo: readonly Undo[]): Promise<void> => {
+/** Undoes all, the newest first. Returns what remains. */
+export const cleanUp = async (undo: readonly Undo[]): Promise<Mismatch | undefined> => {
   const remaining: string[] = []
   for (const { what, run } of undo.toReversed()) {
     await run().catch((error: Error) => remaining.push(`${what} (${error.message})`))
   }
-  if (remaining.length > 0) throw new Mismatch('every object disabled', remaining.join('; '))
+  return remaining.length > 0
+    ? new Mismatch('every object disabled', remaining.join('; '))
+    : undefined
 }
