@@ -8,10 +8,14 @@ import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 export const templatesOf = (stage: Stage) => {
   // Templates do not need bundles.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
-  const { data, service } = defineStage(app, stage)
+  const stacks = defineStage(app, stage)
+  const templates = Object.values(stacks).map((stack) => Template.fromStack(stack))
+  const merged = (part: string) => Object.assign({}, ...templates.map((one) => one.toJSON()[part]))
   return {
-    data: Template.fromStack(data),
-    service: Template.fromStack(service),
+    templates,
+    data: Template.fromStack(stacks.data),
+    /** All templates of the stage as one. */
+    all: Template.fromJSON({ Resources: merged('Resources'), Outputs: merged('Outputs') }),
     findings: () =>
       new AwsSolutionsChecks(app)
         .validateScope(app)
