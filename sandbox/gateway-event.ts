@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { resourceAt } from '../shared/api/resources.ts'
+import { newRequestId } from './own-reply.ts'
 
 /** Groups values by name; names are case-sensitive. */
 const groupByName = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
@@ -57,6 +58,7 @@ export const route = (
       path: pathname,
       httpMethod: method,
       requestId: randomUUID(),
+      extendedRequestId: newRequestId(),
       requestTimeEpoch: Date.now(),
       stage: 'sandbox',
       protocol: 'HTTP/1.1',

@@ -110,7 +110,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
     socket.end(rawReply('BAD_REQUEST_PARAMETERS'))
   })
   server.on('checkExpectation', (_request, response) => {
-    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
+    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', { statusCode: 417 }))
   })
 }
 
@@ -152,7 +152,9 @@ const handlerFor =
     const reply = await functions.invoke(name, event).then(
       (result) => result as APIGatewayProxyResult,
       (error) =>
-        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
+        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', {
+          requestId: event.requestContext.extendedRequestId,
+        }),
     )
     sendReply(response, reply)
     onReply({

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import {
@@ -17,12 +17,14 @@ const unusedRateHeaders = (now: number): Record<string, string> => ({
   'X-RateLimit-Reset': String((Math.floor(now / 60_000) + 1) * 60),
 })
 
+/** Returns an id in the form of API Gateway's `extendedRequestId`, such as `JHbGLHXXoAMF1Tw=`. */
+export const newRequestId = (): string => `${randomBytes(11).toString('base64url')}=`
+
 export const ownReply = (
   type: GatewayResponse,
-  statusCode: number = gatewayResponses[type].status,
+  { statusCode = gatewayResponses[type].status as number, requestId = newRequestId() } = {},
 ): APIGatewayProxyResult => {
   const now = new Date()
-  const requestId = randomUUID()
   const headers = {
     ...gatewayHeaders(gatewayResponses[type]),
     ...unusedRateHeaders(now.getTime()),

@@ -35,7 +35,7 @@ export const expectGatewayResponses = (
 ): void => {
   for (const [type, { status, code }] of Object.entries(responses)) {
     const headers = {
-      'X-Request-ID': 'context.requestId',
+      'X-Request-ID': 'context.extendedRequestId',
       'Cache-Control': "'no-store'",
       'Strict-Transport-Security': "'max-age=31536000; includeSubDomains'",
       'X-Content-Type-Options': "'nosniff'",
