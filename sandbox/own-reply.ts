@@ -24,15 +24,13 @@ export const ownReply = (
   type: GatewayResponse,
   { statusCode = gatewayResponses[type].status as number, requestId = newRequestId() } = {},
 ): APIGatewayProxyResult => {
-  const now = new Date()
   const headers = {
     ...gatewayHeaders(gatewayResponses[type]),
-    ...unusedRateHeaders(now.getTime()),
+    ...unusedRateHeaders(Date.now()),
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
-  const body = errorBody(gatewayResponses[type], { timestamp: now.toISOString(), requestId })
-  return { statusCode, headers, body }
+  return { statusCode, headers, body: errorBody(gatewayResponses[type], requestId) }
 }
 
 const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeaders => ({

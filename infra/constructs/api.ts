@@ -11,6 +11,7 @@ import {
   gatewayHeaders,
   gatewayResponseOf,
   gatewayResponses,
+  REQUEST_ID,
 } from '../definitions/gateway-responses.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { defineLog } from './log-group.ts'
@@ -126,15 +127,7 @@ const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stag
   api.addGatewayResponse(type, {
     type: gateway.ResponseType.of(type),
     statusCode: String(row.status),
-    responseHeaders: {
-      'X-Request-ID': 'context.extendedRequestId',
-      ...Object.fromEntries(headers),
-    },
-    templates: {
-      'application/json': errorBody(row, {
-        timestamp: '$context.requestTime',
-        requestId: '$context.extendedRequestId',
-      }),
-    },
+    responseHeaders: { 'X-Request-ID': REQUEST_ID.slice(1), ...Object.fromEntries(headers) },
+    templates: { 'application/json': errorBody(row, REQUEST_ID) },
   })
 }

@@ -101,6 +101,10 @@ const expectHeaders = (what: string, { status, headers, body }: Exchange): void 
   }
 }
 
+/** @throws when the body of an error violates the description */
+export const holdError = (what: string, body: unknown): void =>
+  hold(what, schemaAt('components', 'schemas', 'Error'), body)
+
 /** @throws when a reply or an accepted body violates the description */
 export const holdToContract = (exchange: Exchange): void => {
   const { method, path, sent, status, headers, body } = exchange
@@ -110,7 +114,7 @@ export const holdToContract = (exchange: Exchange): void => {
   if (method === 'HEAD') return
   const template = pathOf(path)
   if (!template) {
-    hold(what, schemaAt('components', 'schemas', 'Error'), body)
+    holdError(what, body)
     return
   }
   const methods = document.paths[template] ?? {}
