@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import {
@@ -7,6 +6,7 @@ import {
   gatewayHeaders,
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
+import { newRequestId } from './gateway-event.ts'
 
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
@@ -16,9 +16,6 @@ const unusedRateHeaders = (now: number): Record<string, string> => ({
   'X-RateLimit-Remaining': String(LIMIT_PER_MINUTE),
   'X-RateLimit-Reset': String((Math.floor(now / 60_000) + 1) * 60),
 })
-
-/** Returns an id in the form of API Gateway's `extendedRequestId`, such as `JHbGLHXXoAMF1Tw=`. */
-export const newRequestId = (): string => `${randomBytes(11).toString('base64url')}=`
 
 export const ownReply = (
   type: GatewayResponse,

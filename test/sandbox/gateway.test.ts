@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
+import { type RawReply, sendRaw } from '../support/raw-requests.ts'
 
 const RESPONSE_MAX = 6_291_556
 /** The largest body of a reply. */
@@ -31,16 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([gateway.stop(), impatientGateway.stop()]))
 
-type RawReply = { head: string; body: string }
-
-/** Sends raw bytes and reads until the gateway closes the connection. */
-const send = async (request: string, to = gateway): Promise<RawReply> => {
-  const socket = connect(Number(new URL(to.address).port), '127.0.0.1')
-  await once(socket, 'connect')
-  socket.write(request)
-  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
-  return { head, body }
-}
+const send = (request: string, to = gateway): Promise<RawReply> => sendRaw(to.address, request)
 
 const expectEnvelope = ({ head, body }: RawReply, status: number, code: number): void => {
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -161,56 +150,4 @@ describe('Host and Origin', () => {
       expect(JSON.parse(body)).toMatchObject({ Type: 'User' })
     },
   )
-})
-
-describe('the event of a request', () => {
-  const get = async (path: string, headers: string[] = []) => {
-    const lines = ['Host: localhost', 'Connection: close', ...headers]
-    const { head, body } = await send(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
-    return { name: /^x-function: (.*)$/m.exec(head)?.[1], event: JSON.parse(body) }
-  }
-
-  test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
-    'contains path and parameters without decoding: %s',
-    async (phone_number) => {
-      const path = `/api/v1/payment-providers/banks/lookup/${phone_number}`
-      const { name, event } = await get(path)
-      expect(name).toBe('lookup-customer-banks')
-      expect(event).toMatchObject({
-        path,
-        resource: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-        pathParameters: { phone_number },
-        requestContext: { path, identity: { sourceIp: '127.0.0.1' } },
-        body: null,
-        isBase64Encoded: false,
-      })
-    },
-  )
-
-  test('has a greedy parameter without trailing slash, or null for its parameters', async () => {
-    const path = '/test/user%2Balias/'
-    const pathParameters = { proxy: 'test/user%2Balias' }
-    const { event } = await get(path)
-    expect(event).toMatchObject({ path, resource: '/{proxy+}', pathParameters })
-    expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
-  })
-
-  test('contains the query decoded once and headers in their case, with the last value as the single one', async () => {
-    const lines = ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2']
-    const query = '/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty'
-    const { event } = await get(query, lines)
-    const others = { email: ['test+alias'], plus: ['a b'], twice: ['%25'], empty: [''] }
-    expect(event.multiValueQueryStringParameters).toEqual({ a: ['1', '2'], ...others })
-    expect(event.queryStringParameters).toMatchObject({ a: '2', email: 'test+alias' })
-    expect((await get('/x?')).event.queryStringParameters).toBeNull()
-    expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
-    const values = { 'tEsT-HEADeR': ['aValUE'], 'X-Two': ['1', '2'] }
-    expect(event.multiValueHeaders).toMatchObject(values)
-  })
-
-  test('contains the body in base64', async () => {
-    const bytes = Uint8Array.of(0x7b, 0xff, 0x00)
-    const response = await fetch(`${gateway.address}/x`, { method: 'POST', body: bytes })
-    expect(await response.json()).toMatchObject({ body: 'e/8A', isBase64Encoded: true })
-  })
 })

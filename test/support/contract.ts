@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApi } from '../../openapi/document.ts'
+import { routedPath } from '../../shared/api/resources.ts'
 
 /** Checks requests, replies and webhooks against the API description. */
 
@@ -66,7 +67,9 @@ const hold = (what: string, validate: ValidateFunction, value: unknown): void =>
 const pathOf = (path: string): string | undefined =>
   Object.keys(document.paths)
     .filter((template) =>
-      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
+      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(
+        routedPath(path.split('?')[0] ?? ''),
+      ),
     )
     .sort((a, b) => a.split('{').length - b.split('{').length)[0]
 
