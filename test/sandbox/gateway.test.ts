@@ -1,3 +1,4 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
@@ -8,10 +9,17 @@ const RESPONSE_MAX = 6_291_556
 /** The largest body of a reply. */
 const BODY_MAX = RESPONSE_MAX - JSON.stringify({ statusCode: 200, headers: {}, body: '' }).length
 
-/** Every function replies with its event, or with a body of the size in its path. */
+const crashed: APIGatewayProxyEvent[] = []
+
+/** Every function replies with its event, or with a body of the size in its path, or fails at /crash. */
 const functions = await loadFunctions(functionRows, async ({ name }) => ({
   handler: async (event) => {
-    const [, size] = /^\/([0-9]+)$/.exec((event as { path?: string }).path ?? '') ?? []
+    const { path = '' } = event as APIGatewayProxyEvent
+    const [, size] = /^\/([0-9]+)$/.exec(path) ?? []
+    if (path === '/crash') {
+      crashed.push(event as APIGatewayProxyEvent)
+      throw new Error('crashed')
+    }
     return size
       ? { statusCode: 200, headers: {}, body: 'x'.repeat(Number(size)) }
       : { statusCode: 200, headers: { 'x-function': name }, body: JSON.stringify(event) }
@@ -90,6 +98,15 @@ describe("the gateway's own replies", () => {
     expect(response.status).toBe(413)
     const tooLarge = { error: { code: 1400 }, details: ['body too large'] }
     expect(await response.json()).toMatchObject(tooLarge)
+  })
+
+  test('the 503 after a failure of a function has the request id of its event', async () => {
+    const response = await fetch(`${gateway.address}/crash`)
+    const id = crashed[0]?.requestContext.extendedRequestId
+    const { meta, error } = (await response.json()) as { meta: unknown; error: { code: number } }
+    expect([response.status, error.code]).toEqual([503, 1503])
+    expect(meta).toEqual({ timestamp: null, request_id: id, api_version: 'v1' })
+    expect(response.headers.get('x-request-id')).toBe(id)
   })
 
   test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
