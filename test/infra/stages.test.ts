@@ -9,6 +9,7 @@ import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/st
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
+import { holdError } from '../support/contract.ts'
 import {
   expectGatewayResponses,
   propertiesOf,
@@ -199,6 +200,7 @@ test.each([
   const details = { limit, period: 'minute', retry_after: 60 }
   const { ContentType, Content } = CustomResponseBodies['address-limit']
   expect(ContentType).toBe('APPLICATION_JSON')
+  holdError('the 429 of the firewall', JSON.parse(Content))
   expect(JSON.parse(Content)).toEqual({
     success: false,
     error: { code: 1453, message, category, severity, details },
