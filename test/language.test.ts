@@ -83,7 +83,7 @@ const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,
-  'alarm texts': alarmRows([]).map((row) => [row.name, [row.description]]),
+  'alarm texts': alarmRows({ hasSandboxBank: true }).map((row) => [row.name, [row.description]]),
   'the API description': [['docs/openapi.json', descriptionsIn(openApi())]],
 }
 
