@@ -6,9 +6,9 @@ import {
   paginateListFunctions,
 } from '@aws-sdk/client-lambda'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { functionName } from '../infra/definitions/function-name.ts'
 import { functionRows } from '../infra/definitions/functions.ts'
 import { jobNames } from '../infra/definitions/jobs.ts'
+import { resourceName } from '../infra/definitions/resource-name.ts'
 import { parseJson } from '../shared/domain/json.ts'
 import type { CheckSequence } from './checks.ts'
 import { eventually, Mismatch } from './expect.ts'
@@ -30,7 +30,7 @@ const lambda = () => new LambdaClient()
 
 /** Returns the log group of each function of the stage, by the function's short name. */
 const listLogGroups = async (stage: string): Promise<Map<string, string>> => {
-  const names = new Map(functionRows.map(({ name }) => [functionName(name, stage), name]))
+  const names = new Map(functionRows.map(({ name }) => [resourceName(name, stage), name]))
   const groups = new Map<string, string>()
   for await (const { Functions = [] } of paginateListFunctions({ client: lambda() }, {})) {
     for (const { FunctionName = '', LoggingConfig } of Functions) {
@@ -42,7 +42,7 @@ const listLogGroups = async (stage: string): Promise<Map<string, string>> => {
 }
 
 const listMappings = async (stage: string): Promise<EventSourceMappingConfiguration[]> => {
-  const names = new Set(jobNames.map((name) => functionName(name, stage)))
+  const names = new Set(jobNames.map((name) => resourceName(name, stage)))
   const mappings: EventSourceMappingConfiguration[] = []
   for await (const page of paginateListEventSourceMappings({ client: lambda() }, {})) {
     mappings.push(

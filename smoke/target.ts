@@ -52,23 +52,13 @@ export const apiAddressOf = async (stage: string): Promise<string> => {
     '@aws-sdk/client-cloudformation'
   )
   const name = new RegExp(`^debit-collection-${stage}-[a-z]+$`)
-  const outputs = new Map<string, string>()
   for await (const page of paginateDescribeStacks({ client: new CloudFormationClient() }, {})) {
     const stacks = (page.Stacks ?? []).filter(({ StackName = '' }) => name.test(StackName))
-    for (const { OutputKey = '', OutputValue = '' } of stacks.flatMap(
-      ({ Outputs = [] }) => Outputs,
-    ))
-      outputs.set(OutputKey, OutputValue)
+    const outputs = stacks.flatMap(({ Outputs = [] }) => Outputs)
+    const address = outputs.find(({ OutputKey }) => OutputKey === 'ApiAddress')?.OutputValue
+    if (address) return withoutSlash(address)
   }
-  // CDK itself adds an output for a REST API, but not for its own domain.
-  const endpoint = [...outputs.keys()].find((key) => /Endpoint/.test(key)) ?? ''
-  const address = outputs.get('ApiAddress') ?? outputs.get(endpoint)
-  if (address === undefined) {
-    throw new Mismatch(`an API among the outputs of debit-collection-${stage}-*`, [
-      ...outputs.keys(),
-    ])
-  }
-  return withoutSlash(address)
+  throw new Mismatch(`an output ApiAddress of debit-collection-${stage}-*`, 'none')
 }
 
 export const withoutSlash = (address: string): string => address.replace(/\/+$/, '')

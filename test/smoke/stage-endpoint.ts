@@ -35,8 +35,8 @@ const mappingsIn = ({ eventSources }: StageState) => [
 
 const stacksAs = (address: string): string =>
   `<DescribeStacksResponse><DescribeStacksResult><Stacks>${[
-    [`${PREFIX}service`, 'ApiEndpoint4F160690', `${address}/`],
-    [`${PREFIX}eu-service`, 'ApiAddress', 'http://127.0.0.1:1/'],
+    [`${PREFIX}eu-api`, 'ApiAddress', 'http://127.0.0.1:1/'],
+    [`${PREFIX}api`, 'ApiAddress', `${address}/`],
   ]
     .map(
       ([stack, key, value]) =>
