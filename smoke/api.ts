@@ -91,13 +91,16 @@ export const newApi = (address: string, signal: AbortSignal) => {
     /** @throws Mismatch if the status or a named member of the body differs */
     expect: async (request: ApiRequest, status: number, body: object = {}): Promise<ApiReply> => {
       const reply = await send(request)
-      expectParts({ status: reply.status, ...reply.body }, { status, ...body })
+      expectReply(reply, status, body)
       return reply
     },
     /** Replies without the published form. */
     problems,
   }
 }
+
+export const expectReply = (reply: ApiReply, status: number, body: object): void =>
+  expectParts({ status: reply.status, ...reply.body }, { status, ...body })
 
 /** Undici hides the reason in the cause. */
 const causeOf = ({ message, cause }: Error): string =>

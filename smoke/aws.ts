@@ -21,7 +21,8 @@ const LOG_SECONDS = 60
 const POLL_MS = 5_000
 
 /** The terms that CloudWatch searches for, and the lines that count. */
-const FAULT_FILTER = '?AccessDenied ?ERROR ?"Task timed out" ?"Runtime exited"'
+const FAULT_FILTER =
+  '?ERROR ?AccessDenied ?AccessDeniedException ?"Task timed out" ?"Runtime exited"'
 // A rejected report is an error of its bank.
 const FAULT =
   /AccessDenied|"level":"ERROR","message":"(?!bank report rejected)|\tERROR\t|Task timed out|Runtime exited/

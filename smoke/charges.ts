@@ -1,4 +1,4 @@
-import { type ApiRequest, paths } from './api.ts'
+import { type ApiReply, type ApiRequest, expectReply, paths } from './api.ts'
 import type { CheckDeps } from './checks.ts'
 import { eventually } from './expect.ts'
 import type { Objects } from './objects.ts'
@@ -7,6 +7,8 @@ import type { Objects } from './objects.ts'
 export const SUBMISSION_SECONDS = 30
 /** How long a list may lack a debit. */
 export const INDEX_SECONDS = 15
+/** How long a warm function may not know a new bank; it caches banks for 30 s. */
+export const BANK_SECONDS = 40
 
 export type Charged = { reference: string; response: { uuid: string } }
 
@@ -23,13 +25,29 @@ export const chargeBody = ({ provider, phone, bank }: Objects, more: object = {}
   ...more,
 })
 
-export const chargeIn = async (
-  { api, objects }: CheckDeps,
+/** Sends a charge again until the function knows the new bank. */
+export const sendCharge = (
+  { api, objects, signal }: CheckDeps,
   body: object,
   caller: Partial<ApiRequest> = { token: objects.token },
+): Promise<ApiReply> =>
+  eventually(
+    async () => {
+      const request = { method: 'POST', path: paths.charge, body, ...caller } as const
+      const reply = await api.send(request)
+      if (reply.status === 402) expectReply(reply, 202, {})
+      return reply
+    },
+    { seconds: BANK_SECONDS, signal },
+  )
+
+export const charge = async (
+  deps: CheckDeps,
+  body: object,
+  caller?: Partial<ApiRequest>,
 ): Promise<Charged> => {
-  const request = { method: 'POST', path: paths.charge, body, ...caller } as const
-  const reply = await api.expect(request, 202, { success: true, data: { status: 'pending' } })
+  const reply = await sendCharge(deps, body, caller)
+  expectReply(reply, 202, { success: true, data: { status: 'pending' } })
   return reply.body.data as Charged
 }
 

@@ -1,8 +1,8 @@
 import { findIn, paths } from './api.ts'
 import {
   type Charged,
+  charge,
   chargeBody,
-  chargeIn,
   INDEX_SECONDS,
   SUBMISSION_SECONDS,
   statusIs,
@@ -47,7 +47,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'charge',
       run: async () => {
-        debit = await chargeIn(deps, body)
+        debit = await charge(deps, body)
       },
     },
     {
@@ -134,7 +134,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
 const completeByCallback = async (deps: CheckDeps): Promise<void> => {
   const { api, objects } = deps
   const body = chargeBody(objects, { phone_number: SILENT_PHONE, amount: '50.00' })
-  const charged = await chargeIn(deps, body)
+  const charged = await charge(deps, body)
   await statusIs(deps, charged, { status: 'processing', seconds: SUBMISSION_SECONDS })
   const callback = (content: object, status: string) => {
     const path = paths.callback(charged.response.uuid)
@@ -154,7 +154,7 @@ const failedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'charge-above-balance',
       run: async () => {
-        debit = await chargeIn(deps, chargeBody(objects, { amount: '5000.01' }))
+        debit = await charge(deps, chargeBody(objects, { amount: '5000.01' }))
       },
     },
     {
@@ -195,7 +195,7 @@ const reversed = (deps: CheckDeps): CheckSequence => {
     {
       name: 'signed-charge',
       run: async () => {
-        debit = await chargeIn(deps, chargeBody(objects), caller)
+        debit = await charge(deps, chargeBody(objects), caller)
       },
     },
     {

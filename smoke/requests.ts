@@ -1,5 +1,5 @@
-import { findIn, paths } from './api.ts'
-import { chargeBody } from './charges.ts'
+import { expectReply, findIn, paths } from './api.ts'
+import { BANK_SECONDS, chargeBody, sendCharge } from './charges.ts'
 import type { CheckDeps, CheckSequence } from './checks.ts'
 import { eventually, expectParts, Mismatch } from './expect.ts'
 
@@ -12,7 +12,8 @@ const UNKNOWN_UUID = '00000000-0000-4000-8000-000000000000'
 const error = (code: number) => ({ success: false, error: { code } })
 
 /** One after the other: an account may allow ten concurrent functions. */
-export const requestChecks = ({ api, objects, receiver, signal }: CheckDeps): CheckSequence => {
+export const requestChecks = (deps: CheckDeps): CheckSequence => {
+  const { api, objects, receiver, signal } = deps
   const { token, bankToken, signing, phone, bank } = objects
   const charge = (body: object | string) =>
     ({ method: 'POST', path: paths.charge, token, body }) as const
@@ -22,11 +23,14 @@ export const requestChecks = ({ api, objects, receiver, signal }: CheckDeps): Ch
     signingSecret,
   })
 
-  const lookUp = async (spelling: string) => {
-    const path = `${paths.banks}/lookup/${spelling}`
-    const { body } = await api.expect({ path, token }, 200, { phone_number: phone })
-    findIn(body.data, { identifier: bank })
-  }
+  const hasBank = (path: string) =>
+    eventually(
+      async () => {
+        const { body } = await api.expect({ path, token }, 200)
+        findIn(body.data, { identifier: bank })
+      },
+      { seconds: BANK_SECONDS, signal },
+    )
 
   const checks: Record<string, () => Promise<unknown>> = {
     'missing-credential': () => api.expect({ path: paths.debits }, 401, error(1401)),
@@ -60,12 +64,9 @@ export const requestChecks = ({ api, objects, receiver, signal }: CheckDeps): Ch
       ),
     'amount-without-decimals': () =>
       api.expect(charge(chargeBody(objects, { amount: 100 })), 400, error(3007)),
-    banks: async () => {
-      const { body } = await api.expect({ path: paths.banks, token }, 200)
-      findIn(body.data, { identifier: bank })
-    },
-    'lookup-with-plus': () => lookUp(phone),
-    'lookup-with-percent-2b': () => lookUp(phone.replace('+', '%2B')),
+    banks: () => hasBank(paths.banks),
+    'lookup-with-plus': () => hasBank(`${paths.banks}/lookup/${phone}`),
+    'lookup-with-percent-2b': () => hasBank(`${paths.banks}/lookup/${phone.replace('+', '%2B')}`),
     'webhook-ping': () =>
       api.expect({ method: 'POST', path: paths.ping, token }, 200, {
         data: { event: 'ping', delivered: receiver !== undefined },
@@ -75,7 +76,8 @@ export const requestChecks = ({ api, objects, receiver, signal }: CheckDeps): Ch
     ...(objects.movesMoney
       ? {}
       : {
-          'bank-without-connector': () => api.expect(charge(chargeBody(objects)), 503, error(2003)),
+          'bank-without-connector': async () =>
+            expectReply(await sendCharge(deps, chargeBody(objects)), 503, error(2003)),
           'empty-lists': async () => {
             for (const path of [paths.debits, paths.events, paths.settlements])
               await api.expect({ path, token }, 200, { data: [] })

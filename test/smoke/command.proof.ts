@@ -44,7 +44,7 @@ const proxyTo =
 describe('the smoke test of a sandbox', () => {
   let sandbox: RunningSandbox
   beforeAll(async () => {
-    sandbox = await startSandbox('--time-scale', '30')
+    sandbox = await startSandbox('--time-scale', '10')
   })
   afterAll(() => sandbox.stop())
 
@@ -77,28 +77,57 @@ describe('the smoke test of a sandbox', () => {
       expect.objectContaining({ status: 'inactive' }),
     ])
     expect(await operator('exception', 'list', '--status', 'open')).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   test('names a check that fails, cleans up and exits with 1', async () => {
-    const lookUp = proxyTo(sandbox.address, ({ url }) =>
-      url.includes('/lookup/%2B')
-        ? { status: 404, headers: { 'X-Request-ID': '1' }, body: '{"success":false}' }
+    const listener = proxyTo(sandbox.address, ({ url }) =>
+      url.endsWith('/DCS-20200101-AAAAAA')
+        ? { status: 403, headers: { 'X-Request-ID': '1' }, body: '{"success":false}' }
         : undefined,
     )
-    const { code, stdout } = await whileListening(createServer(lookUp), (port) =>
+    const { code, stdout } = await whileListening(createServer(listener), (port) =>
       smoke('--port', sandbox.port, '--api', `http://127.0.0.1:${port}/`),
     )
     expect(othersIn(stdout)).toEqual([
-      'FAIL lookup-with-percent-2b: expected {"status":200,"phone_number":"+23399' +
-        `${/\+23399([0-9]{7})/.exec(stdout)?.[1]}"}, got {"status":404}`,
+      'FAIL unknown-debit: expected {"status":404,"success":false,"error":{"code":3404}}, ' +
+        'got {"status":403,"success":false}',
       expect.stringMatching(
-        /^FAIL envelope-and-headers: expected .*, got 404 to GET .*: no X-RateLimit-Limit$/,
+        /^FAIL envelope-and-headers: expected .*, got 403 to GET .*: no X-RateLimit-Limit$/,
       ),
       expect.stringMatching(/^2 of [4-9][0-9] checks failed$/),
     ])
     expect(stdout).toMatch(/^ok cleanup$/m)
     expect(code).toBe(1)
-  }, 120_000)
+  }, 240_000)
+
+  test('waits until warm functions know the new bank', async () => {
+    const headers = {
+      'X-Request-ID': '1',
+      'X-RateLimit-Limit': '1',
+      'X-RateLimit-Remaining': '1',
+      'X-RateLimit-Reset': '1',
+    }
+    const meta = { timestamp: '2026-11-21T10:00:00.000Z', request_id: '1', api_version: 'v1' }
+    const unknown: Record<string, Altered> = {
+      '/banks': { status: 200, headers, body: JSON.stringify({ success: true, data: [], meta }) },
+      '/charge': { status: 402, headers, body: JSON.stringify({ success: false, meta }) },
+    }
+    const stale = proxyTo(sandbox.address, ({ url, body }) => {
+      const isCharge = url.endsWith('/charge') && body.includes('"100.00"')
+      const path = isCharge ? '/charge' : url.endsWith('/banks') ? '/banks' : ''
+      const reply = unknown[path]
+      delete unknown[path]
+      return reply
+    })
+    const { code, stdout } = await whileListening(createServer(stale), (port) =>
+      smoke('--port', sandbox.port, '--api', `http://127.0.0.1:${port}`),
+    )
+    expect({ code, unknown, others: othersIn(stdout) }).toEqual({
+      code: 0,
+      unknown: {},
+      others: [expect.stringMatching(/ checks hold$/)],
+    })
+  }, 240_000)
 
   test('moves no money at a stage that refuses the sandbox bank', async () => {
     const refusal = '{"error":"--connector: sandbox is for sandboxes only"}'
@@ -117,7 +146,7 @@ describe('the smoke test of a sandbox', () => {
     })
     expect(stdout).toMatch(/^ok bank-without-connector$/m)
     expect(stdout).not.toMatch(/^ok charge$/m)
-  }, 120_000)
+  }, 240_000)
 
   test('cleans up after SIGINT and exits with 1', async () => {
     const run = start(['smoke/main.ts', '--port', sandbox.port])
@@ -128,7 +157,7 @@ describe('the smoke test of a sandbox', () => {
       /^FAIL run: expected the end of the test, got an interruption\nok cleanup\n1 of [0-9]+ checks failed\n$/m,
     )
     expect(await operator('webhook', 'list')).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   test('prints what it keeps with --keep', async () => {
     const { code, stdout } = await smoke('--port', sandbox.port, '--keep')
@@ -138,7 +167,7 @@ describe('the smoke test of a sandbox', () => {
     expect(await operator('provider', 'show', '--provider', provider)).toMatchObject({
       status: 'active',
     })
-  }, 120_000)
+  }, 240_000)
 })
 
 test('the smoke test moves no money where the sandbox bank needs an approval', async () => {
@@ -155,7 +184,7 @@ test('the smoke test moves no money where the sandbox bank needs an approval', a
   } finally {
     await sandbox.stop()
   }
-}, 120_000)
+}, 240_000)
 
 test('the smoke test without a sandbox names the first check and exits with 1', async () => {
   const { code, stdout } = await smoke('--port', '1')
@@ -166,14 +195,14 @@ test('the smoke test without a sandbox names the first check and exits with 1', 
 })
 
 test.each([
-  [],
-  ['--port', 'x'],
-  ['--port', '3000', '--stage', 'sandbox'],
-  ['--stage', 'Sandbox'],
-  ['--port', '3000', '--api', 'localhost'],
-  ['--colour', 'red'],
-])('prints the usage in one line and exits with 2 for %s %s %s %s', async (...options) => {
-  const { code, stdout, stderr } = await smoke(...options)
+  '',
+  '--port x',
+  '--port 3000 --stage sandbox',
+  '--stage Sandbox',
+  '--port 3000 --api localhost',
+  '--colour red',
+])('prints the usage in one line and exits with 2 for "%s"', async (options) => {
+  const { code, stdout, stderr } = await smoke(...options.split(' ').filter(Boolean))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^usage: npm run smoke -- .*\n$/)
 })

@@ -5,7 +5,7 @@ import { startStageEndpoint } from './stage-endpoint.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {
-  sandbox = await startSandbox('--time-scale', '30')
+  sandbox = await startSandbox('--time-scale', '10')
 })
 afterAll(() => sandbox.stop())
 
@@ -36,7 +36,7 @@ test('the smoke test of a stage finds the API and checks events, sweep, queues a
   )
   // Without a receiver no webhook arrives.
   expect(passed).not.toContain('webhooks-of-completed-debit')
-}, 120_000)
+}, 240_000)
 
 test('the smoke test of a stage names dead letters and faults in logs', async () => {
   const rejected = '{"level":"ERROR","message":"bank report rejected"}'
@@ -49,7 +49,7 @@ test('the smoke test of a stage names dead letters and faults in logs', async ()
     expect.stringMatching(/^2 of [4-9][0-9] checks failed$/),
   ])
   expect(code).toBe(1)
-}, 120_000)
+}, 240_000)
 
 test('the smoke test creates nothing in a paused stage', async () => {
   expect(await smoke({ eventSources: 'Disabled' })).toEqual({
