@@ -26,7 +26,7 @@ type Creation = {
   undo: Undo[]
 }
 
-/** Without a receiver, attempts at this public host fail, and the service records them. */
+/** Without a receiver, attempts go to this public host, and the service records their result. */
 const NO_RECEIVER = 'https://example.com/debit-collection-smoke'
 
 /** Above what one run needs. */
@@ -45,6 +45,9 @@ const randomLetters = (length: number): string =>
   [...randomBytes(length)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
 const randomDigits = (length: number): string =>
   [...randomBytes(length)].map((byte) => byte % 10).join('')
+
+/** The sandbox bank pays accounts that do not end in 0000 or 9999 at once. */
+const newAccount = (): string => `${randomDigits(9)}1`
 
 /** Creates the objects; `undo` gets an entry for each. @throws Mismatch */
 export const createObjects = async (creation: Creation): Promise<Objects> => {
@@ -68,13 +71,13 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   const linkCustomer = async () => {
     const account = { phone, bank }
     const name = 'Smoke Test'
-    await operator('customer', 'link', { ...account, name, 'account-number': randomDigits(9) + 1 })
+    await operator('customer', 'link', { ...account, name, 'account-number': newAccount() })
     undo.push({ what: `customer ${phone}`, run: () => operator('customer', 'unlink', account) })
   }
   const settlement = {
     'fee-basis-points': '150',
     'settlement-bank': bank,
-    'settlement-account': `${randomDigits(9)}1`,
+    'settlement-account': newAccount(),
     'settlement-name': `Smoke test ${suffix}`,
   }
   const signingProvider = `${provider}-signing`
