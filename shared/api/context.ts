@@ -35,14 +35,14 @@ export type Guard = MiddlewareObj<ApiEvent>
 const REQUEST_ID = /^[\w+/=-]{8,64}$/
 
 /**
- * Returns the id that API Gateway generated for a request, or a new one for an event without it.
- * The gateway's other id, `requestId`, is the caller's if it sends X-Amzn-RequestId.
+ * Returns the id that API Gateway generated for a request. A caller can set the gateway's other id,
+ * `requestId`, with X-Amzn-RequestId, so it serves only events without the first, such as samples.
  */
 export const requestIdOf = (
   { requestContext }: Pick<APIGatewayProxyEvent, 'requestContext'>,
   { newId }: Pick<Runtime, 'newId'>,
 ): string => {
-  const id = requestContext?.extendedRequestId
+  const id = requestContext?.extendedRequestId ?? requestContext?.requestId
   return id && REQUEST_ID.test(id) ? id : newId()
 }
 

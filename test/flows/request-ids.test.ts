@@ -50,6 +50,12 @@ test.each([
   expect(requestIdOf(event, { newId: () => 'own' })).toBe(expected)
 })
 
+test('an event without that id, such as a sample, has the other id of its gateway', () => {
+  const requestContext = { requestId: '3f0d0a52-6f1a-4f1e-9a5d-2f0c4a3b1d00' }
+  const event = { requestContext } as Parameters<typeof requestIdOf>[0]
+  expect(requestIdOf(event, { newId: () => 'new' })).toBe(requestContext.requestId)
+})
+
 test('a charge logs the reference of its debit, also for a replay and a conflict', async () => {
   const partner_reference = 'request-ids-1'
   const { reference } = await service.charge({ partner_reference })
