@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
-import { arnFor } from '../support/iam/checks.ts'
+import { arnFor, checksOf } from '../support/iam/checks.ts'
 import { deployedStage } from '../support/iam/deployed-stage.ts'
 import { platformChecks } from '../support/iam/platform-checks.ts'
 import { ACCOUNT, REGION } from '../support/iam/resolve-templates.ts'
@@ -14,7 +14,10 @@ const roleOf = (name: string): string => stage.functionNamed(name).Role
 
 test('AWS may poll, log and send schedules in the roles of the stage', async () => {
   const checks = platformChecks(stage)
-  expect(checks.length).toBeGreaterThan(3 * stage.functionNames.length)
+  const sources = stage
+    .propertiesOf('AWS::Lambda::EventSourceMapping')
+    .map(({ EventSourceArn }) => EventSourceArn)
+  expect(checks.map(({ resource }) => resource)).toEqual(expect.arrayContaining(sources))
   expect(await deniedChecks(stage, checks)).toEqual([])
 })
 
@@ -31,6 +34,27 @@ const scheduleRole = arnOf('schedule-timeout', 'schedule-role')
 const submissions = arnOf('relay', 'queue/submissions')
 const logOf = (name: string) =>
   `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:${stage.functionNamed(name).LoggingConfig.LogGroup}:log-stream:1`
+
+test('charge may write its transaction, whether a write is checked with its key or with all', async () => {
+  const writes = [
+    ['PutItem', debit],
+    ['PutItem', 'PROVIDER#demo#0123'],
+    ['PutItem', 'UUID#0123'],
+    ['UpdateItem', 'PROVIDER#demo'],
+  ] as const
+  const checks = checksOf(stage, {
+    name: 'charge',
+    command: 'TransactWriteCommand',
+    checks: writes.map(([action, pk]) => ({
+      required: { action: `dynamodb:${action}`, resource: 'table', key: pk },
+      allowedBy: '',
+    })),
+  })
+  const all = keys(...writes.map(([, pk]) => pk))
+  expect(checks).toContainEqual(expect.objectContaining({ context: all }))
+  expect(checks).toContainEqual(expect.objectContaining({ context: keys('PROVIDER#demo') }))
+  expect(await deniedChecks(stage, checks)).toEqual([])
+})
 
 type Row = [
   name: string,

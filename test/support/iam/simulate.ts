@@ -1,4 +1,4 @@
-import { getDenialReasons, runSimulation } from '@cloud-copilot/iam-simulate'
+import { getDenialReasons, type RequestAnalysis, runSimulation } from '@cloud-copilot/iam-simulate'
 import type { DeployedStage } from './deployed-stage.ts'
 import { ACCOUNT } from './resolve-templates.ts'
 
@@ -24,13 +24,27 @@ export const deniedChecks = async (
   const lines: string[] = []
   for (const check of distinct.values()) {
     const { result, reason } = await simulate(stage, check)
-    if (result !== 'Allowed') lines.push(`${formatCheck(check)}: ${result}, ${reason}`)
+    if (result !== 'Allowed') lines.push(`${formatCheck(stage, check)}: ${result}, ${reason}`)
   }
   return lines
 }
 
-const formatCheck = ({ principal, action, resource, context = {} }: IamCheck): string =>
-  [principal.split('/').at(-1), action, 'on', resource, JSON.stringify(context)].join(' ')
+const formatCheck = (
+  stage: DeployedStage,
+  { principal, action, resource, context = {} }: IamCheck,
+): string => {
+  const caller = stage.functionNames.find((name) => stage.functionNamed(name).Role === principal)
+  return [caller ?? principal, action, 'on', resource, JSON.stringify(context)].join(' ')
+}
+
+/** Returns the resources or conditions that do not match in statements for the action, and denials. */
+const reasonsIn = (analysis: RequestAnalysis): string[] => {
+  const { unmatchedStatements = [] } = analysis.identityAnalysis ?? {}
+  const mismatches = unmatchedStatements
+    .filter(({ actionMatch }) => actionMatch)
+    .map(({ resourceMatch, explain }) => (resourceMatch ? explain.conditions : explain.resources))
+  return [...mismatches, ...getDenialReasons(analysis)].map((reason) => JSON.stringify(reason))
+}
 
 export const simulate = async (
   stage: DeployedStage,
@@ -58,6 +72,6 @@ export const simulate = async (
   // AWS would not evaluate conditions on these keys, so they would not limit the call.
   const ignored = results.flatMap(({ ignoredContextKeys = [] }) => ignoredContextKeys)
   if (ignored.length > 0) return { result: 'Invalid', reason: `no context ${ignored.join()}` }
-  const reasons = results.flatMap(({ analysis }) => getDenialReasons(analysis))
-  return { result: response.overallResult, reason: JSON.stringify(reasons) }
+  const reasons = results.flatMap(({ analysis }) => reasonsIn(analysis))
+  return { result: response.overallResult, reason: reasons.join(' ') }
 }
