@@ -12,14 +12,23 @@ const stage = deployedStage(stageNamed('sandbox'))
 const arnOf = (name: string, resource: string) => arnFor(stage, name, resource)
 const roleOf = (name: string): string => stage.functionNamed(name).Role
 
-test('AWS may poll, log and send schedules in the roles of the stage', async () => {
-  const checks = platformChecks(stage)
-  const sources = stage
-    .propertiesOf('AWS::Lambda::EventSourceMapping')
-    .map(({ EventSourceArn }) => EventSourceArn)
-  expect(checks.map(({ resource }) => resource)).toEqual(expect.arrayContaining(sources))
-  expect(await deniedChecks(stage, checks)).toEqual([])
-})
+const restoredTable = { name: 'restored', streamLabel: '2026-11-22T00:00:00.000' }
+const stages = {
+  sandbox: stage,
+  'production with a restored table': deployedStage({ ...stageNamed('production'), restoredTable }),
+}
+
+test.each(Object.entries(stages))(
+  'AWS may poll, log and send schedules in %s',
+  async (_, deployed) => {
+    const checks = platformChecks(deployed)
+    const sources = deployed
+      .propertiesOf('AWS::Lambda::EventSourceMapping')
+      .map(({ EventSourceArn }) => EventSourceArn)
+    expect(checks.map(({ resource }) => resource)).toEqual(expect.arrayContaining(sources))
+    expect(await deniedChecks(deployed, checks)).toEqual([])
+  },
+)
 
 const keys = (...names: string[]) => ({ 'dynamodb:LeadingKeys': names })
 const via = (service: string) => ({ 'kms:ViaService': `${service}.${REGION}.amazonaws.com` })
@@ -35,26 +44,29 @@ const submissions = arnOf('relay', 'queue/submissions')
 const logOf = (name: string) =>
   `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:${stage.functionNamed(name).LoggingConfig.LogGroup}:log-stream:1`
 
-test('charge may write its transaction, whether a write is checked with its key or with all', async () => {
-  const writes = [
-    ['PutItem', debit],
-    ['PutItem', 'PROVIDER#demo#0123'],
-    ['PutItem', 'UUID#0123'],
-    ['UpdateItem', 'PROVIDER#demo'],
-  ] as const
-  const checks = checksOf(stage, {
-    name: 'charge',
-    command: 'TransactWriteCommand',
-    checks: writes.map(([action, pk]) => ({
-      required: { action: `dynamodb:${action}`, resource: 'table', key: pk },
-      allowedBy: '',
-    })),
-  })
-  const all = keys(...writes.map(([, pk]) => pk))
-  expect(checks).toContainEqual(expect.objectContaining({ context: all }))
-  expect(checks).toContainEqual(expect.objectContaining({ context: keys('PROVIDER#demo') }))
-  expect(await deniedChecks(stage, checks)).toEqual([])
-})
+test.each(Object.entries(stages))(
+  'charge may write in %s, whether a write is checked with its own key or with all keys',
+  async (_, deployed) => {
+    const writes = [
+      ['PutItem', debit],
+      ['PutItem', 'PROVIDER#demo#0123'],
+      ['PutItem', 'UUID#0123'],
+      ['UpdateItem', 'PROVIDER#demo'],
+    ] as const
+    const checks = checksOf(deployed, {
+      name: 'charge',
+      command: 'TransactWriteCommand',
+      checks: writes.map(([action, pk]) => ({
+        required: { action: `dynamodb:${action}`, resource: 'table', key: pk },
+        allowedBy: '',
+      })),
+    })
+    const all = keys(...writes.map(([, pk]) => pk))
+    expect(checks).toContainEqual(expect.objectContaining({ context: all }))
+    expect(checks).toContainEqual(expect.objectContaining({ context: keys('PROVIDER#demo') }))
+    expect(await deniedChecks(deployed, checks)).toEqual([])
+  },
+)
 
 type Row = [
   name: string,
