@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { arnFor, checksOf } from '../support/iam/checks.ts'
 import { deployedStage } from '../support/iam/deployed-stage.ts'
-import { platformChecks } from '../support/iam/platform-checks.ts'
+import { platformChecks, schedulerContext } from '../support/iam/platform-checks.ts'
 import { ACCOUNT, REGION } from '../support/iam/resolve-templates.ts'
 import { deniedChecks, type SimulatedResult, simulate } from '../support/iam/simulate.ts'
 
@@ -129,11 +129,16 @@ test.each(rows)(
   },
 )
 
+const scheduler = 'scheduler.amazonaws.com'
+const { SCHEDULE_GROUP } = stage.functionNamed('schedule-timeout').Environment.Variables
+
 test.each([
-  ['scheduler.amazonaws.com', roleOf('charge')],
-  ['lambda.amazonaws.com', scheduleRole],
-  [roleOf('charge'), roleOf('manage-debit')],
-])('%s may not assume %s', async (principal, resource) => {
-  const { result } = await simulate(stage, { principal, action: 'sts:AssumeRole', resource })
-  expect(result).toBe('ImplicitlyDenied')
+  [scheduler, roleOf('charge'), {}],
+  ['lambda.amazonaws.com', scheduleRole, {}],
+  [roleOf('charge'), roleOf('manage-debit'), {}],
+  [scheduler, scheduleRole, schedulerContext(ACCOUNT, 'default')],
+  [scheduler, scheduleRole, schedulerContext('999999999999', SCHEDULE_GROUP)],
+])('%s may not assume %s with %o', async (principal, resource, context) => {
+  const check = { principal, action: 'sts:AssumeRole', resource, context }
+  expect((await simulate(stage, check)).result).toBe('ImplicitlyDenied')
 })

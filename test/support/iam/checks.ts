@@ -51,7 +51,7 @@ export const mappingsOf = (stage: DeployedStage, name: string): TemplateNode[] =
 const consumedQueue = (stage: DeployedStage, name: string, queue: string): string =>
   mappingsOf(stage, name)
     .map(({ EventSourceArn }) => EventSourceArn)
-    .find((arn) => arn.includes(`-${queue.replaceAll('-', '')}`)) ?? `no mapping of ${queue}`
+    .find((arn) => arn.endsWith(`-${queue}`)) ?? `no mapping of ${queue}`
 
 const leadingKeys = (keys: readonly string[]) =>
   keys.length > 0 ? { 'dynamodb:LeadingKeys': [...keys] } : {}

@@ -10,7 +10,9 @@ export type DeployedStage = ReturnType<typeof deployedStage>
 export const deployedStage = (stage: Stage) => {
   // Templates do not need bundles.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
-  defineStage(app, stage)
+  // The policies have the account and Region of the simulation.
+  const { account: _account, region: _region, ...unpinned } = stage
+  defineStage(app, unpinned)
   const templates = app.synth().stacks.map(({ stackName, template }) => [stackName, template])
   const resources = resolveTemplates(Object.fromEntries(templates))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)

@@ -12,7 +12,10 @@ export const platformChecks = (stage: DeployedStage): IamCheck[] => [
   ]),
   ...stage
     .propertiesOf('AWS::Scheduler::Schedule')
-    .flatMap(({ Target, GroupName }) => scheduleChecks(Target.RoleArn, Target.Arn, GroupName)),
+    .flatMap(({ Target, GroupName }) => [
+      ...scheduleChecks(Target.RoleArn, Target.Arn, GroupName),
+      ...scheduleChecks(Target.RoleArn, Target.DeadLetterConfig.Arn, GroupName),
+    ]),
 ]
 
 const logGroupArn = (name: string) => `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:${name}`
@@ -53,21 +56,24 @@ const pollingChecks = (stage: DeployedStage, name: string): IamCheck[] => {
 const createdScheduleChecks = (stage: DeployedStage, name: string): IamCheck[] => {
   const { SCHEDULE_ROLE_ARN, SCHEDULE_TARGET_ARN, SCHEDULE_GROUP } =
     stage.functionNamed(name).Environment.Variables
-  return SCHEDULE_ROLE_ARN
-    ? scheduleChecks(SCHEDULE_ROLE_ARN, SCHEDULE_TARGET_ARN, SCHEDULE_GROUP)
-    : []
+  if (!SCHEDULE_ROLE_ARN) return []
+  return [SCHEDULE_TARGET_ARN, `${SCHEDULE_TARGET_ARN}-dead-letters`].flatMap((queue) =>
+    scheduleChecks(SCHEDULE_ROLE_ARN, queue, SCHEDULE_GROUP),
+  )
 }
 
 /** Scheduler names the group, not the schedule, as the source. */
+export const schedulerContext = (account: string, group: string) => ({
+  'aws:SourceAccount': account,
+  'aws:SourceArn': `arn:aws:scheduler:${REGION}:${account}:schedule-group/${group}`,
+})
+
 const scheduleChecks = (role: string, queue: string, group: string): IamCheck[] => [
   {
     principal: 'scheduler.amazonaws.com',
     action: 'sts:AssumeRole',
     resource: role,
-    context: {
-      'aws:SourceAccount': ACCOUNT,
-      'aws:SourceArn': `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule-group/${group}`,
-    },
+    context: schedulerContext(ACCOUNT, group),
   },
   { principal: role, action: 'sqs:SendMessage', resource: queue },
 ]

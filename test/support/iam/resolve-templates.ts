@@ -24,11 +24,16 @@ const arns: Record<string, (name: string) => string> = {
   'AWS::SecretsManager::Secret': (name) =>
     `arn:aws:secretsmanager:${regional}:secret:${name}-AbCdEf`,
   'AWS::SQS::Queue': (name) => `arn:aws:sqs:${regional}:${name}`,
+  'AWS::Scheduler::ScheduleGroup': (name) => `arn:aws:scheduler:${regional}:schedule-group/${name}`,
 }
 
+type Reference = (name: string, property: (name: string) => unknown) => string | undefined
+
 /** Types whose `Ref` is not the name. */
-const references: Record<string, (name: string) => string> = {
-  'AWS::SecretsManager::Secret': (name) => arns['AWS::SecretsManager::Secret']?.(name) ?? '',
+const references: Record<string, Reference> = {
+  'AWS::Lambda::Alias': (_, property) =>
+    `arn:aws:lambda:${regional}:function:${property('FunctionName')}:${property('Name')}`,
+  'AWS::SecretsManager::Secret': (name) => arns['AWS::SecretsManager::Secret']?.(name),
   'AWS::SQS::Queue': (name) => `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/${name}`,
 }
 
@@ -51,7 +56,9 @@ export const resolveTemplates = (templates: Record<string, TemplateNode>): Deplo
         const id = String(value)
         if (id in Parameters) return Parameters[id].Default
         if (!(id in Resources)) return pseudoParameters[id]
-        return references[Resources[id].Type]?.(nameOf(id)) ?? nameOf(id)
+        const { Type, Properties } = Resources[id]
+        const property = (name: string) => resolve(Properties[name])
+        return references[Type]?.(nameOf(id), property) ?? nameOf(id)
       },
       'Fn::GetAtt': ([id, attribute]) => {
         if (attribute === 'Arn') return arnOf(id)
