@@ -19,7 +19,7 @@ const stages = {
 }
 
 test.each(Object.entries(stages))(
-  'AWS may poll, log and send schedules in %s',
+  'AWS may invoke, poll, log and send schedules in %s',
   async (_, deployed) => {
     const checks = platformChecks(deployed)
     const sources = deployed
@@ -140,5 +140,11 @@ test.each([
   [scheduler, scheduleRole, schedulerContext('999999999999', SCHEDULE_GROUP)],
 ])('%s may not assume %s with %o', async (principal, resource, context) => {
   const check = { principal, action: 'sts:AssumeRole', resource, context }
+  expect((await simulate(stage, check)).result).toBe('ImplicitlyDenied')
+})
+
+test.each(['manage-debit', 'process-batch'])('API Gateway may not invoke %s', async (name) => {
+  const resource = `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${stage.functionNamed(name).FunctionName}`
+  const check = { principal: 'apigateway.amazonaws.com', action: 'lambda:InvokeFunction', resource }
   expect((await simulate(stage, check)).result).toBe('ImplicitlyDenied')
 })

@@ -30,6 +30,9 @@ export const deployedStage = (stage: Stage) => {
     ...propertiesOf('AWS::SQS::QueuePolicy').flatMap(({ Queues, PolicyDocument }) =>
       Queues.map((url: string) => [queueArn(url), PolicyDocument] as const),
     ),
+    ...propertiesOf('AWS::Lambda::Permission').map(
+      (permission) => [permission.FunctionName, functionPolicy(permission)] as const,
+    ),
   ])
   const policies = propertiesOf('AWS::IAM::Policy')
   const prefix = `debit-collection-${stage.name}-`
@@ -50,11 +53,23 @@ export const deployedStage = (stage: Stage) => {
       policies
         .filter(({ Roles }) => Roles.includes(role.split('/').at(-1)))
         .map(({ PolicyName, PolicyDocument }) => ({ name: PolicyName, policy: PolicyDocument })),
-    /** Returns the policy of a key, bucket or queue, or the trust policy of a role. */
+    /** Returns the policy of a key, bucket, queue or alias, or the trust policy of a role. */
     resourcePolicyOf: (arn: string): TemplateNode | undefined =>
       resourcePolicies.get(arn.startsWith('arn:aws:s3:::') ? (arn.split('/')[0] ?? '') : arn),
   }
 }
+
+/** Lambda turns a permission into a statement of the policy of the function or alias. */
+const functionPolicy = ({ Action, Principal, FunctionName, SourceArn }: TemplateNode) => ({
+  Version: '2012-10-17',
+  Statement: {
+    Effect: 'Allow',
+    Action,
+    Principal: { Service: Principal },
+    Resource: FunctionName,
+    Condition: { ArnLike: { 'AWS:SourceArn': SourceArn } },
+  },
+})
 
 /** Returns the ARN of a queue from its URL. */
 export const queueArn = (url: string): string => {

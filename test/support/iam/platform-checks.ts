@@ -5,6 +5,7 @@ import type { IamCheck } from './simulate.ts'
 
 /** Returns the checks for calls that AWS makes in the roles of a stage. */
 export const platformChecks = (stage: DeployedStage): IamCheck[] => [
+  ...gatewayChecks(stage),
   ...stage.functionNames.flatMap((name) => [
     ...lambdaChecks(stage, name),
     ...pollingChecks(stage, name),
@@ -17,6 +18,19 @@ export const platformChecks = (stage: DeployedStage): IamCheck[] => [
       ...scheduleChecks(Target.RoleArn, Target.DeadLetterConfig.Arn, GroupName),
     ]),
 ]
+
+/** API Gateway invokes what its integrations name. */
+const gatewayChecks = (stage: DeployedStage): IamCheck[] =>
+  stage
+    .propertiesOf('AWS::ApiGateway::Method')
+    .map(({ Integration: { Uri }, RestApiId, HttpMethod }) => ({
+      principal: 'apigateway.amazonaws.com',
+      action: 'lambda:InvokeFunction',
+      resource: /functions\/(.+)\/invocations$/.exec(Uri)?.[1] ?? Uri,
+      context: {
+        'aws:SourceArn': `arn:aws:execute-api:${REGION}:${ACCOUNT}:${RestApiId}/stage/${HttpMethod}/path`,
+      },
+    }))
 
 const logGroupArn = (name: string) => `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:${name}`
 
