@@ -49,9 +49,10 @@ export const queueUrlOf = (queue: string): string => required(queueUrlVariable(q
 
 /** Returns the URL of a queue from the ARN in its records. */
 export const queueUrlFrom = (arn: string): string => {
-  const [, , , region, account, name] = arn.split(':')
-  const local = process.env.AWS_ENDPOINT_URL_SQS
-  return `${local ?? `https://sqs.${region}.amazonaws.com`}/${account}/${name}`
+  const [, partition, , region, account, name] = arn.split(':')
+  const { AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS = AWS_ENDPOINT_URL } = process.env
+  const domain = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com'
+  return `${AWS_ENDPOINT_URL_SQS ?? `https://sqs.${region}.${domain}`}/${account}/${name}`
 }
 
 const isTrue = (name: string): boolean => process.env[name] === 'true'
