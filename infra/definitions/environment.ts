@@ -7,7 +7,7 @@ import type { Stage } from './stages.ts'
 
 export type StageSettings = Pick<
   Stage,
-  'referencePrefix' | 'hasSandboxBank' | 'payoutsWaitForFunding' | 'approvals'
+  'referencePrefix' | 'hasSandboxBank' | 'payoutsWaitForFunding' | 'approvals' | 'privatePeers'
 > & {
   stage: string
   /** Hosts of the API; webhooks must not target them. */
@@ -48,6 +48,7 @@ export const environmentOf = (
     ...(settings.hasSandboxBank && readsBanks && { SANDBOX_BANK: 'true' }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
+    ...(settings.privatePeers && { LOCAL_PEERS: settings.privatePeers.join(',') }),
     TABLE_NAME: addresses.tableName,
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),

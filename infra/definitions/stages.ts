@@ -38,6 +38,8 @@ export type Stage = {
   restoredTable?: RestoredTable
   logRetention: RetentionDays
   alarmsTo?: string
+  /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
+  privatePeers?: readonly string[]
 }
 
 export type RestoredTable = {

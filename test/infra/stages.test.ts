@@ -31,6 +31,7 @@ const customStage: Stage = {
     zone: { id: 'Z1', name: 'example.com' },
   },
   alarmsTo: 'ops@example.com',
+  privatePeers: ['127.0.0.1', 'bank.test'],
 }
 const templates = {
   sandbox: templatesOf(stageNamed('sandbox')),
@@ -100,6 +101,11 @@ test.each([
   expect('QUEUE_URL_SANDBOX_OUTCOMES' in variablesOf(stage, 'submit-to-bank')).toBe(hasBank)
   const template = JSON.stringify(templates[stage].all.toJSON())
   expect(template.includes('sandbox-outcomes')).toBe(hasBank)
+})
+
+test('only a stage with private peers lets functions reach private addresses', () => {
+  const peers = stageNames.map((stage) => variablesOf(stage, 'deliver-webhook').LOCAL_PEERS)
+  expect(peers).toEqual([undefined, undefined, '127.0.0.1,bank.test'])
 })
 
 test('approvals invoke functions of the same stage', () => {
