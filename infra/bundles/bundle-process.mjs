@@ -3,12 +3,13 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 
 /**
- * Runs one bundle as Lambda's runtime does: `node bundle-process.mjs FILE`. Each line of standard input
- * is `{id, event, context, timeoutSeconds}`; each line written to descriptor 3 is `{id, value}` or
- * `{id, error: {errorType, errorMessage}}`, after a first `{ready: true}`. Ends with its input.
+ * Runs one bundle as Lambda's runtime does: `node bundle-process.mjs FILE [DESCRIPTOR]`. Each line of
+ * standard input is `{id, event, context, timeoutSeconds}`; each line written to DESCRIPTOR (3) is
+ * `{id, value}` or `{id, error: {errorType, errorMessage}}`, after a first `{ready: true}`. Ends with
+ * its input.
  */
 
-const replies = createWriteStream('', { fd: 3 })
+const replies = createWriteStream('', { fd: Number(process.argv[3] ?? 3) })
 const reply = (message) => replies.write(`${JSON.stringify(message)}\n`)
 
 const { handler } = await import(pathToFileURL(process.argv[2] ?? '').href)
