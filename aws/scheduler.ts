@@ -14,14 +14,14 @@ type Deps = {
   journal: Journal
 }
 
-const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
+export const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
 /** Minutes, hours, day of the month, month, day of the week; the year must be `*`. */
 const CRON = /^cron\(((?:\S+ ){4}\S+) \*\)$/
 const RATE = /^rate\(([1-9]\d*) minutes?\)$/
 const MINUTE_MS = 60_000
 
 /** Returns the next firing of a recurring schedule; undefined for another expression. */
-const recurrence = (expression: string): ((now: number) => number) | undefined => {
+export const recurrence = (expression: string): ((now: number) => number) | undefined => {
   const minutes = RATE.exec(expression)?.[1]
   if (minutes) return (now) => now + Number(minutes) * MINUTE_MS
   const fields = CRON.exec(expression)?.[1]

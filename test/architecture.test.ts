@@ -12,7 +12,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
-  ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,bench}/**/*.ts').sort(),
+  ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench}/**/*.ts').sort(),
 ]
 const tests = globSync('test/**/*.ts')
 
@@ -75,6 +75,8 @@ const allowedImports = Object.groupBy(
     simulation/platform/        simulation/engine/current.ts node:
     smoke/                      ./domain/json.ts cli/functions-client.ts cli/listener/verify.ts
     smoke/                      infra/definitions/ @aws-sdk/ node:
+    localstack/                 aws/scheduler.ts infra/bundles/ infra/definitions/ infra/stacks/
+    localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
   `),
   ([folder = '']) => folder,
 )

@@ -17,9 +17,7 @@ const ATTEMPTS_MAX = 3
 
 /** @param isShared false gives each access key a separate database, which runs in parallel */
 export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<DynamoDbLocal> => {
-  if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
-    throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
-  }
+  assertJava()
   for (let attempt = 1; ; attempt += 1) {
     const dynamoDb = await startOn(await freePort(), isShared)
     if (dynamoDb) return dynamoDb
@@ -27,8 +25,14 @@ export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<Dyna
   }
 }
 
+/** @throws StartFailure without Java */
+export const assertJava = (): void => {
+  if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0) return
+  throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
+}
+
 /** Returns a free port; another process may take it first, so the caller retries. */
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
