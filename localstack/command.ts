@@ -2,7 +2,14 @@ import { StartFailure } from '../sandbox/start-failure.ts'
 
 const INTERRUPTED = 130
 
-type CommandDeps = { cleanup: AsyncDisposableStack; signal: AbortSignal }
+type CommandDeps = {
+  cleanup: AsyncDisposableStack
+  signal: AbortSignal
+  /** Waits for all steps; the first failure aborts the others. */
+  all: <T extends readonly Promise<unknown>[]>(
+    ...steps: T
+  ) => Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
+}
 
 export const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -12,14 +19,25 @@ export const print = (line: string): void => {
 export const runCommand = async (command: (deps: CommandDeps) => Promise<number>) => {
   const stopping = new AbortController()
   const { signal } = stopping
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort())
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => stopping.abort(INTERRUPTED))
   const cleanup = new AsyncDisposableStack()
   try {
-    process.exitCode = await command({ cleanup, signal })
-  } catch (error) {
-    if (!signal.aborted && !(error instanceof StartFailure)) throw error
-    if (!signal.aborted) process.stderr.write(`${(error as Error).message}\n`)
-    process.exitCode = signal.aborted ? INTERRUPTED : 1
+    process.exitCode = await command({
+      cleanup,
+      signal,
+      all: async (...steps) => {
+        for (const step of steps) step.catch((error) => stopping.abort(error))
+        await Promise.allSettled(steps)
+        return await Promise.all(steps)
+      },
+    })
+  } catch (thrown) {
+    const error = signal.aborted ? signal.reason : thrown
+    process.exitCode = error === INTERRUPTED ? INTERRUPTED : 1
+    if (error === INTERRUPTED) return
+    if (!(error instanceof StartFailure)) throw error
+    process.stderr.write(`${error.message}\n`)
   } finally {
     await cleanup.disposeAsync()
   }

@@ -29,6 +29,7 @@ export const startLocalStack = async (
 ): Promise<string> => {
   const dynamoDb = await startDynamoDbLocal({ isShared: false })
   cleanup.defer(dynamoDb.stop)
+  signal.throwIfAborted()
   const port = await freePort()
   await mkdir(join(LOG, '..'), { recursive: true })
   const log = await open(LOG, 'w')
@@ -40,6 +41,7 @@ export const startLocalStack = async (
     env: {
       PATH: process.env.PATH,
       HOME: folder,
+      PYTHONDONTWRITEBYTECODE: '1',
       TMPDIR: folder,
       FILESYSTEM_ROOT: join(folder, 'files'),
       NODE: process.execPath,

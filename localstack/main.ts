@@ -28,7 +28,7 @@ const timed = async <T>(name: string, step: Promise<T>): Promise<T> => {
   return result
 }
 
-await runCommand(async ({ cleanup, signal }) => {
+await runCommand(async ({ cleanup, signal, all }) => {
   assertJava()
   const python = await installedPython(print, signal)
   usePlaceholderCredentials()
@@ -42,10 +42,7 @@ await runCommand(async ({ cleanup, signal }) => {
     await timed('bootstrap', bootstrap(folder, signal))
     return endpoint
   }
-  const [endpoint] = await Promise.all([
-    emulate(),
-    timed('synthesis', synthesize(assembly, signal)),
-  ])
+  const [endpoint] = await all(emulate(), timed('synthesis', synthesize(assembly, signal)))
   const counts = resourcesIn(assembly)
   for (const type of ignoredTypes) {
     const count = counts.get(type)

@@ -3,6 +3,7 @@
 Reads NODE, the program that runs functions, and DYNAMODB_LOCAL_PORT, besides LocalStack's own settings.
 """
 
+import functools
 import json
 import os
 import subprocess
@@ -33,6 +34,7 @@ from localstack.services.lambda_.invocation.runtime_executor import (
     LambdaRuntimeException,
     RuntimeExecutor,
 )
+from twisted.internet import endpoints
 
 BUNDLE_PROCESS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../infra/bundles/bundle-process.mjs"
@@ -180,6 +182,10 @@ DockerRuntimeExecutorPlugin.load = lambda self: ProcessExecutor
 ExecutionEnvironment.get_log_group_name = log_group_name
 # The checker needs a download; a type without provider fails when CloudFormation creates it.
 ChangeSetResourceSupportChecker.failure_messages = []
+# LocalStack listens on all interfaces, in spite of GATEWAY_LISTEN.
+endpoints.TCP4ServerEndpoint = functools.partial(
+    endpoints.TCP4ServerEndpoint, interface="127.0.0.1"
+)
 DynamodbServer.start_dynamodb = lambda self: True
 
 if __name__ == "__main__":
