@@ -1,5 +1,5 @@
 import { ArnFormat, Lazy, type Stack } from 'aws-cdk-lib'
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
@@ -8,6 +8,7 @@ import * as statements from '../definitions/iam-statements.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
+import type { NetworkStack } from '../stacks/network-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
 import type { Schedules } from './schedules.ts'
 
@@ -20,6 +21,7 @@ export type FunctionResources = {
   queues: ReadonlyMap<QueueName, Queue>
   /** Only functions of the stack that defines the schedules create some. */
   schedules?: Schedules
+  network?: NetworkStack | undefined
 }
 
 type RoleResources = FunctionResources & { logGroup: LogGroup }
@@ -35,12 +37,17 @@ export const defineRole = (
   })
   const arns = arnsOf(stack, name, resources)
   for (const statement of [
-    ...statements.codeStatements(name, permissions),
-    ...statements.platformStatements(name, permissions),
+    ...statements.codeStatements(name, permissions, resources.stage),
+    ...statements.platformStatements(name, permissions, resources.stage),
   ]) {
     const [kind = '', ...path] = statement.resource.split('/')
     const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
+    if (statement.byLambdaOnly) {
+      role.addToPolicy(deniedTo(arns.function(name), statement))
+      const reason = statements.wildcardReasons[statement.resource] ?? ''
+      suppressNag(role, { [`IAM5[Resource::${arn}]`]: reason })
+    }
   }
   suppressWildcards(role, resources)
   return role.withoutPolicyUpdates()
@@ -61,6 +68,15 @@ const policyStatement = (
         StringEquals: { 'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`) },
       }),
     },
+  })
+
+/** Lambda's calls with the role have no source function. */
+const deniedTo = (functionArn: string, { actions }: statements.IamStatement): PolicyStatement =>
+  new PolicyStatement({
+    effect: Effect.DENY,
+    actions: [...actions],
+    resources: ['*'],
+    conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } },
   })
 
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
@@ -101,6 +117,9 @@ const arnsOf = (
   },
   'schedule-role': () => schedules?.role.roleArn ?? '',
   'sealing-key': () => data.sealingKey.secretArn,
+  'client-certificate': () => stage.bankClientCertificate?.secretArn ?? '',
+  'client-certificate-key': () => stage.bankClientCertificate?.keyArn ?? '',
+  'network-interfaces': () => '*',
   function: (name) =>
     stack.formatArn({
       service: 'lambda',

@@ -2,6 +2,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
+import type { Stage } from './stages.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
@@ -14,6 +15,9 @@ export type IamResource =
   | 'schedules/*'
   | 'schedule-role'
   | 'sealing-key'
+  | 'client-certificate'
+  | 'client-certificate-key'
+  | 'network-interfaces'
   | 'reports'
   | 'reports/settlements/*/STL-*'
   | 'reports/ledger/*'
@@ -31,12 +35,17 @@ export type IamStatement = {
   via?: readonly string[]
   /** `iam:PassedToService` */
   passedTo?: string
+  /** Whether only Lambda may use the role for it, not the function's code. */
+  byLambdaOnly?: true
 }
+
+type EgressSettings = Pick<Stage, 'network' | 'bankClientCertificate'>
 
 export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
   'reports/ledger/*': 'The key of a journal contains its day',
+  'network-interfaces': 'EC2 names network interfaces when it creates them',
   log: 'Lambda names the streams in the log group of the function',
 }
 
@@ -44,8 +53,9 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
 export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
+  { bankClientCertificate }: EgressSettings = {},
 ): IamStatement[] => {
-  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
+  const { sends = [], reports = [], journals = [], invokes = [], calls } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -59,6 +69,9 @@ export const codeStatements = (
     ),
     ...(permissions.schedulesInto ? scheduleStatements : []),
     ...(permissions.sealingKey ? [allow(['secretsmanager:GetSecretValue'], 'sealing-key')] : []),
+    ...(bankClientCertificate && calls?.includes('banks')
+      ? [allow(['secretsmanager:GetSecretValue'], 'client-certificate')]
+      : []),
     // Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well.
     ...reports.map((access) =>
       access === 'generation'
@@ -74,8 +87,9 @@ export const codeStatements = (
 export const platformStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
+  { network, bankClientCertificate }: EgressSettings = {},
 ): IamStatement[] => {
-  const { reports = [], journals = [], sealingKey } = permissions
+  const { reports = [], journals = [], sealingKey, calls } = permissions
   const via = [
     'dynamodb',
     ...(reports.length + journals.length > 0 ? ['s3'] : []),
@@ -91,6 +105,12 @@ export const platformStatements = (
     ),
     ...(readsStream(name) ? streamStatements : []),
     { ...allow(KEY_ACTIONS, 'key'), via },
+    ...(bankClientCertificate?.keyArn && calls?.includes('banks')
+      ? [{ ...allow(['kms:Decrypt'], 'client-certificate-key'), via: ['secretsmanager'] }]
+      : []),
+    ...(network && calls
+      ? [{ ...allow(INTERFACE_ACTIONS, 'network-interfaces'), byLambdaOnly: true } as const]
+      : []),
     // Lets S3 answer 404 for the generation, which does not exist before the first restore.
     ...(reports.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
   ]
@@ -110,6 +130,15 @@ const KEY_ACTIONS = [
   'kms:GenerateDataKey',
   'kms:ReEncryptFrom',
   'kms:ReEncryptTo',
+]
+
+const INTERFACE_ACTIONS = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
 ]
 
 const STREAM_ACTIONS = [

@@ -30,6 +30,10 @@ export type Stage = {
   approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
+  /** A network with fixed addresses for calls to banks and receivers. */
+  network?: StageNetwork
+  /** A client certificate for calls to banks. */
+  bankClientCertificate?: SecretReference
   /** Whether data outlives its stack and the table is protected from deletion. */
   keepsData: boolean
   /** Disables event sources and schedules, and answers every request with 503/1503. */
@@ -44,6 +48,16 @@ export type RestoredTable = {
   name: string
   /** Last part of the stream's ARN, such as `2026-11-21T10:05:00.000`. */
   streamLabel: string
+}
+
+/** Settings of docs/operations.md#egress-and-client-certificates. */
+export type StageNetwork = { cidr: string; zones: number }
+
+export type SecretReference = {
+  /** The complete ARN, with the random characters at its end. */
+  secretArn: string
+  /** The customer-managed key of the secret, if it has one. */
+  keyArn?: string
 }
 
 export type Domain = {

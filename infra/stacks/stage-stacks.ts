@@ -7,6 +7,7 @@ import { ApiStack } from './api-stack.ts'
 import { DataStack } from './data-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
+import { NetworkStack } from './network-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
 
 /** Returns an app that checks its stacks with the AWS Solutions rules; a finding fails the synthesis. */
@@ -26,11 +27,19 @@ export const defineStage = (app: App, stage: Stage) => {
   const props = { stage, env, tags }
   const name = (part: string) => resourceName(part, stage.name)
   const data = new DataStack(app, name('data'), props)
-  const api = new ApiStack(app, name('api'), { ...props, data })
-  const jobs = new JobsStack(app, name('jobs'), { ...props, data, api })
-  const operators = new OperatorsStack(app, name('operators'), { ...props, data, api, jobs })
+  const network =
+    stage.network && new NetworkStack(app, name('network'), { ...props, network: stage.network })
+  const api = new ApiStack(app, name('api'), { ...props, data, network })
+  const jobs = new JobsStack(app, name('jobs'), { ...props, data, api, network })
+  const operators = new OperatorsStack(app, name('operators'), {
+    ...props,
+    data,
+    api,
+    jobs,
+    network,
+  })
   const monitoring = new MonitoringStack(app, name('monitoring'), props)
   // Alarms on metrics of all other stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
-  return { data, api, jobs, operators, monitoring }
+  return { data, ...(network && { network }), api, jobs, operators, monitoring }
 }

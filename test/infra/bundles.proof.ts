@@ -144,6 +144,26 @@ describe('the files', () => {
     expect(inputs.some((file) => file.includes('undici/lib/dispatcher/client.js'))).toBe(true)
   })
 
+  test('contain a client for banks or receivers exactly if the function may call them', () => {
+    const containing = (source: string): string[] =>
+      functionRows
+        .map(({ name }) => name)
+        .filter((name) =>
+          Object.entries(metafile.outputs).some(
+            ([file, { inputs }]) =>
+              file.endsWith(`/${name}/index.mjs`) &&
+              Object.keys(inputs).some((input) => input.endsWith(source)),
+          ),
+        )
+    const calling = (...peers: string[]): string[] =>
+      functionRows
+        .filter(({ permissions }) => permissions.calls?.some((peer) => peers.includes(peer)))
+        .map(({ name }) => name)
+    expect(containing('undici/lib/dispatcher/client.js')).toEqual(calling('banks', 'receivers'))
+    expect(containing('shared/banks/request.ts')).toEqual(calling('banks'))
+    expect(containing('shared/webhooks/http/connection.ts')).toEqual(calling('receivers'))
+  })
+
   test("load Node's own modules by call, never by import", async () => {
     for (const name of Object.keys(everyFunction)) {
       const text = await readFile(bundleFile(name, folder), 'utf8')

@@ -12,6 +12,7 @@ export const templatesOf = (stage: Stage) => {
   const templates = Object.values(stacks).map((stack) => Template.fromStack(stack))
   const merged = (part: string) => Object.assign({}, ...templates.map((one) => one.toJSON()[part]))
   return {
+    stacks,
     templates,
     data: Template.fromStack(stacks.data),
     /** All templates of the stage as one. */
