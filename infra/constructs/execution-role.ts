@@ -36,20 +36,14 @@ export const defineRole = (
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
   const arns = arnsOf(stack, name, resources)
-  for (const statement of [
-    ...statements.codeStatements(name, permissions, resources.stage),
-    ...statements.platformStatements(name, permissions, resources.stage),
-  ]) {
+  const ofRole = statements.roleStatements(name, permissions, resources.stage)
+  for (const statement of ofRole) {
     const [kind = '', ...path] = statement.resource.split('/')
     const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
-    if (statement.byLambdaOnly) {
-      role.addToPolicy(deniedTo(arns.function(name), statement))
-      const reason = statements.wildcardReasons[statement.resource] ?? ''
-      suppressNag(role, { [`IAM5[Resource::${arn}]`]: reason })
-    }
+    if (statement.byLambdaOnly) role.addToPolicy(deniedTo(arns.function(name), statement))
   }
-  suppressWildcards(role, resources)
+  suppressWildcards(role, ofRole, resources)
   return role.withoutPolicyUpdates()
 }
 
@@ -64,9 +58,7 @@ const policyStatement = (
     conditions: {
       ...(keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } }),
       ...(passedTo && { StringEquals: { 'iam:PassedToService': passedTo } }),
-      ...(via && {
-        StringEquals: { 'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`) },
-      }),
+      ...(via && { StringEquals: { 'kms:ViaService': `${via}.${region}.amazonaws.com` } }),
     },
   })
 
@@ -80,17 +72,23 @@ const deniedTo = (functionArn: string, { actions }: statements.IamStatement): Po
   })
 
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
-const suppressWildcards = (role: Role, { data }: RoleResources): void => {
+const suppressWildcards = (
+  role: Role,
+  ofRole: readonly statements.IamStatement[],
+  { data }: RoleResources,
+): void => {
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
     'schedules/*':
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+    'network-interfaces': '*',
+    '*': '*',
   }
-  for (const [resource, finding] of Object.entries(findings)) {
-    const reason = statements.wildcardReasons[resource as statements.IamResource] ?? ''
-    suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
+  for (const { resource } of ofRole) {
+    const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
+    if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
 
@@ -130,4 +128,5 @@ const arnsOf = (
   reports: (path) => (path ? data.reports.arnForObjects(path) : data.reports.bucketArn),
   key: () => data.key.keyArn,
   log: () => logGroup.logGroupArn,
+  '*': () => '*',
 })

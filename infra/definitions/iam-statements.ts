@@ -25,14 +25,15 @@ export type IamResource =
   | 'reports/restores/generation.json'
   | 'key'
   | 'log'
+  | '*'
 
 export type IamStatement = {
   actions: readonly string[]
   resource: IamResource
   /** `dynamodb:LeadingKeys`: patterns of partition keys. */
   keys?: readonly string[]
-  /** `kms:ViaService`: services that may use the key on the function's behalf. */
-  via?: readonly string[]
+  /** `kms:ViaService`: the service that may use the key on the function's behalf. */
+  via?: string
   /** `iam:PassedToService` */
   passedTo?: string
   /** Whether only Lambda may use the role for it, not the function's code. */
@@ -47,15 +48,26 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'reports/ledger/*': 'The key of a journal contains its day',
   'network-interfaces': 'EC2 names network interfaces when it creates them',
   log: 'Lambda names the streams in the log group of the function',
+  '*': 'The action has no type of resource',
 }
+
+/** Returns the statements of a function's role. */
+export const roleStatements = (
+  name: FunctionName,
+  permissions = permissionsOf(name),
+  settings: EgressSettings = {},
+): IamStatement[] => [
+  ...codeStatements(name, withJoinedWrites(permissions)),
+  ...platformStatements(name, permissions),
+  ...egressStatements(permissions, settings),
+]
 
 /** Returns the statements for calls by the function's code; the sandbox enforces them. */
 export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
-  { bankClientCertificate }: EgressSettings = {},
 ): IamStatement[] => {
-  const { sends = [], reports = [], journals = [], invokes = [], calls } = permissions
+  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -69,9 +81,6 @@ export const codeStatements = (
     ),
     ...(permissions.schedulesInto ? scheduleStatements : []),
     ...(permissions.sealingKey ? [allow(['secretsmanager:GetSecretValue'], 'sealing-key')] : []),
-    ...(bankClientCertificate && calls?.includes('banks')
-      ? [allow(['secretsmanager:GetSecretValue'], 'client-certificate')]
-      : []),
     // Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well.
     ...reports.map((access) =>
       access === 'generation'
@@ -83,38 +92,17 @@ export const codeStatements = (
   ]
 }
 
-/** Returns the statements for calls by AWS on the function's behalf: polling, logs, decryption. */
-export const platformStatements = (
-  name: FunctionName,
-  permissions = permissionsOf(name),
-  { network, bankClientCertificate }: EgressSettings = {},
-): IamStatement[] => {
-  const { reports = [], journals = [], sealingKey, calls } = permissions
-  const via = [
-    'dynamodb',
-    ...(reports.length + journals.length > 0 ? ['s3'] : []),
-    ...(sealingKey ? ['secretsmanager'] : []),
-  ]
-  return [
-    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
-    ...consumedQueues(name).map((queue) =>
-      allow(
-        ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-        `queue/${queue}`,
-      ),
-    ),
-    ...(readsStream(name) ? streamStatements : []),
-    { ...allow(KEY_ACTIONS, 'key'), via },
-    ...(bankClientCertificate?.keyArn && calls?.includes('banks')
-      ? [{ ...allow(['kms:Decrypt'], 'client-certificate-key'), via: ['secretsmanager'] }]
-      : []),
-    ...(network && calls
-      ? [{ ...allow(INTERFACE_ACTIONS, 'network-interfaces'), byLambdaOnly: true } as const]
-      : []),
-    // Lets S3 answer 404 for the generation, which does not exist before the first restore.
-    ...(reports.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
-  ]
-}
+/** Returns the statements for calls by AWS on the function's behalf: polling, logs, encryption. */
+const platformStatements = (name: FunctionName, permissions: Permissions): IamStatement[] => [
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
+  ...consumedQueues(name).map((queue) =>
+    allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], `queue/${queue}`),
+  ),
+  ...(readsStream(name) ? streamStatements : []),
+  ...keyStatements(permissions),
+  // Lets S3 answer 404 for the generation, which does not exist before the first restore.
+  ...(permissions.reports?.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
+]
 
 const allow = (actions: readonly string[], resource: IamResource): IamStatement => ({
   actions,
@@ -123,14 +111,38 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
 
 const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
 
-const KEY_ACTIONS = [
-  'kms:Decrypt',
-  'kms:DescribeKey',
-  'kms:Encrypt',
-  'kms:GenerateDataKey',
-  'kms:ReEncryptFrom',
-  'kms:ReEncryptTo',
+/** DynamoDB documents them for the use of a table, besides those of a reader. */
+const KEY_WRITE_ACTIONS = [
+  'Encrypt',
+  'GenerateDataKey',
+  'GenerateDataKeyWithoutPlaintext',
+  'ReEncryptFrom',
+  'ReEncryptTo',
 ]
+
+/** Allows each service that the function calls to use the key as its documentation requires. */
+const keyStatements = (permissions: Permissions): IamStatement[] => {
+  const { reports = [], journals = [], sealingKey } = permissions
+  const stored = [...reports, ...journals]
+  const writesTable = writeActions.some((action) => permissions[action])
+  const writesBucket = stored.some((access) => access !== 'read')
+  return [
+    keyStatement('dynamodb', ['Decrypt', 'DescribeKey', ...(writesTable ? KEY_WRITE_ACTIONS : [])]),
+    // An upload in parts is decrypted when it completes.
+    ...(stored.length > 0
+      ? [keyStatement('s3', ['Decrypt', ...(writesBucket ? ['GenerateDataKey'] : [])])]
+      : []),
+    ...(sealingKey ? [keyStatement('secretsmanager', ['Decrypt'])] : []),
+  ]
+}
+
+const keyStatement = (service: string, actions: readonly string[]): IamStatement => ({
+  ...allow(
+    actions.map((action) => `kms:${action}`),
+    'key',
+  ),
+  via: service,
+})
 
 const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
@@ -141,15 +153,32 @@ const INTERFACE_ACTIONS = [
   'ec2:UnassignPrivateIpAddresses',
 ]
 
+/** Returns the statements for optional settings of a stage. */
+const egressStatements = (
+  { calls = [] }: Permissions,
+  { network, bankClientCertificate }: EgressSettings,
+): IamStatement[] => {
+  const certificate = calls.includes('banks') ? bankClientCertificate : undefined
+  return [
+    ...(certificate ? [allow(['secretsmanager:GetSecretValue'], 'client-certificate')] : []),
+    ...(certificate?.keyArn
+      ? [{ ...allow(['kms:Decrypt'], 'client-certificate-key'), via: 'secretsmanager' }]
+      : []),
+    ...(network && calls.length > 0
+      ? [{ ...allow(INTERFACE_ACTIONS, 'network-interfaces'), byLambdaOnly: true } as const]
+      : []),
+  ]
+}
+
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',
   'dynamodb:GetRecords',
   'dynamodb:GetShardIterator',
-  'dynamodb:ListStreams',
 ]
 
 const streamStatements = [
   allow(STREAM_ACTIONS, 'stream'),
+  allow(['dynamodb:ListStreams'], '*'),
   allow(['sqs:SendMessage'], 'lost-records'),
 ]
 
@@ -172,6 +201,18 @@ const consumedQueues = (name: FunctionName): readonly QueueName[] => {
 /** Returns the lists of keys in a row that have one of the names. */
 const listsNamed = <N extends string>(names: readonly N[], permissions: Permissions) =>
   Object.entries(permissions).filter(([name]) => names.includes(name as N)) as [N, string[]][]
+
+const writeActions = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const
+
+/**
+ * Gives all writes the same keys. AWS does not document whether it checks a write of a transaction
+ * with its own key or with all keys of the transaction.
+ */
+const withJoinedWrites = (permissions: Permissions): Permissions => {
+  const writes = writeActions.filter((action) => permissions[action])
+  const keys = [...new Set(writes.flatMap((action) => permissions[action] ?? []))]
+  return { ...permissions, ...Object.fromEntries(writes.map((action) => [action, keys])) }
+}
 
 /** Merges actions on the same keys into one statement, because the size of a policy is limited. */
 const itemStatements = (permissions: Permissions): IamStatement[] => {

@@ -148,7 +148,10 @@ test('the dashboard shows debits, latency, queues, webhooks and settlement', () 
 test('the access log contains no personal data', () => {
   const [api] = propertiesOf(all, 'AWS::ApiGateway::Stage')
   const line = JSON.parse(api?.AccessLogSetting.Format)
-  expect(line).toMatchObject({ request_id: '$context.requestId', status: '$context.status' })
+  expect(line).toMatchObject({
+    request_id: '$context.extendedRequestId',
+    status: '$context.status',
+  })
   // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')
   expect(Object.values(line)).not.toContain('$context.path')
