@@ -25,19 +25,6 @@ const callers = [...callersOf('banks'), ...callersOf('receivers')].sort()
 const namesOf = (nodes: TemplateNode[]): string[] =>
   nodes.map(({ FunctionName }) => FunctionName.replace('debit-collection-production-', '')).sort()
 
-/** Returns the names of the functions whose role has a statement that matches. */
-const allowed = (isMatch: (statement: TemplateNode) => boolean): string[] => {
-  const policies = propertiesOf(all, 'AWS::IAM::Policy')
-  return namesOf(
-    functions.filter(({ Role }) =>
-      policies.some(
-        ({ Roles, PolicyDocument }) =>
-          Roles[0].Ref === Role['Fn::GetAtt'][0] && PolicyDocument.Statement.some(isMatch),
-      ),
-    ),
-  )
-}
-
 test('a stage with a network and a client certificate has no finding of AWS Solutions', () => {
   expect(findings()).toEqual([])
 })
@@ -111,34 +98,9 @@ test('the network of a pinned stage needs no look-up of zones in the account', (
   expect(zones).toEqual([0, 1, 2, 0, 1, 2])
 })
 
-test('Lambda may manage network interfaces with the roles of callers, their code may not', () => {
-  const isAbout = (effect: string) => (statement: TemplateNode) =>
-    statement.Effect === effect && String(statement.Action).includes('ec2:')
-  expect(allowed(isAbout('Allow'))).toEqual(callers)
-  expect(allowed(isAbout('Deny'))).toEqual(callers)
-  const statements = propertiesOf(all, 'AWS::IAM::Policy').flatMap(
-    ({ PolicyDocument }) => PolicyDocument.Statement,
-  )
-  const sources = statements
-    .filter(isAbout('Deny'))
-    .map(({ Condition }) => JSON.stringify(Condition.ArnEquals['lambda:SourceFunctionArn']))
-  const isDenied = (name: string) => (source: string) =>
-    source.includes(`:function:debit-collection-production-${name}"`)
-  for (const name of callers) expect(sources.some(isDenied(name)), name).toBe(true)
-})
-
-test('only functions that call banks know and may read the client certificate', () => {
+test('only functions that call banks know the client certificate', () => {
   const knowing = functions.filter(
     ({ Environment }) => Environment.Variables.BANK_CLIENT_CERTIFICATE_ARN === secretArn,
   )
   expect(namesOf(knowing)).toEqual(callersOf('banks'))
-  expect(allowed(({ Resource }) => Resource === secretArn)).toEqual(callersOf('banks'))
-  expect(
-    allowed(
-      ({ Action, Resource, Condition }) =>
-        Action === 'kms:Decrypt' &&
-        Resource === keyArn &&
-        JSON.stringify(Condition).includes('secretsmanager.'),
-    ),
-  ).toEqual(callersOf('banks'))
 })
