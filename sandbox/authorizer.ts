@@ -53,7 +53,7 @@ const permissionsOf = (name: FunctionName): Permission[] => {
 }
 
 /** Publishes an event per required permission; returns an error when one is missing. */
-const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
+export const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
   let denied: Error | undefined
   for (const required of requiredPermissions(command)) {
     const allowedBy = narrowest(permissionsOf(name), required)

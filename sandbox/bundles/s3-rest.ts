@@ -1,0 +1,70 @@
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { Command } from '../../aws/sdk.ts'
+import type { AwsReply, AwsRequest } from './aws-endpoint.ts'
+
+/** S3's REST protocol: objects of one bucket, also in parts. */
+
+/** By method and the parameter that selects the operation. */
+const commands: Record<string, string> = {
+  GET: 'GetObjectCommand',
+  PUT: 'PutObjectCommand',
+  'PUT partNumber': 'UploadPartCommand',
+  'POST uploads': 'CreateMultipartUploadCommand',
+  'POST uploadId': 'CompleteMultipartUploadCommand',
+  'DELETE uploadId': 'AbortMultipartUploadCommand',
+}
+
+export const s3Command = ({ method, url, headers, body }: AwsRequest): Command => {
+  const { searchParams } = url
+  const selector = ['uploads', 'partNumber', 'uploadId'].find((name) => searchParams.has(name))
+  const operation = selector ? `${method} ${selector}` : method
+  return {
+    constructor: { name: commands[operation] ?? operation },
+    input: {
+      Key: url.pathname.split('/').slice(2).map(decodeURIComponent).join('/'),
+      Body: body,
+      ContentType: headers['content-type'],
+      ContentDisposition: headers['content-disposition'],
+      UploadId: searchParams.get('uploadId'),
+      PartNumber: Number(searchParams.get('partNumber')),
+    },
+  }
+}
+
+type ObjectOutput = {
+  Body?: Readable
+  ContentType?: string
+  ContentDisposition?: string
+  ETag?: string
+  UploadId?: string
+}
+
+export const s3Reply = async (output: ObjectOutput): Promise<AwsReply> => {
+  const { Body, ContentType = 'application/xml', ContentDisposition, ETag, UploadId } = output
+  const headers = {
+    'content-type': ContentType,
+    ...(ContentDisposition && { 'content-disposition': ContentDisposition }),
+    ...(ETag && { etag: ETag }),
+  }
+  if (Body) return { status: 200, headers, body: await buffer(Body) }
+  const members = Object.entries({ ETag, UploadId }).filter(([, text]) => text !== undefined)
+  return { status: 200, headers, body: xml('Result', members) }
+}
+
+export const s3Error = (status: number, { name, message }: Error): AwsReply => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: xml('Error', [
+    ['Code', name],
+    ['Message', message],
+  ]),
+})
+
+const xml = (root: string, members: readonly (readonly [string, unknown])[]): string => {
+  const elements = members.map(([name, text]) => `<${name}>${escaped(String(text))}</${name}>`)
+  return `<${root}>${elements.join('')}</${root}>`
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`)
