@@ -19,6 +19,8 @@ const files = isProof
 export default defineConfig({
   test: {
     include: [files],
+    // Captures the output of functions in the process of the test.
+    exclude: isBundled ? ['test/flows/logs.test.ts'] : [],
     globalSetup: [
       'test/support/permissions/folder.ts',
       ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),

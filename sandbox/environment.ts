@@ -5,7 +5,7 @@ import type { Endpoints } from './emulator/endpoints.ts'
 /** The environment variables of the functions. */
 
 export const REGION = 'eu-west-1'
-/** The tests change what functions cache. In one process, functions would also share a cache. */
+/** Changes take effect at once. In one process, functions would also share a cache. */
 const CACHE_SECONDS = 0
 
 type Settings = { timeScale: number; approvals: boolean; webhookHosts?: readonly string[] }

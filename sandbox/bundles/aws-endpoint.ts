@@ -1,31 +1,19 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Answer, Command } from '../../aws/sdk.ts'
 import { functionNames } from '../../infra/definitions/function-permissions.ts'
 import { authorize } from '../authorizer.ts'
 import { isLocal, targetOf } from '../request-target.ts'
+import type { AwsCall, AwsReply, AwsRequest, Output } from './aws-call.ts'
 import { documentCommand, documentInput, wireOutput } from './dynamodb-json.ts'
-import { s3Command, s3Error, s3Reply } from './s3-rest.ts'
+import { s3Call } from './s3-rest.ts'
 
 /** Answers the AWS calls of functions in other processes over HTTP, from the services in memory. */
 
-export type AwsRequest = { method: string; url: URL; headers: IncomingHttpHeaders; body: Buffer }
-
-export type AwsReply = { status: number; headers: Record<string, string>; body: string | Buffer }
-
-type Output = Record<string, unknown>
-
-/** One call in the protocol of its service. */
-type Call = {
-  command: Command
-  reply: (output: Output) => AwsReply | Promise<AwsReply>
-  error: (status: number, error: Error) => AwsReply
-}
-
-type Deps = {
+export type AwsServices = {
   answer: Answer
   /** Returns the object of a presigned URL; undefined if the URL is not valid now. */
   readObject: (url: URL) => Promise<unknown>
@@ -33,12 +21,18 @@ type Deps = {
 
 /** @returns the address of the endpoint, which ends with the stack */
 export const openAwsEndpoint = async (
-  deps: Deps,
+  services: AwsServices,
   cleanup: AsyncDisposableStack,
 ): Promise<string> => {
-  const server = createServer(async (request, response) => {
-    const { status, headers, body } = await respond(request, deps)
-    response.writeHead(status, headers).end(body)
+  const server = createServer((request, response) => {
+    respond(request, services).then(
+      ({ status, headers, body }) => {
+        const length = { 'content-length': Buffer.byteLength(body) }
+        response.writeHead(status, { ...headers, ...length }).end(body)
+      },
+      // The request is incomplete, or in no protocol of AWS.
+      () => response.destroy(),
+    )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   cleanup.defer(async () => {
@@ -50,13 +44,13 @@ export const openAwsEndpoint = async (
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const respond = async (request: IncomingMessage, deps: Deps): Promise<AwsReply> => {
+const respond = async (request: IncomingMessage, services: AwsServices): Promise<AwsReply> => {
   const { method = '', headers } = request
   const url = new URL(request.url ?? '/', `http://${headers.host}`)
   const call = callIn({ method, url, headers, body: await buffer(request) })
   try {
-    await checkCaller(request, url, call.command, deps)
-    const output = await deps.answer(call.command)
+    await checkCaller(request, url, call.command, services)
+    const output = await services.answer(call.command)
     if (!output) throw refused('UnknownOperationException', call.command.constructor.name)
     return await call.reply(output as Output)
   } catch (error) {
@@ -76,7 +70,7 @@ const checkCaller = async (
   request: IncomingMessage,
   url: URL,
   command: Command,
-  { readObject }: Deps,
+  { readObject }: AwsServices,
 ): Promise<void> => {
   const { headers } = request
   if (!isLocal(targetOf(request), headers, [])) throw refused('AccessDenied', 'A foreign host')
@@ -95,9 +89,9 @@ const TARGET = /^(DynamoDB_20120810|AmazonSQS|secretsmanager)\.(\w+)$/
 const INVOCATION = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 const SCHEDULE = /^\/schedules\/([^/]+)$/
 
-const callIn = (request: AwsRequest): Call => {
+const callIn = (request: AwsRequest): AwsCall => {
   const { method, url, headers, body } = request
-  const call = (name: string, input: object, reply: Call['reply'] = json): Call => ({
+  const call = (name: string, input: object, reply: AwsCall['reply'] = json): AwsCall => ({
     command: { constructor: { name }, input: input as Output },
     reply,
     error: jsonError,
@@ -109,7 +103,7 @@ const callIn = (request: AwsRequest): Call => {
       return call(`${operation}Command`, input, (output) => json(withDigests(input, output)))
     }
     if (service === 'secretsmanager') return call(`${operation}Command`, input)
-    const reply: Call['reply'] = (output) => json(wireOutput(output))
+    const reply: AwsCall['reply'] = (output) => json(wireOutput(output))
     return call(documentCommand(operation), documentInput(input) as object, reply)
   }
   const [, schedule] = SCHEDULE.exec(url.pathname) ?? []
@@ -122,7 +116,7 @@ const callIn = (request: AwsRequest): Call => {
     const input = { FunctionName: decodeURIComponent(invoked), Payload: body.toString() }
     return call('InvokeCommand', input, invocationReply)
   }
-  return { command: s3Command(request), reply: s3Reply, error: s3Error }
+  return s3Call(request)
 }
 
 const json = (value: unknown, status = 200, headers = {}): AwsReply => ({
@@ -131,7 +125,7 @@ const json = (value: unknown, status = 200, headers = {}): AwsReply => ({
   body: JSON.stringify(value),
 })
 
-const jsonError: Call['error'] = (status, { name, message, ...members }) =>
+const jsonError: AwsCall['error'] = (status, { name, message, ...members }) =>
   json({ ...members, __type: name, message }, status, { 'x-amzn-errortype': name })
 
 const invocationReply = ({ Payload, FunctionError }: Output): AwsReply => ({

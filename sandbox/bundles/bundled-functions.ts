@@ -1,10 +1,10 @@
 import type { FunctionRow } from '../../infra/definitions/functions.ts'
 import type { Endpoints } from '../emulator/endpoints.ts'
 import { endpointVariables, lambdaVariables } from '../environment.ts'
-import { openAwsEndpoint } from './aws-endpoint.ts'
+import { type AwsServices, openAwsEndpoint } from './aws-endpoint.ts'
 import { newFunctionProcesses } from './function-processes.ts'
 
-type Options = Parameters<typeof openAwsEndpoint>[0] & {
+type BundleOptions = AwsServices & {
   /** Returns the file of a bundle, by the name of its function. */
   bundleOf: (name: string) => string
   /** Returns the variables of a function's stack. */
@@ -14,7 +14,7 @@ type Options = Parameters<typeof openAwsEndpoint>[0] & {
 
 /** Opens the endpoint of the services in memory, and runs bundles with only the variables of Lambda. */
 export const openBundledFunctions = async (
-  { bundleOf, variablesOf, endpoints, ...services }: Options,
+  { bundleOf, variablesOf, endpoints, ...services }: BundleOptions,
   cleanup: AsyncDisposableStack,
 ) => {
   const address = await openAwsEndpoint(services, cleanup)

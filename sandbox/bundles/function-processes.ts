@@ -13,14 +13,14 @@ export const BUNDLE_PROCESS = join(import.meta.dirname, '../../infra/bundles/bun
 
 const STOP_MS = 1_000
 
-type Options = {
+type ProcessOptions = {
   /** Returns the file of a bundle, by the name of its function. */
   bundleOf: (name: string) => string
   /** Returns all environment variables of a process that starts now. */
   variablesOf: (row: FunctionRow) => Record<string, string>
 }
 
-export const newFunctionProcesses = ({ bundleOf, variablesOf }: Options) => {
+export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) => {
   const processes = new Map<string, FunctionProcess>()
 
   const start = (row: FunctionRow): FunctionProcess => {
@@ -47,7 +47,11 @@ type FunctionProcess = ReturnType<typeof startProcess>
 
 type Invocation = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
-type Reply = { id?: string; value?: unknown; error?: { errorType: string; errorMessage: string } }
+type ProcessReply = {
+  id?: string
+  value?: unknown
+  error?: { errorType: string; errorMessage: string }
+}
 
 const startProcess = (file: string, env: Record<string, string>) => {
   // A separate process group: Ctrl-C reaches only the sandbox, which then stops its functions.
@@ -62,7 +66,7 @@ const startProcess = (file: string, env: Record<string, string>) => {
   // The exit rejects what can no longer be written.
   input.on('error', () => undefined)
   createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
-    const { id = '', value, error }: Reply = JSON.parse(line)
+    const { id = '', value, error }: ProcessReply = JSON.parse(line)
     const invocation = pending.get(id)
     pending.delete(id)
     if (error) invocation?.reject(named(error.errorType, error.errorMessage))

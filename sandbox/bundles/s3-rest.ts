@@ -1,9 +1,14 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { Command } from '../../aws/sdk.ts'
-import type { AwsReply, AwsRequest } from './aws-endpoint.ts'
+import type { AwsCall, AwsReply, AwsRequest } from './aws-call.ts'
 
 /** S3's REST protocol: objects of one bucket, also in parts. */
+
+export const s3Call = (request: AwsRequest): AwsCall => ({
+  command: commandIn(request),
+  reply,
+  error,
+})
 
 /** By method and the parameter that selects the operation. */
 const commands: Record<string, string> = {
@@ -15,7 +20,7 @@ const commands: Record<string, string> = {
   'DELETE uploadId': 'AbortMultipartUploadCommand',
 }
 
-export const s3Command = ({ method, url, headers, body }: AwsRequest): Command => {
+const commandIn = ({ method, url, headers, body }: AwsRequest): AwsCall['command'] => {
   const { searchParams } = url
   const selector = ['uploads', 'partNumber', 'uploadId'].find((name) => searchParams.has(name))
   const operation = selector ? `${method} ${selector}` : method
@@ -40,7 +45,7 @@ type ObjectOutput = {
   UploadId?: string
 }
 
-export const s3Reply = async (output: ObjectOutput): Promise<AwsReply> => {
+const reply = async (output: ObjectOutput): Promise<AwsReply> => {
   const { Body, ContentType = 'application/xml', ContentDisposition, ETag, UploadId } = output
   const headers = {
     'content-type': ContentType,
@@ -52,7 +57,7 @@ export const s3Reply = async (output: ObjectOutput): Promise<AwsReply> => {
   return { status: 200, headers, body: xml('Result', members) }
 }
 
-export const s3Error = (status: number, { name, message }: Error): AwsReply => ({
+const error = (status: number, { name, message }: Error): AwsReply => ({
   status,
   headers: { 'content-type': 'application/xml' },
   body: xml('Error', [

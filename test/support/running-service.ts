@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, inject, test, vi } from 'vitest'
 import { bundleFile } from '../../infra/bundles/build.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
@@ -55,6 +55,9 @@ export const PATIENCE = { timeout: 30_000, interval: 20 }
 
 /** Whether bundles in processes run instead of the functions in this process. */
 const isBundled = process.env.BUNDLES === 'true'
+
+/** A test that changes the clock, the variables or the SDK of functions, which processes have alone. */
+export const testInProcess = test.skipIf(isBundled)
 
 /** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
