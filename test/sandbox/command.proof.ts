@@ -101,7 +101,7 @@ describe('the sandbox command', () => {
       expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
       rmSync(TMPDIR, { recursive: true })
     },
-    60_000,
+    120_000,
   )
 
   test('prints one line and exits with 1 when the port is taken', async () => {
