@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { functionName } from '../infra/definitions/function-name.ts'
+import { resourceName } from '../infra/definitions/resource-name.ts'
 import { parseJson } from '../shared/domain/json.ts'
 
 /** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
@@ -57,7 +57,7 @@ export const invokeFunction = async (
   const client = new LambdaClient(
     local ? { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}`, maxAttempts: 1 } : {},
   )
-  const FunctionName = local ? name : functionName(name, target.stage)
+  const FunctionName = local ? name : resourceName(name, target.stage)
   const { Payload, FunctionError, ExecutedVersion } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
     .catch((error: SdkError) => {

@@ -79,11 +79,11 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
-  'comments of the tools': sources('{aws,infra,sandbox,cli,openapi,simulation,bench}'),
+  'comments of the tools': sources('{aws,infra,sandbox,cli,openapi,simulation,smoke,bench}'),
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,
-  'alarm texts': alarmRows([]).map((row) => [row.name, [row.description]]),
+  'alarm texts': alarmRows({ hasSandboxBank: true }).map((row) => [row.name, [row.description]]),
   'the API description': [['docs/openapi.json', descriptionsIn(openApi())]],
 }
 

@@ -1,7 +1,7 @@
 import type { Stack } from 'aws-cdk-lib'
 import * as gateway from 'aws-cdk-lib/aws-apigateway'
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import type { Alias, IFunction } from 'aws-cdk-lib/aws-lambda'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { methodsOf } from '../../shared/api/resources.ts'
 import { UNMATCHED } from '../definitions/functions.ts'
@@ -11,7 +11,9 @@ import {
   gatewayHeaders,
   gatewayResponseOf,
   gatewayResponses,
+  REQUEST_ID,
 } from '../definitions/gateway-responses.ts'
+import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { defineLog } from './log-group.ts'
 import { suppressNag } from './nag-suppressions.ts'
@@ -19,7 +21,9 @@ import { suppressNag } from './nag-suppressions.ts'
 /** Defines the REST API without its routes, because functions need its host name first. */
 export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
   const api = new gateway.RestApi(stack, 'Api', {
-    restApiName: `debit-collection-${stage.name}`,
+    restApiName: stageName(stage.name),
+    // The account stack sets the role for logs, which exists once per account and Region.
+    cloudWatchRole: false,
     endpointTypes: [gateway.EndpointType.REGIONAL],
     // With a custom domain, the gateway's own host name would bypass it.
     disableExecuteApiEndpoint: stage.domain !== undefined,
@@ -30,7 +34,9 @@ export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
   })
   // API Gateway would create this log group without a retention.
   const executionLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
-  defineLog(stack, 'ExecutionLog', stage, executionLog)
+  const log = defineLog(stack, 'ExecutionLog', stage, executionLog)
+  // The gateway creates the log group with the stage, if it does not exist.
+  api.deploymentStage.node.addDependency(log)
   for (const type of Object.keys(gatewayResponses) as GatewayResponse[])
     defineResponse(api, type, stage)
   suppressFindings(api, stage)
@@ -70,10 +76,14 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   }
 }
 
-/** Logs the resource path, because the actual path may contain a phone number. */
+/**
+ * Logs the resource path, because the actual path may contain a phone number. The function's line with
+ * the same `request_id` names the debit. Execution logs have `gateway_request_id`, which a caller can set.
+ */
 const accessLine = {
   at: gateway.AccessLogField.contextRequestTime(),
-  request_id: gateway.AccessLogField.contextRequestId(),
+  request_id: gateway.AccessLogField.contextExtendedRequestId(),
+  gateway_request_id: gateway.AccessLogField.contextRequestId(),
   address: gateway.AccessLogField.contextIdentitySourceIp(),
   method: gateway.AccessLogField.contextHttpMethod(),
   resource: gateway.AccessLogField.contextResourcePath(),
@@ -88,19 +98,17 @@ const suppressFindings = (api: gateway.RestApi, stage: Stage): void => {
     APIG2: 'Each function validates its request with the published error codes',
     APIG4: 'Each function checks the credential; a revocation takes effect within 30 s',
     COG4: 'Providers and banks call with tokens; no user signs in',
-    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-      'The policy that API Gateway documents for its logs',
     ...(stage.hasFirewall ? {} : { APIG3: 'This stage has no firewall' }),
   })
 }
 
 /** Routes each operation to its function, and all other requests to `answer-unmatched`. */
-export const defineRoutes = (api: gateway.RestApi, functions: ReadonlyMap<string, IFunction>) => {
+export const defineRoutes = (api: gateway.RestApi, functions: ReadonlyMap<string, Alias>) => {
   const integration = (name: string): gateway.LambdaIntegration => {
     const lambda = functions.get(name)
     if (!lambda) throw new Error(`Unknown function ${name}`)
     // One permission for the API instead of two per method keeps the stack below 500 resources.
-    return new gateway.LambdaIntegration(lambda, { scopePermissionToMethod: false })
+    return new gateway.LambdaIntegration(lambda as IFunction, { scopePermissionToMethod: false })
   }
   const unmatched = integration(UNMATCHED)
   const paths = new Set<string>()
@@ -122,12 +130,7 @@ const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stag
   api.addGatewayResponse(type, {
     type: gateway.ResponseType.of(type),
     statusCode: String(row.status),
-    responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(headers) },
-    templates: {
-      'application/json': errorBody(row, {
-        timestamp: '$context.requestTime',
-        requestId: '$context.requestId',
-      }),
-    },
+    responseHeaders: { 'X-Request-ID': REQUEST_ID.slice(1), ...Object.fromEntries(headers) },
+    templates: { 'application/json': errorBody(row, REQUEST_ID) },
   })
 }

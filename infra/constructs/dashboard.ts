@@ -1,15 +1,12 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
+import { queuesOf } from '../definitions/jobs.ts'
 import type { Metrics } from '../definitions/metrics.ts'
+import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-export const defineDashboard = (
-  stack: Stack,
-  stage: Stage,
-  queues: readonly string[],
-  metrics: Metrics,
-): void => {
+export const defineDashboard = (stack: Stack, stage: Stage, metrics: Metrics): void => {
   const counted = (name: MetricName) => metrics.service(name, COUNTED)
   const daily = (name: MetricName) => metrics.service(name, DAILY)
   const [completed, failed] = [counted('DebitsCompleted'), counted('DebitsFailed')]
@@ -28,7 +25,7 @@ export const defineDashboard = (
   const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
   const requests = metrics.api('Count', COUNTED)
   const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
-  const ages = queues.map((name) => metrics.queueAge(name, HIGHEST))
+  const ages = queuesOf(stage).map(({ name }) => metrics.queueAge(name, HIGHEST))
   const nightly = [
     daily('SettlementPaid'),
     daily('SettlementFailed'),
@@ -47,7 +44,7 @@ export const defineDashboard = (
     ],
   })
   new cloudwatch.Dashboard(stack, 'Dashboard', {
-    dashboardName: `debit-collection-${stage.name}`,
+    dashboardName: stageName(stage.name),
     defaultInterval: Duration.days(1),
     widgets: [
       [graph('Debits', debits), graph('Completion rate', [completionRate])],

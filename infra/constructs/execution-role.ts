@@ -3,9 +3,9 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
-import { functionName } from '../definitions/function-name.ts'
 import type { FunctionRow } from '../definitions/functions.ts'
 import * as statements from '../definitions/iam-statements.ts'
+import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
@@ -15,8 +15,11 @@ import type { Schedules } from './schedules.ts'
 export type FunctionResources = {
   stage: Stage
   data: DataStack
+  /** Host name of the API. */
+  host: string
   queues: ReadonlyMap<QueueName, Queue>
-  schedules: Schedules
+  /** Only functions of the stack that defines the schedules create some. */
+  schedules?: Schedules
 }
 
 type RoleResources = FunctionResources & { logGroup: LogGroup }
@@ -93,16 +96,16 @@ const arnsOf = (
   },
   queue: (name) => queues.get(name as QueueName)?.queueArn ?? '',
   schedules: (name) => {
-    const resourceName = `${schedules.group.ref}/${name}`
-    return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName })
+    const path = `${schedules?.group.ref}/${name}`
+    return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName: path })
   },
-  'schedule-role': () => schedules.role.roleArn,
+  'schedule-role': () => schedules?.role.roleArn ?? '',
   'sealing-key': () => data.sealingKey.secretArn,
   function: (name) =>
     stack.formatArn({
       service: 'lambda',
       resource: 'function',
-      resourceName: functionName(name, stage.name),
+      resourceName: resourceName(name, stage.name),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     }),
   reports: (path) => (path ? data.reports.arnForObjects(path) : data.reports.bucketArn),

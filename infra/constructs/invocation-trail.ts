@@ -10,7 +10,7 @@ const TRAIL_DAYS = 400
 export const defineInvocationTrail = (
   stack: Stack,
   stageName: string,
-  functions: ReadonlyMap<string, IFunction>,
+  operators: readonly IFunction[],
 ): void => {
   const bucket = new Bucket(stack, 'InvocationTrailBucket', {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -18,7 +18,7 @@ export const defineInvocationTrail = (
     minimumTLSVersion: 1.2,
     encryption: BucketEncryption.S3_MANAGED,
     lifecycleRules: [{ expiration: Duration.days(TRAIL_DAYS) }],
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })
   suppressNag(bucket, {
     S1: 'The bucket holds a log; a log of its readers would need another bucket',
@@ -30,9 +30,8 @@ export const defineInvocationTrail = (
     includeGlobalServiceEvents: false,
     managementEvents: ReadWriteType.NONE,
   })
-  const operators = [...functions].filter(([name]) => name.startsWith('manage-'))
-  trail.addLambdaEventSelector(
-    operators.map(([, lambda]) => lambda),
-    { readWriteType: ReadWriteType.ALL, includeManagementEvents: false },
-  )
+  trail.addLambdaEventSelector([...operators], {
+    readWriteType: ReadWriteType.ALL,
+    includeManagementEvents: false,
+  })
 }

@@ -1,18 +1,21 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
-import { deadLetters, type QueueRow } from '../definitions/jobs.ts'
+import { deadLetters, lostRecords, type QueueRow } from '../definitions/jobs.ts'
+import { resourceName } from '../definitions/resource-name.ts'
+import type { Stage } from '../definitions/stages.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
 /** Messages contain ids and no secrets, so keys of SQS are enough. */
 const encrypted = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
 
-export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
+export const defineQueues = (stack: Stack, rows: readonly QueueRow[], { name: stage }: Stage) => {
   const deadLetterQueues = new Map(
     rows.map((row) => [
       row.name,
       new Queue(stack, deadLetters(row.name), {
         ...encrypted,
+        queueName: resourceName(deadLetters(row.name), stage),
         retentionPeriod: Duration.seconds(row.deadLetterRetentionSeconds),
       }),
     ]),
@@ -22,6 +25,7 @@ export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
       row.name,
       new Queue(stack, row.name, {
         ...encrypted,
+        queueName: resourceName(row.name, stage),
         visibilityTimeout: Duration.seconds(row.visibilitySeconds),
         retentionPeriod: Duration.seconds(row.retentionSeconds),
         deadLetterQueue: {
@@ -34,9 +38,12 @@ export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
   return { work, deadLetters: deadLetterQueues }
 }
 
-export const defineLostRecords = (stack: Stack, reader: string): Queue => {
-  const lost = new Queue(stack, `${reader}-lost-records`, {
+export type Queues = ReturnType<typeof defineQueues>
+
+export const defineLostRecords = (stack: Stack, reader: string, stage: Stage): Queue => {
+  const lost = new Queue(stack, lostRecords(reader), {
     ...encrypted,
+    queueName: resourceName(lostRecords(reader), stage.name),
     retentionPeriod: Duration.days(14),
   })
   suppressNag(lost, { SQS3: 'It serves as a dead-letter queue itself' })

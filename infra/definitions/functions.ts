@@ -1,4 +1,4 @@
-import { operationNames, operations } from '../../shared/api/operations.ts'
+import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
 import { isInStage, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
 import type { Permissions } from './permission-groups.ts'
@@ -39,22 +39,47 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
   permissions: permissionsOf(name),
 })
 
-export const functionRows: FunctionRow[] = [
+/** Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts. */
+export const RECURSIVE = new Set([
+  'relay',
+  'submit-to-bank',
+  'deliver-webhook',
+  'deliver-sidelined-webhook',
+  'recover-deliveries',
+])
+
+/** The functions behind the gateway. */
+export const endpointRows: FunctionRow[] = [
   ...operationNames.map((name) => row(operations[name].caller, name)),
   row('gateway', UNMATCHED),
-  ...functionNames
-    .filter((name) => name.startsWith('manage-'))
-    .map((name) => row('operator', name, operatorTimeouts[name])),
-  ...jobNames.map((name) => row('jobs', name, jobRow(name).timeoutSeconds)),
 ]
 
-/** Returns the functions of a stage. They send only to its queues. */
-export const functionsOf = (stage: StageBanks): FunctionRow[] => {
+/** Endpoints whose new versions first get a tenth of the requests. */
+export const canaries = [
+  'charge',
+  'get-debit-request',
+  ...operationNames.filter((name) => operations[name].caller === 'bank'),
+] as const satisfies OperationName[]
+
+const operatorRows = functionNames
+  .filter((name) => name.startsWith('manage-'))
+  .map((name) => row('operator', name, operatorTimeouts[name]))
+
+const jobRows = jobNames.map((name) => row('jobs', name, jobRow(name).timeoutSeconds))
+
+export const functionRows: FunctionRow[] = [...endpointRows, ...operatorRows, ...jobRows]
+
+/** Returns the rows of a stage's functions, which send only to its queues. */
+const inStage = (rows: readonly FunctionRow[], stage: StageBanks): FunctionRow[] => {
   const queues = queuesOf(stage).map(({ name }) => name)
-  return functionRows
+  return rows
     .filter(({ name }) => isInStage(stage, name))
     .map(({ permissions, ...row }) => {
       const sends = permissions.sends?.filter((queue) => queues.includes(queue)) ?? []
       return { ...row, permissions: { ...permissions, sends } }
     })
 }
+
+export const jobRowsOf = (stage: StageBanks) => inStage(jobRows, stage)
+export const operatorRowsOf = (stage: StageBanks) => inStage(operatorRows, stage)
+export const functionsOf = (stage: StageBanks) => inStage(functionRows, stage)

@@ -2,7 +2,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
 
-type JobSource =
+export type JobSource =
   /** Changes of items of these entities, from the table's stream. */
   | { stream: readonly string[]; batchSize: number }
   | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
@@ -139,3 +139,13 @@ export const queueRows = jobNames.flatMap(queuesOfJob)
 export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob)
 
 export const deadLetters = (queue: QueueName): string => `${queue}-dead-letters`
+/** Returns the name of the on-failure queue of a job that reads the stream. */
+export const lostRecords = (job: string): string => `${job}-lost-records`
+
+/** Returns the names of all queues of a stage whose messages need an operator. */
+export const deadLetterQueues = (stage: StageBanks): string[] => [
+  ...queuesOf(stage).map(({ name }) => deadLetters(name)),
+  ...jobsOf(stage)
+    .filter((name) => 'stream' in jobRow(name).from)
+    .map(lostRecords),
+]

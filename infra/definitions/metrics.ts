@@ -1,21 +1,11 @@
 import { Duration } from 'aws-cdk-lib'
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
-import type { IFunction } from 'aws-cdk-lib/aws-lambda'
-import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { operations } from '../../shared/api/operations.ts'
 import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
+import { canaries, RECURSIVE } from './functions.ts'
+import { jobsOf } from './jobs.ts'
+import { resourceName, stageName } from './resource-name.ts'
 import type { Stage } from './stages.ts'
-
-type MetricSources = {
-  stage: Stage
-  api: RestApi
-  functions: ReadonlyMap<string, IFunction>
-  queues: ReadonlyMap<string, Queue>
-  deadLetterQueues: ReadonlyMap<string, Queue>
-  /** Functions whose recursive invocations AWS may drop. */
-  loopChecked: readonly string[]
-}
 
 /** A statistic and its period, five minutes by default. */
 type Aggregation = { statistic: string; minutes?: number }
@@ -24,8 +14,8 @@ type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocatio
 
 export type Metrics = ReturnType<typeof metricsOf>
 
-export const metricsOf = (sources: MetricSources) => {
-  const { stage, api, functions, queues, deadLetterQueues, loopChecked } = sources
+/** Returns the metrics of a stage by the names of its resources. */
+export const metricsOf = (stage: Stage) => {
   const options = ({ statistic, minutes = 5 }: Aggregation) => ({
     statistic,
     period: Duration.minutes(minutes),
@@ -37,8 +27,13 @@ export const metricsOf = (sources: MetricSources) => {
     over: Aggregation,
   ) => new cloudwatch.Metric({ namespace, metricName, dimensionsMap, ...options(over) })
   const lambda = (name: string, metricName: LambdaMetric, over: Aggregation) =>
-    metric('AWS/Lambda', metricName, { FunctionName: get(functions, name).functionName }, over)
-  const gateway = { ApiName: api.restApiName, Stage: stage.name }
+    metric('AWS/Lambda', metricName, { FunctionName: resourceName(name, stage.name) }, over)
+  const gateway = { ApiName: stageName(stage.name), Stage: stage.name }
+  /** A queue, or a dead-letter queue. */
+  const queue = (name: string, metricName: string, over: Aggregation) =>
+    metric('AWS/SQS', metricName, { QueueName: resourceName(name, stage.name) }, over)
+  // AWS may drop recursive invocations of the other functions.
+  const loopChecked = jobsOf(stage).filter((name) => !RECURSIVE.has(name))
   return {
     lambda,
     service: (name: MetricName, over: Aggregation) =>
@@ -51,29 +46,30 @@ export const metricsOf = (sources: MetricSources) => {
       return metric('AWS/ApiGateway', 'Latency', { ...gateway, Resource, Method }, over)
     },
     droppedInvocations: () =>
-      new cloudwatch.MathExpression({
-        expression: 'SUM(FILL(METRICS(), 0))',
-        label: 'Invocations dropped',
-        period: Duration.minutes(5),
-        usingMetrics: Object.fromEntries(
-          loopChecked.map((name, index) => [
-            `m${index}`,
-            lambda(name, 'RecursiveInvocationsDropped', { statistic: 'Sum' }),
-          ]),
+      sum(
+        'Invocations dropped',
+        loopChecked.map((name) =>
+          lambda(name, 'RecursiveInvocationsDropped', { statistic: 'Sum' }),
         ),
-      }),
-    deadLetterCount: (name: string, over: Aggregation) =>
-      get(deadLetterQueues, name).metricApproximateNumberOfMessagesVisible(options(over)),
+      ),
+    /** Errors of the functions that are deployed gradually. */
+    crashes: () =>
+      sum(
+        'Crashes',
+        canaries.map((name) => lambda(name, 'Errors', { statistic: 'Sum' })),
+      ),
+    queueCount: (name: string, over: Aggregation) =>
+      queue(name, 'ApproximateNumberOfMessagesVisible', over),
     /** Age of the oldest message, in seconds. */
-    deadLetterAge: (name: string, over: Aggregation) =>
-      get(deadLetterQueues, name).metricApproximateAgeOfOldestMessage(options(over)),
     queueAge: (name: string, over: Aggregation) =>
-      get(queues, name).metricApproximateAgeOfOldestMessage(options(over)),
+      queue(name, 'ApproximateAgeOfOldestMessage', over),
   }
 }
 
-const get = <T>(resources: ReadonlyMap<string, T>, name: string): T => {
-  const resource = resources.get(name)
-  if (!resource) throw new Error(`Unknown name ${name}`)
-  return resource
-}
+const sum = (label: string, metrics: readonly cloudwatch.IMetric[]) =>
+  new cloudwatch.MathExpression({
+    label,
+    expression: 'SUM(FILL(METRICS(), 0))',
+    period: Duration.minutes(5),
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+  })

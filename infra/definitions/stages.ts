@@ -1,9 +1,16 @@
+import { RemovalPolicy } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
-import type { OperationName } from '../../shared/api/operations.ts'
+import { type OperationName, operations } from '../../shared/api/operations.ts'
+import { UNMATCHED } from './functions.ts'
 
 export type Stage = {
   /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
+  /** The account and Region to deploy to; without them, those of the shell's credentials. */
+  account?: string
+  region?: string
+  /** Tags of all stacks and their resources, for costs and ownership. */
+  tags: Record<string, string>
   /** First part of every reference (docs/api.md#ids). */
   referencePrefix: string
   /** Requests that the gateway admits to one method, from all callers. */
@@ -49,6 +56,7 @@ export type Domain = {
 
 const stages: Record<string, Omit<Stage, 'name'>> = {
   sandbox: {
+    tags: { 'cost-center': 'collections-test', owner: 'collections' },
     referencePrefix: 'DCS',
     throttle: { perSecond: 100, burst: 200 },
     hasFirewall: true,
@@ -62,6 +70,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     logRetention: RetentionDays.ONE_MONTH,
   },
   production: {
+    tags: { 'cost-center': 'collections', owner: 'collections' },
     referencePrefix: 'DCP',
     throttle: { perSecond: 1_000, burst: 2_000 },
     hasFirewall: true,
@@ -82,19 +91,30 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
   },
 }
 
-/** @throws UnknownStage for another name, or if `paused` is neither `true` nor `false` */
+/** @throws InvalidStage for another name, or if `paused` is neither `true` nor `false` */
 export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!stage || typeof name !== 'string') {
-    throw new UnknownStage(`A stage is required: -c stage=${stageNames.join('|')}`)
+    throw new InvalidStage(`A stage is required: -c stage=${stageNames.join('|')}`)
   }
   const isPaused = String(paused) === 'true'
   if (!isPaused && String(paused) !== 'false') {
-    throw new UnknownStage('-c paused must be true or false')
+    throw new InvalidStage('-c paused must be true or false')
   }
   return { name, ...stage, ...(isPaused && { paused: true }) }
 }
 
-export class UnknownStage extends Error {}
+/** The stage or its place is not valid; the message is one line. */
+export class InvalidStage extends Error {}
+
+/** Returns the policy for data and logs. It deletes resources of a failed creation in any case. */
+export const removalPolicyOf = ({ keepsData }: Pick<Stage, 'keepsData'>): RemovalPolicy =>
+  keepsData ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY
 
 export const stageNames = Object.keys(stages)
+
+/** Returns the reserved concurrency of a function behind the gateway; it is also its maximum. */
+export const reservedFor = (name: string, { reserved }: Pick<Stage, 'reserved'>) =>
+  name === UNMATCHED || Object.hasOwn(operations, name)
+    ? (reserved?.[name as OperationName] ?? reserved?.each)
+    : undefined

@@ -1,11 +1,11 @@
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
-import type { RestoredTable, Stage } from '../definitions/stages.ts'
+import { type RestoredTable, removalPolicyOf, type Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
 const ACCESS_LOG_DAYS = 400
@@ -21,20 +21,14 @@ export class DataStack extends Stack {
   readonly reports: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
-    super(scope, id, props)
+    super(scope, id, { ...props, terminationProtection: props.stage.keepsData })
     const { stage } = props
-    const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
+    const removalPolicy = removalPolicyOf(stage)
     this.key = new Key(this, 'Key', {
       description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
       removalPolicy,
     })
-    const own = this.#defineTable(stage, removalPolicy)
-    // Keeps the exports when the service switches to a restored table.
-    for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
-    this.table = stage.restoredTable
-      ? this.#importTable(stage.restoredTable)
-      : (own as dynamodb.ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -45,10 +39,18 @@ export class DataStack extends Stack {
     suppressNag(this.sealingKey, {
       SMG4: 'A rotated key could not open secrets that this key has sealed',
     })
-    this.reports = this.#defineReports(removalPolicy)
+    this.reports = this.#defineReports(stage)
+    const own = this.#defineTable(stage)
+    // The last resource: CloudFormation could not delete the protected table of a failed creation.
+    own.node.addDependency(this.sealingKey, this.reports)
+    // Keeps the exports when the service switches to a restored table.
+    for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
+    this.table = stage.restoredTable
+      ? this.#importTable(stage.restoredTable)
+      : (own as dynamodb.ITableV2)
   }
 
-  #defineTable(stage: Stage, removalPolicy: RemovalPolicy): dynamodb.TableV2 {
+  #defineTable(stage: Stage): dynamodb.TableV2 {
     const { partitionKey, sortKey, timeToLive, indexes } = tableDefinition
     const table = new dynamodb.TableV2(this, 'Table', {
       partitionKey: { name: partitionKey, type: dynamodb.AttributeType.STRING },
@@ -70,7 +72,7 @@ export class DataStack extends Stack {
       timeToLiveAttribute: timeToLive,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: stage.keepsData,
-      removalPolicy,
+      removalPolicy: removalPolicyOf(stage),
     })
     // TableEncryptionV2.customerManagedKey needs the Region, which the templates leave open.
     const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
@@ -90,12 +92,14 @@ export class DataStack extends Stack {
     })
   }
 
-  #defineReports(removalPolicy: RemovalPolicy): Bucket {
+  #defineReports(stage: Stage): Bucket {
     const closed = {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy,
+      removalPolicy: removalPolicyOf(stage),
+      // CloudFormation deletes empty buckets only.
+      autoDeleteObjects: !stage.keepsData,
     }
     const access = new Bucket(this, 'ReportsAccess', {
       ...closed,

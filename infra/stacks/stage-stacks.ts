@@ -1,8 +1,13 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
+import { AccountStack } from './account-stack.ts'
+import { ApiStack } from './api-stack.ts'
 import { DataStack } from './data-stack.ts'
-import { ServiceStack } from './service-stack.ts'
+import { JobsStack } from './jobs-stack.ts'
+import { MonitoringStack } from './monitoring-stack.ts'
+import { OperatorsStack } from './operators-stack.ts'
 
 /** Returns an app that checks its stacks with the AWS Solutions rules; a finding fails the synthesis. */
 export const checkedApp = (): App => {
@@ -11,9 +16,21 @@ export const checkedApp = (): App => {
   return app
 }
 
+export const defineAccount = (app: App): AccountStack =>
+  new AccountStack(app, 'debit-collection-account')
+
 export const defineStage = (app: App, stage: Stage) => {
-  const name = `debit-collection-${stage.name}`
-  const data = new DataStack(app, `${name}-data`, { stage })
-  const service = new ServiceStack(app, `${name}-service`, { stage, data })
-  return { data, service }
+  const { account, region } = stage
+  const env = { ...(account && { account }), ...(region && { region }) }
+  const tags = { application: 'debit-collection', stage: stage.name, ...stage.tags }
+  const props = { stage, env, tags }
+  const name = (part: string) => resourceName(part, stage.name)
+  const data = new DataStack(app, name('data'), props)
+  const api = new ApiStack(app, name('api'), { ...props, data })
+  const jobs = new JobsStack(app, name('jobs'), { ...props, data, api })
+  const operators = new OperatorsStack(app, name('operators'), { ...props, data, api, jobs })
+  const monitoring = new MonitoringStack(app, name('monitoring'), props)
+  // Alarms on metrics of all other stacks.
+  for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
+  return { data, api, jobs, operators, monitoring }
 }

@@ -24,7 +24,13 @@ export const scheduleExpiry = async (name: string, at: Date, message: Message<'e
         ScheduleExpressionTimezone: 'UTC',
         FlexibleTimeWindow: { Mode: 'OFF' },
         ActionAfterCompletion: 'DELETE',
-        Target: { Arn: targetArn, RoleArn: roleArn, Input: JSON.stringify(message) },
+        Target: {
+          Arn: targetArn,
+          RoleArn: roleArn,
+          Input: JSON.stringify(message),
+          // Scheduler sends what it cannot deliver to the dead letters of the target.
+          DeadLetterConfig: { Arn: `${targetArn}-dead-letters` },
+        },
       }),
     )
   } catch (error) {

@@ -7,14 +7,14 @@ import { rowsOf } from '../support/rows.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 const stage = stageNamed('production')
-const { service } = templatesOf(stage)
+const { all } = templatesOf(stage)
 
 type Alarm = Record<string, unknown> & {
   AlarmName: string
   AlarmDescription: string
   Metrics?: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[]
 }
-const alarms = propertiesOf(service, 'AWS::CloudWatch::Alarm') as Alarm[]
+const alarms = propertiesOf(all, 'AWS::CloudWatch::Alarm') as Alarm[]
 const alarm = (name: string): Alarm | undefined =>
   alarms.find(({ AlarmName }) => AlarmName === `debit-collection-production-${name}`)
 
@@ -66,18 +66,18 @@ test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, .
   ]).toEqual(expected)
 })
 
-test('invocations-dropped covers all jobs with loop detection, and no other alarms exist', () => {
+test('invocations-dropped covers all jobs with loop detection, and endpoints-crashed all canaries', () => {
   const metrics = alarm('invocations-dropped')?.Metrics ?? []
   const counted = metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? [])
   const sums = metrics.flatMap(({ Expression }) => Expression ?? [])
   expect(sums).toEqual(['SUM(FILL(METRICS(), 0))'])
-  const functions = propertiesOf(service, 'AWS::Lambda::Function')
+  const functions = propertiesOf(all, 'AWS::Lambda::Function')
   const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
   const covered = jobsOf(stage).length - allowed.length
   expect(counted).toEqual(Array(covered).fill('RecursiveInvocationsDropped'))
   // The maximum for an alarm on a metric expression.
   expect(covered).toBeLessThanOrEqual(10)
-  expect(alarms).toHaveLength(rows.length + 1)
+  expect(alarms).toHaveLength(rows.length + 2)
 })
 
 test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
@@ -90,19 +90,36 @@ test('charge-slow measures the gateway latency and ignores periods with few samp
   })
 })
 
-test('each alarm has an event and an action, its stage, and one topic for alarm and recovery', () => {
-  const [topic] = Object.keys(service.findResources('AWS::SNS::Topic'))
+test('each alarm has an event and an action, and its stage', () => {
   const stageName = [{ Name: 'service', Value: 'debit-collection-production' }]
   for (const row of alarms) {
     expect(row.AlarmDescription, row.AlarmName).toMatch(/^[A-Z][^:\n]+: [^\n]+$/)
-    expect(row).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
     if (row.Namespace === METRICS_NAMESPACE) expect(row.Dimensions).toEqual(stageName)
   }
 })
 
+test('each alarm notifies of alarm and recovery, itself or through exactly one composite alarm', () => {
+  const [topic] = Object.keys(all.findResources('AWS::SNS::Topic'))
+  const composites = propertiesOf(all, 'AWS::CloudWatch::CompositeAlarm')
+  const ids = Object.entries(all.findResources('AWS::CloudWatch::Alarm'))
+  for (const [id, { Properties }] of ids) {
+    const { AlarmName } = Properties
+    const rules = composites.map(({ AlarmRule }) => JSON.stringify(AlarmRule))
+    const causes = rules.filter(
+      (rule) => rule.includes(`["${id}","Arn"]`) || rule.includes(`:alarm:${AlarmName}\\"`),
+    )
+    const notifies = Properties.AlarmActions !== undefined
+    expect(causes.length + Number(notifies), AlarmName).toBe(1)
+  }
+  const notifying = [...alarms.filter(({ AlarmActions }) => AlarmActions), ...composites]
+  for (const alarm of notifying) {
+    expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
+  }
+})
+
 test('the topic accepts alarms of this account, and mails them if the stage says so', () => {
-  service.resourceCountIs('AWS::SNS::Subscription', 0)
-  const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).service
+  all.resourceCountIs('AWS::SNS::Subscription', 0)
+  const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).all
   const mail = { Protocol: 'email', Endpoint: 'ops@example.com' }
   withMail.hasResourceProperties('AWS::SNS::Subscription', mail)
   const publish = Match.objectLike({
@@ -112,12 +129,12 @@ test('the topic accepts alarms of this account, and mails them if the stage says
     Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
   })
   const PolicyDocument = { Statement: Match.arrayWith([publish]) }
-  service.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
+  all.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
 })
 
 test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
-  service.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
-  const page = JSON.stringify(service.findResources('AWS::CloudWatch::Dashboard'))
+  all.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
+  const page = JSON.stringify(all.findResources('AWS::CloudWatch::Dashboard'))
   const shown = [
     ['DebitsCharged', 'DebitsCompleted', 'DebitsFailed', 'completed / (completed + failed)'],
     ['Latency', 'p50', 'p99', '5XXError', 'IteratorAge'],
@@ -129,9 +146,12 @@ test('the dashboard shows debits, latency, queues, webhooks and settlement', () 
 })
 
 test('the access log contains no personal data', () => {
-  const [api] = propertiesOf(service, 'AWS::ApiGateway::Stage')
+  const [api] = propertiesOf(all, 'AWS::ApiGateway::Stage')
   const line = JSON.parse(api?.AccessLogSetting.Format)
-  expect(line).toMatchObject({ request_id: '$context.requestId', status: '$context.status' })
+  expect(line).toMatchObject({
+    request_id: '$context.extendedRequestId',
+    status: '$context.status',
+  })
   // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')
   expect(Object.values(line)).not.toContain('$context.path')

@@ -17,15 +17,15 @@ import { propertiesOf, type TemplateNode, templatesOf } from '../support/templat
 
 // This stage has all functions.
 const stage = stageNamed('sandbox')
-const { service } = templatesOf(stage)
+const { all } = templatesOf(stage)
 
 const names = functionsOf(stage).map(({ name }) => name)
-const functions = propertiesOf(service, 'AWS::Lambda::Function')
-const roles: TemplateNode = service.findResources('AWS::IAM::Role')
-const policies = propertiesOf(service, 'AWS::IAM::Policy')
+const functions = propertiesOf(all, 'AWS::Lambda::Function')
+const roles: TemplateNode = all.findResources('AWS::IAM::Role')
+const policies = propertiesOf(all, 'AWS::IAM::Policy')
 
 const roleOf = (name: string): string =>
-  functions.find(({ FunctionName }) => FunctionName.endsWith(`-sandbox-${name}`))?.Role[
+  functions.find(({ FunctionName }) => FunctionName?.endsWith(`-sandbox-${name}`))?.Role[
     'Fn::GetAtt'
   ][0]
 
@@ -53,8 +53,16 @@ const resources: [RegExp, string][] = [
   [ARN('\\w*log'), 'log'],
   [ARN('ScheduleRole'), 'schedule-role'],
   ...Object.keys(messages).map((queue): [RegExp, string] => [
+    new RegExp(`-jobs:ExportsOutputFnGetAtt${queue.replaceAll('-', '')}\\w{8}Arn`),
+    `queue/${queue}`,
+  ]),
+  ...Object.keys(messages).map((queue): [RegExp, string] => [
     ARN(queue.replaceAll('-', '')),
     `queue/${queue}`,
+  ]),
+  ...Object.keys(messages).map((queue): [RegExp, string] => [
+    ARN(`${queue.replaceAll('-', '')}deadletters`),
+    `queue/${queue}-dead-letters`,
   ]),
 ]
 
@@ -134,7 +142,7 @@ test('functions query all indexes of the table and no others', () => {
   expect([...new Set(queried)].sort()).toEqual(indexes.sort())
 })
 
-test('the role of schedules may only send to their target queues', () => {
+test('the role of schedules may only send to their target queues and the dead letters of these', () => {
   const [role = ''] = Object.keys(roles).filter((id) => /^ScheduleRole\w{8}$/.test(id))
   const allowed = statementsOfRole(role).map(
     ({ Action, Resource }) => `${Action} ${resourceIn(Resource)}`,
@@ -143,6 +151,8 @@ test('the role of schedules may only send to their target queues', () => {
     const { from, every } = jobRow(name)
     return every && 'queues' in from ? from.queues.slice(0, 1) : []
   })
-  const expected = ['expiries', ...targets].map((queue) => `sqs:SendMessage queue/${queue}`)
+  const expected = ['expiries', ...targets].flatMap((queue) =>
+    [queue, `${queue}-dead-letters`].map((name) => `sqs:SendMessage queue/${name}`),
+  )
   expect(allowed.sort()).toEqual(expected.sort())
 })

@@ -1,11 +1,18 @@
 import { Aws, type Stack } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import {
+  Alarm,
+  AlarmRule,
+  ComparisonOperator,
+  CompositeAlarm,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import type { AlarmRow } from '../definitions/alarms.ts'
+import { type AlarmRow, causes, rollbackAlarms } from '../definitions/alarms.ts'
 import type { Metrics } from '../definitions/metrics.ts'
+import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 export const defineAlarms = (
@@ -29,16 +36,32 @@ export const defineAlarms = (
   )
   if (stage.alarmsTo) topic.addSubscription(new EmailSubscription(stage.alarmsTo))
   const action = new SnsAction(topic)
-  for (const row of rows) {
-    const alarm = defineAlarm(stack, stage, row, metrics)
+  const alarms = [
+    ...rows.map((row) => ({ row, alarm: defineAlarm(stack, stage, row, metrics) })),
+    // The stack of the API defines these.
+    ...rollbackAlarms.map((row) => {
+      const name = resourceName(row.name, stage.name)
+      return { row, alarm: Alarm.fromAlarmName(stack, row.name, name) as Alarm }
+    }),
+  ]
+  const composites = Object.entries(causes).map(([cause, description]) => {
+    const ofCause = alarms.flatMap(({ row, alarm }) => (row.cause === cause ? [alarm] : []))
+    return new CompositeAlarm(stack, `${cause}-alarm`, {
+      compositeAlarmName: resourceName(cause, stage.name),
+      alarmDescription: description,
+      alarmRule: AlarmRule.anyOf(...ofCause),
+    })
+  })
+  const single = alarms.flatMap(({ row, alarm }) => (row.cause ? [] : [alarm]))
+  for (const alarm of [...single, ...composites]) {
     alarm.addAlarmAction(action)
     alarm.addOkAction(action)
   }
 }
 
-const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>
+export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>
   new Alarm(stack, `${row.name}-alarm`, {
-    alarmName: `debit-collection-${stage.name}-${row.name}`,
+    alarmName: resourceName(row.name, stage.name),
     alarmDescription: row.description,
     metric: row.metric(metrics),
     threshold: row.threshold,

@@ -1,0 +1,44 @@
+import { Duration } from 'aws-cdk-lib'
+import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import * as awsLambda from 'aws-cdk-lib/aws-lambda'
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { JobSource } from '../definitions/jobs.ts'
+import type { Stage } from '../definitions/stages.ts'
+
+type StreamJob = Extract<JobSource, { stream: unknown }>
+type QueueJob = Extract<JobSource, { queues: unknown }>
+
+export const queueSource = (
+  { batchSize, maxConcurrency }: QueueJob,
+  queue: Queue,
+  { workersMax = maxConcurrency, paused }: Stage,
+): SqsEventSource =>
+  new SqsEventSource(queue, {
+    batchSize,
+    maxConcurrency: Math.min(maxConcurrency, workersMax),
+    reportBatchItemFailures: true,
+    enabled: !paused,
+  })
+
+export const streamSource = (
+  { stream, batchSize }: StreamJob,
+  { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
+): DynamoEventSource =>
+  new DynamoEventSource(table as ITable, {
+    // LATEST would miss records that are written before the mapping is active.
+    startingPosition: awsLambda.StartingPosition.TRIM_HORIZON,
+    batchSize,
+    bisectBatchOnError: true,
+    reportBatchItemFailures: true,
+    retryAttempts: 10,
+    // The stream keeps a record for 24 hours.
+    maxRecordAge: Duration.hours(23),
+    onFailure: new SqsDlq(lost),
+    enabled: !stage.paused,
+    filters: [
+      awsLambda.FilterCriteria.filter({
+        dynamodb: { NewImage: { entity: { S: awsLambda.FilterRule.or(...stream) } } },
+      }),
+    ],
+  })

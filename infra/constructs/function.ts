@@ -1,0 +1,56 @@
+import { Duration, type Stack } from 'aws-cdk-lib'
+import * as awsLambda from 'aws-cdk-lib/aws-lambda'
+import { bundleFolder } from '../bundles/build.ts'
+import { environmentOf } from '../definitions/environment.ts'
+import { type FunctionRow, RECURSIVE } from '../definitions/functions.ts'
+import { resourceName } from '../definitions/resource-name.ts'
+import { reservedFor } from '../definitions/stages.ts'
+import { defineRole, type FunctionResources } from './execution-role.ts'
+import { defineLog } from './log-group.ts'
+import { queueNamed } from './sqs-queues.ts'
+
+export const defineFunction = (
+  stack: Stack,
+  row: FunctionRow,
+  resources: FunctionResources,
+): awsLambda.Function => {
+  const { stage, data, queues, schedules, host } = resources
+  const logGroup = defineLog(stack, `${row.name}-log`, stage)
+  const reserved = reservedFor(row.name, stage)
+  return new awsLambda.Function(stack, row.name, {
+    functionName: resourceName(row.name, stage.name),
+    // A placeholder when the app skips bundling, as in tests of templates.
+    code: stack.bundlingRequired
+      ? awsLambda.Code.fromAsset(bundleFolder(row.name))
+      : awsLambda.Code.fromInline('//'),
+    handler: 'index.handler',
+    runtime: awsLambda.Runtime.NODEJS_24_X,
+    architecture: awsLambda.Architecture.ARM_64,
+    timeout: Duration.seconds(row.timeoutSeconds),
+    memorySize: row.memoryMegabytes,
+    logGroup,
+    role: defineRole(stack, row, { ...resources, logGroup }),
+    ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
+    ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),
+    environment: environmentOf(
+      row,
+      { ...stage, stage: stage.name, ownHosts: [host] },
+      {
+        tableName: data.table.tableName,
+        queueUrl: (name) => queueNamed(queues, name).queueUrl,
+        queueArn: (name) => queueNamed(queues, name).queueArn,
+        scheduleGroup: schedules?.group.ref ?? '',
+        scheduleRoleArn: schedules?.role.roleArn ?? '',
+        sealingKeyArn: data.sealingKey.secretArn,
+        reportsBucket: data.reports.bucketName,
+        functionPrefix: resourceName('', stage.name),
+      },
+    ),
+  })
+}
+
+/** Returns the alias that callers and event sources use; a deployment moves it to a new version. */
+export const defineLiveAlias = (lambda: awsLambda.Function): awsLambda.Alias => {
+  const version = lambda.currentVersion as awsLambda.IVersion
+  return new awsLambda.Alias(lambda, 'live', { aliasName: 'live', version })
+}

@@ -1,1 +1,0 @@
-export const functionName = (name: string, stage: string) => `debit-collection-${stage}-${name}`

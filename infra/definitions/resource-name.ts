@@ -1,0 +1,7 @@
+/** Names of deployed resources, which stacks use without importing each other's values. */
+
+/** Returns the name of a stack, function, queue or alarm. */
+export const resourceName = (name: string, stage: string) => `debit-collection-${stage}-${name}`
+
+/** Returns the name of the API, the group of schedules, or the dashboard. */
+export const stageName = (stage: string) => `debit-collection-${stage}`

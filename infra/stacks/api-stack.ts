@@ -1,0 +1,44 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
+import type { Construct } from 'constructs'
+import { defineAlarm } from '../constructs/alarm.ts'
+import { defineApi, defineRoutes } from '../constructs/api.ts'
+import { defineCustomDomain, ownHost } from '../constructs/custom-domain.ts'
+import { defineFunction, defineLiveAlias } from '../constructs/function.ts'
+import { defineRollout } from '../constructs/rollout.ts'
+import { defineWaf } from '../constructs/waf.ts'
+import { rollbackAlarms } from '../definitions/alarms.ts'
+import { endpointRows } from '../definitions/functions.ts'
+import { metricsOf } from '../definitions/metrics.ts'
+import type { Stage } from '../definitions/stages.ts'
+import type { DataStack } from './data-stack.ts'
+
+/** Defines the API: the gateway with its firewall, and the functions behind it. */
+export class ApiStack extends Stack {
+  /** Host name of the API. */
+  readonly host: string
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, data, ...props }: StackProps & { stage: Stage; data: DataStack },
+  ) {
+    super(scope, id, props)
+    const api = defineApi(this, stage)
+    this.host = ownHost(this, stage.domain, api)
+    const resources = { stage, data, host: this.host, queues: new Map() }
+    const aliases = new Map(
+      endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),
+    )
+    defineRoutes(api, aliases)
+    if (stage.hasFirewall) defineWaf(this, stage, api)
+    if (stage.domain) defineCustomDomain(this, stage.domain, api)
+    const metrics = metricsOf(stage)
+    defineRollout(
+      this,
+      aliases,
+      rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics)),
+    )
+    const path = stage.domain ? '' : `/${stage.name}`
+    new CfnOutput(this, 'ApiAddress', { value: `https://${this.host}${path}` })
+  }
+}

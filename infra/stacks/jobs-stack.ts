@@ -1,0 +1,45 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import type { Alias } from 'aws-cdk-lib/aws-lambda'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { Construct } from 'constructs'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import { queueSource, streamSource } from '../constructs/event-sources.ts'
+import { defineFunction, defineLiveAlias } from '../constructs/function.ts'
+import { defineSchedules } from '../constructs/schedules.ts'
+import { defineLostRecords, defineQueues, queueNamed } from '../constructs/sqs-queues.ts'
+import { jobRowsOf } from '../definitions/functions.ts'
+import { type JobName, jobRow, queuesOf } from '../definitions/jobs.ts'
+import type { Stage } from '../definitions/stages.ts'
+import type { ApiStack } from './api-stack.ts'
+import type { DataStack } from './data-stack.ts'
+
+type JobsProps = StackProps & { stage: Stage; data: DataStack; api: ApiStack }
+
+/** Defines the background work: queues, schedules, and the functions that consume them. */
+export class JobsStack extends Stack {
+  readonly queues: ReadonlyMap<QueueName, Queue>
+
+  constructor(scope: Construct, id: string, { stage, data, api, ...props }: JobsProps) {
+    super(scope, id, props)
+    const queues = defineQueues(this, queuesOf(stage), stage)
+    this.queues = queues.work
+    const schedules = defineSchedules(this, queues, stage)
+    const resources = { stage, data, host: api.host, queues: queues.work, schedules }
+    for (const row of jobRowsOf(stage)) {
+      const alias = defineLiveAlias(defineFunction(this, row, resources))
+      this.#addSources(row.name as JobName, alias, stage, data)
+    }
+  }
+
+  #addSources(name: JobName, alias: Alias, stage: Stage, data: DataStack): void {
+    const { from } = jobRow(name)
+    if ('stream' in from) {
+      const lost = defineLostRecords(this, name, stage)
+      alias.addEventSource(streamSource(from, { table: data.table, lost, stage }))
+      return
+    }
+    for (const queue of from.queues) {
+      alias.addEventSource(queueSource(from, queueNamed(this.queues, queue), stage))
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import type { Construct } from 'constructs'
+import { defineFunction } from '../constructs/function.ts'
+import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
+import { operatorRowsOf } from '../definitions/functions.ts'
+import type { Stage } from '../definitions/stages.ts'
+import type { ApiStack } from './api-stack.ts'
+import type { DataStack } from './data-stack.ts'
+import type { JobsStack } from './jobs-stack.ts'
+
+type OperatorsProps = StackProps & { stage: Stage; data: DataStack; api: ApiStack; jobs: JobsStack }
+
+/** Defines the functions that operators invoke, one for each noun, so that IAM can separate duties. */
+export class OperatorsStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, data, api, jobs, ...props }: OperatorsProps) {
+    super(scope, id, props)
+    const resources = { stage, data, host: api.host, queues: jobs.queues }
+    const functions = operatorRowsOf(stage).map((row) => defineFunction(this, row, resources))
+    if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
+  }
+}

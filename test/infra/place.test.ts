@@ -1,0 +1,48 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, expect, test } from 'vitest'
+import { stageNamed } from '../../infra/definitions/stages.ts'
+import { checkPlace } from '../../infra/stacks/place.ts'
+
+const lambda = mockClient(LambdaClient)
+afterAll(() => lambda.restore())
+
+const place = { CDK_DEFAULT_ACCOUNT: '111111111111', CDK_DEFAULT_REGION: 'eu-west-1' }
+const withQuota = (ConcurrentExecutions: number) =>
+  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } })
+
+test.each([
+  ['222222222222', 'eu-west-1'],
+  ['111111111111', 'af-south-1'],
+])(
+  'credentials of another account or Region than %s in %s are rejected',
+  async (account, region) => {
+    const stage = { ...stageNamed('sandbox'), account, region }
+    await expect(checkPlace(stage, place)).rejects.toThrow(
+      `Stage sandbox belongs to account ${account} in ${region}; the credentials are of 111111111111 in eu-west-1`,
+    )
+  },
+)
+
+test('a stage without a place accepts any, and one with a place its own', async () => {
+  await checkPlace(stageNamed('sandbox'), place)
+  await checkPlace({ ...stageNamed('sandbox'), account: '111111111111' }, place)
+  expect(lambda.calls()).toEqual([])
+})
+
+test.each([10, 674])('production is rejected where the quota is %i executions', async (quota) => {
+  withQuota(quota)
+  await expect(checkPlace(stageNamed('production'), place)).rejects.toThrow(
+    `reserves 575 concurrent executions and AWS keeps 100, but the quota of the account is ${quota}`,
+  )
+})
+
+test('production is accepted where the quota covers its reservations', async () => {
+  withQuota(675)
+  await checkPlace(stageNamed('production'), place)
+})
+
+test('nothing is checked without credentials', async () => {
+  const pinned = { ...stageNamed('production'), account: '222222222222' }
+  await checkPlace(pinned, {})
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { functionsOf } from '../../infra/definitions/functions.ts'
+import { stageNamed } from '../../infra/definitions/stages.ts'
+import { propertiesOf, templatesOf } from '../support/templates.ts'
+
+const stage = stageNamed('production')
+const { all } = templatesOf(stage)
+const rows = functionsOf(stage)
+
+test('endpoints and event sources invoke the live alias of a function', () => {
+  const aliases = all.findResources('AWS::Lambda::Alias')
+  const endpointsAndJobs = rows.filter(({ name }) => !name.startsWith('manage-'))
+  expect(Object.keys(aliases)).toHaveLength(endpointsAndJobs.length)
+  const uris = propertiesOf(all, 'AWS::ApiGateway::Method').map(
+    ({ Integration }) => Integration.Uri,
+  )
+  const sources = propertiesOf(all, 'AWS::Lambda::EventSourceMapping')
+  for (const target of [...uris, ...sources.map(({ FunctionName }) => FunctionName)]) {
+    const [, ref] = /\{"Ref":"(\w+live\w+)"\}/.exec(JSON.stringify(target)) ?? []
+    expect(aliases[ref ?? '']?.Properties.Name, JSON.stringify(target)).toBe('live')
+  }
+})
+
+test('charge, status and bank operations move to a new version through a canary with alarms', () => {
+  const groups = propertiesOf(all, 'AWS::CodeDeploy::DeploymentGroup')
+  expect(groups).toHaveLength(5)
+  for (const group of groups) {
+    expect(group).toMatchObject({
+      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+      AlarmConfiguration: { Enabled: true },
+      AutoRollbackConfiguration: { Enabled: true },
+    })
+    expect(group.AlarmConfiguration.Alarms).toHaveLength(3)
+  }
+  const gradual = Object.values(all.findResources('AWS::Lambda::Alias')).flatMap(
+    ({ UpdatePolicy, Properties }) => (UpdatePolicy ? [Properties.FunctionName.Ref] : []),
+  )
+  expect(gradual.map((id) => all.toJSON().Resources[id].Properties.FunctionName).sort()).toEqual(
+    ['charge', 'debit-callback', 'get-debit-request', 'list-debit-transactions']
+      .concat('update-debit-transaction')
+      .map((name) => `debit-collection-production-${name}`),
+  )
+})
+
+test('each schedule has the dead-letter queue of its target, and the role trusts their group only', () => {
+  for (const { Target } of propertiesOf(all, 'AWS::Scheduler::Schedule')) {
+    const [id] = Target.Arn['Fn::GetAtt']
+    const [deadLetters] = Target.DeadLetterConfig.Arn['Fn::GetAtt']
+    expect(deadLetters.slice(0, -8)).toBe(`${id.slice(0, -8)}deadletters`)
+  }
+  const roles = Object.entries(all.findResources('AWS::IAM::Role'))
+  const [, role] = roles.find(([id]) => id.startsWith('ScheduleRole')) ?? []
+  expect(role?.Properties.AssumeRolePolicyDocument.Statement[0].Condition).toEqual({
+    StringEquals: {
+      'aws:SourceAccount': { Ref: 'AWS::AccountId' },
+      'aws:SourceArn': { 'Fn::GetAtt': ['Schedules', 'Arn'] },
+    },
+  })
+})
