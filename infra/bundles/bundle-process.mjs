@@ -13,7 +13,7 @@ const reply = (message) => replies.write(`${JSON.stringify(message)}\n`)
 
 // Node itself would also print the line of the error, which is most of a minified file.
 process.on('uncaughtException', (error) => {
-  console.error(error)
+  process.stderr.write(`${error?.stack ?? error}\n`)
   process.exit(1)
 })
 

@@ -14,12 +14,12 @@ const commands: Record<string, string> = {
 
 export const documentCommand = (operation: string): string => commands[operation] ?? operation
 
-type Members = Record<string, unknown>
+type Attributes = Record<string, unknown>
 
-const entriesMapped = (members: Members, map: (value: unknown) => unknown): Members =>
+const entriesMapped = (members: Attributes, map: (value: unknown) => unknown): Attributes =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]))
 
-const isMembers = (value: unknown): value is Members =>
+const isMap = (value: unknown): value is Attributes =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const valueTypes: Record<string, (value: unknown) => boolean> = {
@@ -28,11 +28,11 @@ const valueTypes: Record<string, (value: unknown) => boolean> = {
   BOOL: (value) => typeof value === 'boolean',
   NULL: (value) => value === true,
   L: Array.isArray,
-  M: isMembers,
+  M: isMap,
 }
 
 /** Whether it is a value like `{S: 'text'}`. An item is none: it has two keys at least. */
-const isAttributeValue = (value: Members): boolean => {
+const isAttributeValue = (value: Attributes): boolean => {
   const [[type = '', content] = [], second] = Object.entries(value)
   return second === undefined && valueTypes[type]?.(content) === true
 }
@@ -40,12 +40,12 @@ const isAttributeValue = (value: Members): boolean => {
 /** Converts the attribute values of a request. */
 export const documentInput = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(documentInput)
-  if (!isMembers(value)) return value
+  if (!isMap(value)) return value
   if (isAttributeValue(value)) return unmarshall({ value: value as never }).value
   return entriesMapped(value, documentInput)
 }
 
-const marshalled = (item: unknown): unknown => marshall(item as Members)
+const marshalled = (item: unknown): unknown => marshall(item as Attributes)
 const marshalledList = (items: unknown): unknown => (items as unknown[]).map(marshalled)
 
 const outputMembers: Record<string, (value: unknown) => unknown> = {
@@ -53,11 +53,11 @@ const outputMembers: Record<string, (value: unknown) => unknown> = {
   Attributes: marshalled,
   LastEvaluatedKey: marshalled,
   Items: marshalledList,
-  Responses: (tables) => entriesMapped(tables as Members, marshalledList),
+  Responses: (tables) => entriesMapped(tables as Attributes, marshalledList),
 }
 
 /** Converts the items of a response. */
-export const wireOutput = (output: Members): Members =>
+export const wireOutput = (output: Attributes): Attributes =>
   Object.fromEntries(
     Object.entries(output).map(([name, value]) => [name, outputMembers[name]?.(value) ?? value]),
   )
