@@ -19,8 +19,8 @@ const files = isProof
 export default defineConfig({
   test: {
     include: [files],
-    // Captures the output of functions in the process of the test.
-    exclude: isBundled ? ['test/flows/logs.test.ts'] : [],
+    // These read the log lines of functions in the process of the test.
+    exclude: isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : [],
     globalSetup: [
       'test/support/permissions/folder.ts',
       ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
