@@ -24,7 +24,7 @@ export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) 
   const processes = new Map<string, FunctionProcess>()
 
   const start = (row: FunctionRow): FunctionProcess => {
-    const started = startProcess(bundleOf(row.name), variablesOf(row))
+    const started = startProcess(bundleOf(row.name), variablesOf(row), row.timeoutSeconds)
     processes.set(row.name, started)
     started.child.once('exit', () => {
       if (processes.get(row.name) === started) processes.delete(row.name)
@@ -53,7 +53,7 @@ type ProcessReply = {
   error?: { errorType: string; errorMessage: string }
 }
 
-const startProcess = (file: string, env: Record<string, string>) => {
+const startProcess = (file: string, env: Record<string, string>, timeoutSeconds: number) => {
   // A separate process group: Ctrl-C reaches only the sandbox, which then stops its functions.
   const child: ChildProcess = spawn(process.execPath, [BUNDLE_PROCESS, file], {
     env,
@@ -85,7 +85,6 @@ const startProcess = (file: string, env: Record<string, string>) => {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       const id = context.awsRequestId
       pending.set(id, { resolve, reject })
-      const timeoutSeconds = context.getRemainingTimeInMillis() / 1000
       input.write(`${JSON.stringify({ id, event, context, timeoutSeconds })}\n`)
       return promise
     },
