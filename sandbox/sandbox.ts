@@ -158,11 +158,14 @@ const start = async (
   const functions = printingFaults(await loadFunctions(functionRows, bundled?.load), print)
   answerCalls(answer)
   journal?.compact(restore(aws, journal.read()))
-  if (aws.table.items().length === 0) await seed(functions)
-  // Set after the seeds, which need no approval. A process has the variables of its start.
+  if (aws.table.items().length === 0) {
+    await seed(functions)
+    // The next invocation starts a process with other variables. No job is in flight yet.
+    if (options.approvals) await bundled?.stop()
+  }
+  // Set after the seeds, which need no approval.
   approvals = options.approvals ?? false
   process.env.APPROVALS = String(approvals)
-  if (approvals) await bundled?.stop()
   const expire = (): void => {
     aws.table.removeExpired()
     clock.after(HOUR_MS, expire)

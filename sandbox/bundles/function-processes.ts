@@ -38,7 +38,9 @@ export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) 
     load,
     /** Stops all processes; a later invocation starts a new one. */
     stop: async (): Promise<void> => {
-      await Promise.all([...processes.values()].map(({ stop }) => stop()))
+      const stopping = [...processes.values()]
+      processes.clear()
+      await Promise.all(stopping.map(({ stop }) => stop()))
     },
   }
 }
