@@ -21,6 +21,8 @@ export type Stage = {
   domain?: Domain
   /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
+  /** The account's quota of concurrent executions, for its alarm; 1,000 by default. */
+  concurrencyQuota?: number
   /** Upper limit of every queue's concurrency. */
   workersMax?: number
   hasSandboxBank: boolean
@@ -38,6 +40,16 @@ export type Stage = {
   restoredTable?: RestoredTable
   logRetention: RetentionDays
   alarmsTo?: string
+  /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */
+  backup?: Backup
+}
+
+export type Backup = {
+  keepDays: number
+  /** Days in which nobody can delete a backup, unless an administrator removes the lock. */
+  lockDays: number
+  /** ARN of a vault in another account or Region, which gets a copy of each backup. */
+  copyTo?: string
 }
 
 export type RestoredTable = {
