@@ -79,6 +79,8 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
 const accessLine = {
   at: gateway.AccessLogField.contextRequestTime(),
   request_id: gateway.AccessLogField.contextRequestId(),
+  // The id in the log of the firewall.
+  extended_request_id: gateway.AccessLogField.contextExtendedRequestId(),
   address: gateway.AccessLogField.contextIdentitySourceIp(),
   method: gateway.AccessLogField.contextHttpMethod(),
   resource: gateway.AccessLogField.contextResourcePath(),
