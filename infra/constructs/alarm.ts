@@ -4,6 +4,7 @@ import {
   AlarmRule,
   ComparisonOperator,
   CompositeAlarm,
+  type IAlarm,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
@@ -21,7 +22,7 @@ export const defineAlarms = (
   stage: Stage,
   rows: readonly AlarmRow[],
   metrics: Metrics,
-): void => {
+): { composites: IAlarm[]; all: IAlarm[] } => {
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
     enforceSSL: true,
@@ -58,6 +59,7 @@ export const defineAlarms = (
     alarm.addAlarmAction(action)
     alarm.addOkAction(action)
   }
+  return { composites, all: alarms.map(({ alarm }) => alarm) }
 }
 
 export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>

@@ -17,6 +17,8 @@ type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocatio
 
 export type Metrics = ReturnType<typeof metricsOf>
 
+const throttleMetrics = { read: 'ReadThrottleEvents', write: 'WriteThrottleEvents' }
+
 type SchedulerMetric =
   | 'InvocationDroppedCount'
   | 'InvocationThrottleCount'
@@ -58,14 +60,19 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     account: (metricName: 'ConcurrentExecutions' | 'Throttles', over: Aggregation) =>
       metric('AWS/Lambda', metricName, {}, over),
     /** Throttled requests to the table and its indexes. */
-    tableThrottles: (metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents') =>
+    tableThrottles: (access: 'read' | 'write') =>
       sum(
-        metricName,
+        `${access}Throttles`,
         [
           {},
           ...tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name })),
         ].map((index) =>
-          metric('AWS/DynamoDB', metricName, { TableName: tableName, ...index }, COUNTED),
+          metric(
+            'AWS/DynamoDB',
+            throttleMetrics[access],
+            { TableName: tableName, ...index },
+            COUNTED,
+          ),
         ),
       ),
     schedules: (metricName: SchedulerMetric, over: Aggregation) =>
@@ -81,13 +88,13 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     },
     droppedInvocations: () =>
       sum(
-        'Invocations dropped',
+        'droppedInvocations',
         loopChecked.map((name) => lambda(name, 'RecursiveInvocationsDropped', COUNTED)),
       ),
     /** Errors of the functions that are deployed gradually. */
     crashes: () =>
       sum(
-        'Crashes',
+        'crashes',
         canaries.map((name) => lambda(name, 'Errors', COUNTED)),
       ),
     queueCount: (name: string, over: Aggregation) =>
@@ -98,10 +105,11 @@ export const metricsOf = (stage: Stage, tableName: string) => {
   }
 }
 
-const sum = (label: string, metrics: readonly cloudwatch.IMetric[]) =>
+/** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */
+const sum = (prefix: string, metrics: readonly cloudwatch.IMetric[]) =>
   new cloudwatch.MathExpression({
-    label,
-    expression: 'SUM(FILL(METRICS(), 0))',
+    label: prefix,
+    expression: `SUM(FILL(METRICS("${prefix}"), 0))`,
     period: Duration.minutes(5),
-    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`${prefix}${index}`, metric])),
   })

@@ -14,7 +14,7 @@ const rows: AlarmRow[] = [
     cause: 'capacity-reached',
     description:
       'DynamoDB throttled reads of the table or an index: find the hot partition with Contributor Insights',
-    metric: (metrics) => metrics.tableThrottles('ReadThrottleEvents'),
+    metric: (metrics) => metrics.tableThrottles('read'),
     threshold: 1,
   },
   {
@@ -22,7 +22,7 @@ const rows: AlarmRow[] = [
     cause: 'capacity-reached',
     description:
       'DynamoDB throttled writes to the table or an index: find the hot partition with Contributor Insights',
-    metric: (metrics) => metrics.tableThrottles('WriteThrottleEvents'),
+    metric: (metrics) => metrics.tableThrottles('write'),
     threshold: 1,
   },
   {

@@ -40,6 +40,8 @@ export type Stage = {
   restoredTable?: RestoredTable
   logRetention: RetentionDays
   alarmsTo?: string
+  /** Address of the folder `docs`, for the links of the dashboard. */
+  runbook?: string
   /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */
   backup?: Backup
 }

@@ -29,7 +29,7 @@ export const defineStage = (app: App, stage: Stage) => {
   const api = new ApiStack(app, name('api'), { ...props, data })
   const jobs = new JobsStack(app, name('jobs'), { ...props, data, api })
   const operators = new OperatorsStack(app, name('operators'), { ...props, data, api, jobs })
-  const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data })
+  const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
   // Alarms on metrics of all other stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
   return { data, api, jobs, operators, monitoring }

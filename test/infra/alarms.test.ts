@@ -82,7 +82,7 @@ test('invocations-dropped covers all jobs with loop detection, and endpoints-cra
   const metrics = alarm('invocations-dropped')?.Metrics ?? []
   const counted = metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? [])
   const sums = metrics.flatMap(({ Expression }) => Expression ?? [])
-  expect(sums).toEqual(['SUM(FILL(METRICS(), 0))'])
+  expect(sums).toEqual(['SUM(FILL(METRICS("droppedInvocations"), 0))'])
   const functions = propertiesOf(all, 'AWS::Lambda::Function')
   const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
   const covered = jobsOf(stage).length - allowed.length
@@ -188,19 +188,6 @@ test('the topic accepts alarms of this account, and mails them if the stage says
   })
   const PolicyDocument = { Statement: Match.arrayWith([publish]) }
   all.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
-})
-
-test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
-  all.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
-  const page = JSON.stringify(all.findResources('AWS::CloudWatch::Dashboard'))
-  const shown = [
-    ['DebitsCharged', 'DebitsCompleted', 'DebitsFailed', 'completed / (completed + failed)'],
-    ['Latency', 'p50', 'p99', '5XXError', 'IteratorAge'],
-    ['WebhookDelivered', 'WebhookAbandoned', 'delivered / (delivered + failed)'],
-    ['SettledGrossPesewas', 'SettledFeePesewas', 'SettledNetPesewas', 'SettlementPaid'],
-  ].flat()
-  expect(shown.filter((name) => !page.includes(name))).toEqual([])
-  expect(page.match(/ApproximateAgeOfOldestMessage/g)).toHaveLength(queuesOf(stage).length)
 })
 
 test('the access log contains no personal data', () => {
