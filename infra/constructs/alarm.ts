@@ -9,6 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { type AlarmRow, causes } from '../definitions/alarm-row.ts'
@@ -22,10 +23,13 @@ export const defineAlarms = (
   stage: Stage,
   rows: readonly AlarmRow[],
   metrics: Metrics,
+  key: Key,
 ): { composites: IAlarm[]; all: IAlarm[] } => {
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
     enforceSSL: true,
+    // CloudWatch cannot use the key that SNS has for itself.
+    masterKey: key as IKey,
   })
   // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
   topic.addToResourcePolicy(

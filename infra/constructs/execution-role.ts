@@ -43,6 +43,7 @@ export const defineRole = (
     role.addToPolicy(policyStatement(statement, arn, stack))
   }
   suppressWildcards(role, resources)
+  if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
 
@@ -64,18 +65,28 @@ const policyStatement = (
   })
 
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
-const suppressWildcards = (role: Role, { data }: RoleResources): void => {
+const suppressWildcards = (role: Role, { data, stage }: RoleResources): void => {
+  const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
-    'schedules/*':
-      'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+    'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
   }
   for (const [resource, finding] of Object.entries(findings)) {
     const reason = statements.wildcardReasons[resource as statements.IamResource] ?? ''
     suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
+}
+
+const allowTraces = (role: Role): void => {
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+      resources: ['*'],
+    }),
+  )
+  suppressNag(role, { 'IAM5[Resource::*]': 'X-Ray has no resources for these actions' })
 }
 
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R

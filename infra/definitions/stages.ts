@@ -39,6 +39,8 @@ export type Stage = {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
+  /** Whether X-Ray traces requests and jobs. */
+  tracing?: true
   alarmsTo?: string
   /** Address of the folder `docs`, for the links of the dashboard. */
   runbook?: string
@@ -50,8 +52,14 @@ export type Backup = {
   keepDays: number
   /** Days in which nobody can delete a backup, unless an administrator removes the lock. */
   lockDays: number
-  /** ARN of a vault in another account or Region, which gets a copy of each backup. */
+  /** ARN of a vault in another account or Region, which gets a copy of each daily backup. */
   copyTo?: string
+}
+
+/** Returns the Region of the copies if it is not the stage's own. */
+export const otherRegionOf = ({ backup, region }: Pick<Stage, 'backup' | 'region'>) => {
+  const copyRegion = backup?.copyTo?.split(':')[3]
+  return copyRegion === region ? undefined : copyRegion
 }
 
 export type RestoredTable = {

@@ -16,7 +16,7 @@ export class MonitoringStack extends Stack {
     super(scope, id, props)
     const metrics = metricsOf(stage, data.table.tableName)
     const rows = alarmRows(stage)
-    const alarms = defineAlarms(this, stage, rows, metrics)
+    const alarms = defineAlarms(this, stage, rows, metrics, data.key)
     const relayLog = jobs.logs.get('relay') ?? ''
     defineDashboard(this, stage, { metrics, alarms, rows: [...rows, ...rollbackAlarms], relayLog })
   }

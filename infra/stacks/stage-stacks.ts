@@ -4,6 +4,7 @@ import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
+import { BackupStack } from './backup-stack.ts'
 import { DataStack } from './data-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
@@ -32,5 +33,9 @@ export const defineStage = (app: App, stage: Stage) => {
   const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
   // Alarms on metrics of all other stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
-  return { data, api, jobs, operators, monitoring }
+  const { backup } = stage
+  return {
+    ...{ data, api, jobs, operators, monitoring },
+    ...(backup && { backup: new BackupStack(app, name('backup'), { ...props, backup, data }) }),
+  }
 }
