@@ -1,4 +1,5 @@
 import { UNMATCHED } from '../infra/definitions/functions.ts'
+import { gatewayEvent } from '../sandbox/gateway-event.ts'
 import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
 
 /** Builds sample events of API Gateway for the API's functions, from the rows of operations.ts. */
@@ -47,17 +48,13 @@ const samples: Record<OperationName, SampleRequest> = {
 
 const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
 
-const multiValued = (values: Record<string, string>) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
-
-/** Path parameters as sent: API Gateway does not decode them. The greedy one contains slashes. */
-const rawParameters = (path: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(path).map(([name, value]) => [
-      name,
-      name === 'proxy' ? value : encodeURIComponent(value),
-    ]),
-  )
+/** Ids and times of an event that do not vary. */
+const origin = {
+  at: new Date('2026-11-22T10:15:30Z'),
+  requestId: '5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1',
+  extendedRequestId: 'JHbGLHXXoAMF1Tw=',
+  traceId: 'Root=1-6a019352-0d0a52a4f6c15f2b7a0e6d0e',
+}
 
 type EventInput = SampleRequest & {
   method: string
@@ -65,33 +62,21 @@ type EventInput = SampleRequest & {
   headers: Record<string, string>
 }
 
-const eventOf = ({ method, resource, headers, path, query, body }: EventInput) => {
-  const parameters = path ? rawParameters(path) : null
-  const pathname = resource.replaceAll(
-    /\{(\w+)\+?\}/g,
-    (_, name: string) => parameters?.[name] ?? '',
-  )
-  return {
-    resource,
-    path: pathname,
-    httpMethod: method,
-    headers,
-    multiValueHeaders: multiValued(headers),
-    queryStringParameters: query ?? null,
-    multiValueQueryStringParameters: query ? multiValued(query) : null,
-    pathParameters: parameters,
-    stageVariables: null,
-    requestContext: {
-      resourcePath: resource,
-      httpMethod: method,
-      path: pathname,
-      stage: 'sandbox',
-      requestId: '5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1',
-      identity: { sourceIp: '127.0.0.1' },
+/** Returns the event with its body as text, which is easier to edit than base64. */
+const eventOf = ({ method, resource, headers, path = {}, query, body = '' }: EventInput) => {
+  const encoded = (name: string): string => encodeURIComponent(path[name] ?? '')
+  const event = gatewayEvent(
+    {
+      method,
+      pathname: resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(name)),
+      search: new URLSearchParams(query).toString(),
+      headers: Object.entries({ ...headers, Host: 'api.example.com' }),
+      body: Buffer.from(body),
+      sourceIp: '127.0.0.1',
     },
-    body: body ?? null,
-    isBase64Encoded: false,
-  }
+    origin,
+  )
+  return { ...event, body: body || null, isBase64Encoded: false }
 }
 
 const eventFor = (name: OperationName) => {
@@ -107,9 +92,8 @@ const eventFor = (name: OperationName) => {
 
 const unmatched = eventOf({
   method: 'GET',
-  resource: '/{proxy+}',
+  resource: '/api/v1/nothing-here',
   headers: { Accept: 'application/json' },
-  path: { proxy: 'api/v1/nothing-here' },
 })
 
 export const sampleFiles = (): Record<string, string> => {

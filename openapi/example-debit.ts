@@ -40,7 +40,7 @@ export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
 /** The request of all examples. */
 export const exampleContext = {
-  requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
+  requestId: 'JHbGLHXXoAMF1Tw=',
   at: NOON,
   rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
 }

@@ -83,6 +83,25 @@ const meta = {
   }),
 }
 
+const GATEWAY = 'in replies of the gateway: the header Date has the time'
+const FIREWALL = 'in replies of the firewall'
+
+const errorMeta = {
+  ...meta,
+  properties: {
+    ...meta.properties,
+    timestamp: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: `${fieldDescriptions.timestamp}; null ${GATEWAY}`,
+    },
+    request_id: {
+      type: ['string', 'null'],
+      description: `${fieldDescriptions.request_id}; null ${FIREWALL}`,
+    },
+  },
+}
+
 const messages = { type: 'array', items: { type: 'string' } }
 
 const details = { $ref: componentRef('schemas', 'Details') }
@@ -115,13 +134,14 @@ const error = {
       },
     },
     details,
-    meta: { $ref: componentRef('schemas', 'Meta') },
+    meta: { $ref: componentRef('schemas', 'ErrorMeta') },
   },
 }
 
 export const schemaComponents: Json = {
   Bank: convert(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
+  ErrorMeta: errorMeta,
   Details: detailsSchema,
   Error: error,
 }

@@ -52,19 +52,19 @@ const permissionsOf = (name: FunctionName): Permission[] => {
   return permissions
 }
 
-/** Publishes an event per required permission; returns an error when one is missing. */
+/** Publishes the checks of the call; returns an error when a permission is missing. */
 const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
-  let denied: Error | undefined
-  for (const required of requiredPermissions(command)) {
-    const allowedBy = narrowest(permissionsOf(name), required)
-    authorizationEvents.publish({
-      name,
-      required: formatPermission(required),
-      allowedBy: allowedBy && formatPermission(allowedBy),
-    } satisfies AuthorizationEvent)
-    if (!allowedBy) denied ??= accessDenied(name, required)
-  }
-  return denied
+  const checks = requiredPermissions(command).map((required) => ({
+    required,
+    allowedBy: narrowest(permissionsOf(name), required),
+  }))
+  authorizationEvents.publish({
+    name,
+    command: command.constructor.name,
+    checks,
+  } satisfies AuthorizationEvent)
+  const denied = checks.find(({ allowedBy }) => !allowedBy)
+  return denied && accessDenied(name, denied.required)
 }
 
 const accessDenied = (name: FunctionName, required: Permission): Error =>

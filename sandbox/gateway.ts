@@ -6,7 +6,7 @@ import type { StoredObject } from '../aws/journal.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
-import { route } from './gateway-event.ts'
+import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
 import { ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
 import { referencePage } from './reference-page.ts'
@@ -110,7 +110,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
     socket.end(rawReply('BAD_REQUEST_PARAMETERS'))
   })
   server.on('checkExpectation', (_request, response) => {
-    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
+    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', { statusCode: 417 }))
   })
 }
 
@@ -148,11 +148,14 @@ const handlerFor =
       return handleInvocation(functions, decodedParameter(invokedName), body, response)
     }
     if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
-    const { name, event } = route(request, pathname, new URLSearchParams(search), body.bytes)
-    const reply = await functions.invoke(name, event).then(
+    const received = gatewayRequest(request, { pathname, search, body: body.bytes })
+    const event = gatewayEvent(received)
+    const reply = await functions.invoke(functionFor(received), event).then(
       (result) => result as APIGatewayProxyResult,
       (error) =>
-        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
+        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', {
+          requestId: event.requestContext.extendedRequestId,
+        }),
     )
     sendReply(response, reply)
     onReply({
@@ -163,6 +166,18 @@ const handlerFor =
       body: reply.body,
     })
   }
+
+const gatewayRequest = (
+  { method = '', rawHeaders, socket }: IncomingMessage,
+  rest: Pick<GatewayRequest, 'pathname' | 'search' | 'body'>,
+): GatewayRequest => ({
+  method,
+  headers: rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  ),
+  sourceIp: socket.remoteAddress ?? '',
+  ...rest,
+})
 
 const sendObject = (response: ServerResponse, object: StoredObject | undefined): void => {
   if (!object) {

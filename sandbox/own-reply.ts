@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import {
@@ -7,6 +6,7 @@ import {
   gatewayHeaders,
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
+import { newRequestId } from './gateway-event.ts'
 
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
@@ -19,18 +19,15 @@ const unusedRateHeaders = (now: number): Record<string, string> => ({
 
 export const ownReply = (
   type: GatewayResponse,
-  statusCode: number = gatewayResponses[type].status,
+  { statusCode = gatewayResponses[type].status as number, requestId = newRequestId() } = {},
 ): APIGatewayProxyResult => {
-  const now = new Date()
-  const requestId = randomUUID()
   const headers = {
     ...gatewayHeaders(gatewayResponses[type]),
-    ...unusedRateHeaders(now.getTime()),
+    ...unusedRateHeaders(Date.now()),
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
-  const body = errorBody(gatewayResponses[type], { timestamp: now.toISOString(), requestId })
-  return { statusCode, headers, body }
+  return { statusCode, headers, body: errorBody(gatewayResponses[type], requestId) }
 }
 
 const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeaders => ({

@@ -8,6 +8,7 @@ import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { answerCalls, perform } from '../aws/sdk.ts'
+import { formatPermission } from '../infra/definitions/iam-statements.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { queueUrlFrom } from '../shared/runtime.ts'
@@ -197,8 +198,9 @@ const printingFaults = (functions: FunctionHost, print: Print): FunctionHost => 
 /** Prints denied AWS calls, also those whose error a function handles. Returns the unsubscriber. */
 const printDeniedCalls = (print: Print): (() => void) => {
   const listener = (message: unknown) => {
-    const { name, required, allowedBy } = message as AuthorizationEvent
-    if (!allowedBy) print(faultLine(name, `is not allowed ${required}`))
+    const { name, checks } = message as AuthorizationEvent
+    for (const { required, allowedBy } of checks)
+      if (!allowedBy) print(faultLine(name, `is not allowed ${formatPermission(required)}`))
   }
   authorizationEvents.subscribe(listener)
   return () => {

@@ -12,7 +12,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
-  ...globSync('{aws,infra,sandbox,cli,openapi,simulation,bench}/**/*.ts').sort(),
+  ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,bench}/**/*.ts').sort(),
 ]
 const tests = globSync('test/**/*.ts')
 
@@ -67,12 +67,14 @@ const allowedImports = Object.groupBy(
     sandbox/                    fauxqs node: swagger-ui-dist
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot
-    cli/                        sandbox/main.ts core-js/ esbuild
+    cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     openapi/                    @valibot/to-json-schema valibot
     simulation/                 ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
     simulation/invariants/      simulation/engine/observations.ts aws/table/change.ts node:
     simulation/platform/        simulation/engine/current.ts node:
+    smoke/                      ./domain/json.ts cli/functions-client.ts cli/listener/verify.ts
+    smoke/                      infra/definitions/ @aws-sdk/ node:
   `),
   ([folder = '']) => folder,
 )

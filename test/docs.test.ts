@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const FOLDERS = '{aws,bench,cli,functions,infra,openapi,sandbox,shared,simulation,test}'
+const FOLDERS = '{aws,bench,cli,functions,infra,openapi,sandbox,shared,simulation,smoke,test}'
 const code = globSync(`${FOLDERS}/**/*.{ts,mjs}`)
 const pages = [...globSync('docs/*.md'), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
 

@@ -81,7 +81,7 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
-  'comments of the tools': sources('{aws,infra,sandbox,cli,openapi,simulation,bench}'),
+  'comments of the tools': sources('{aws,infra,sandbox,cli,openapi,simulation,smoke,bench}'),
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { addressScope } from '../../shared/api/address.ts'
+import { requestIdOf } from '../../shared/api/context.ts'
 import { refusalReply } from '../../shared/api/envelope.ts'
 import { rateRefusal } from '../../shared/api/rate-guard.ts'
 import { resourceAt } from '../../shared/api/resources.ts'
@@ -17,9 +18,10 @@ type Event = Pick<APIGatewayProxyEvent, 'path' | 'requestContext'>
 /** Replies to unmatched requests: 405/1405 for a known path, else 404/1404; 429/1453 above the limit. */
 export const answerUnmatched =
   (runtime: Pick<Runtime, 'now' | 'newId'>) =>
-  async ({ path, requestContext }: Event): Promise<APIGatewayProxyResult> => {
+  async (event: Event): Promise<APIGatewayProxyResult> => {
+    const { path, requestContext } = event
     const at = runtime.now()
-    const requestId = runtime.newId()
+    const requestId = requestIdOf(event, runtime)
     const limit = GENERAL_LIMIT[environment.limits]
     const scope = `unmatched#${sha256(addressScope(requestContext?.identity?.sourceIp))}`
     // The reply does not need the table, so an outage of it must not cause a 5xx.

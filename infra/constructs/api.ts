@@ -11,6 +11,7 @@ import {
   gatewayHeaders,
   gatewayResponseOf,
   gatewayResponses,
+  REQUEST_ID,
 } from '../definitions/gateway-responses.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -76,12 +77,14 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   }
 }
 
-/** Logs the resource path, because the actual path may contain a phone number. */
+/**
+ * Logs the resource path, because the actual path may contain a phone number. The function's line with
+ * the same `request_id` names the debit. Execution logs have `gateway_request_id`, which a caller can set.
+ */
 const accessLine = {
   at: gateway.AccessLogField.contextRequestTime(),
-  request_id: gateway.AccessLogField.contextRequestId(),
-  // The id in the log of the firewall.
-  extended_request_id: gateway.AccessLogField.contextExtendedRequestId(),
+  request_id: gateway.AccessLogField.contextExtendedRequestId(),
+  gateway_request_id: gateway.AccessLogField.contextRequestId(),
   address: gateway.AccessLogField.contextIdentitySourceIp(),
   method: gateway.AccessLogField.contextHttpMethod(),
   resource: gateway.AccessLogField.contextResourcePath(),
@@ -128,12 +131,7 @@ const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stag
   api.addGatewayResponse(type, {
     type: gateway.ResponseType.of(type),
     statusCode: String(row.status),
-    responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(headers) },
-    templates: {
-      'application/json': errorBody(row, {
-        timestamp: '$context.requestTime',
-        requestId: '$context.requestId',
-      }),
-    },
+    responseHeaders: { 'X-Request-ID': REQUEST_ID.slice(1), ...Object.fromEntries(headers) },
+    templates: { 'application/json': errorBody(row, REQUEST_ID) },
   })
 }

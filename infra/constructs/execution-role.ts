@@ -34,15 +34,13 @@ export const defineRole = (
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
   const arns = arnsOf(stack, name, resources)
-  for (const statement of [
-    ...statements.codeStatements(name, permissions),
-    ...statements.platformStatements(name, permissions),
-  ]) {
+  const ofRole = statements.roleStatements(name, permissions)
+  for (const statement of ofRole) {
     const [kind = '', ...path] = statement.resource.split('/')
     const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
   }
-  suppressWildcards(role, resources)
+  suppressWildcards(role, ofRole, resources)
   if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
@@ -58,24 +56,27 @@ const policyStatement = (
     conditions: {
       ...(keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } }),
       ...(passedTo && { StringEquals: { 'iam:PassedToService': passedTo } }),
-      ...(via && {
-        StringEquals: { 'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`) },
-      }),
+      ...(via && { StringEquals: { 'kms:ViaService': `${via}.${region}.amazonaws.com` } }),
     },
   })
 
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
-const suppressWildcards = (role: Role, { data, stage }: RoleResources): void => {
+const suppressWildcards = (
+  role: Role,
+  ofRole: readonly statements.IamStatement[],
+  { data, stage }: RoleResources,
+): void => {
   const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
     'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
+    '*': '*',
   }
-  for (const [resource, finding] of Object.entries(findings)) {
-    const reason = statements.wildcardReasons[resource as statements.IamResource] ?? ''
-    suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
+  for (const { resource } of ofRole) {
+    const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
+    if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
 
@@ -122,4 +123,5 @@ const arnsOf = (
   reports: (path) => (path ? data.reports.arnForObjects(path) : data.reports.bucketArn),
   key: () => data.key.keyArn,
   log: () => logGroup.logGroupArn,
+  '*': () => '*',
 })

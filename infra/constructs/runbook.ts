@@ -1,27 +1,19 @@
-/** Sections of docs/operations.md for a person who reads the dashboard. */
-export const runbookSections = [
-  'When an alarm rings',
-  'Dead letters',
-  'The stream is late, or lost',
-  'A bank is down',
-  'A bank report was rejected, or a refund failed',
-  "A bank's requests are refused",
-  "A provider's endpoint is down",
-  'The firewall blocks a provider',
-  'Settlement',
-  'Reconciliation differs',
-  'Restore',
-  'Limits to raise first',
-]
+import { readFileSync } from 'node:fs'
 
-/** Returns the sections as Markdown, as links if the docs have an address. */
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+
+/**
+ * Returns the headings about alarms (docs/operations.md#when-an-alarm-rings) as Markdown, as links if
+ * the docs have an address.
+ */
 export const runbookText = (address: string | undefined): string => {
-  const items = runbookSections.map((section) => {
-    const anchor = section
+  const [chapter = ''] = /^## When an alarm rings$.*?(?=^## )/ms.exec(page) ?? []
+  const items = [...chapter.matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) => {
+    const anchor = heading
       .toLowerCase()
       .replaceAll(/[^a-z -]/g, '')
       .replaceAll(' ', '-')
-    return address ? `[${section}](${address}/operations.md#${anchor})` : section
+    return address ? `[${heading}](${address}/operations.md#${anchor})` : heading
   })
   return ['### Runbook: docs/operations.md', items.join(' | ')].join('\n\n')
 }

@@ -116,8 +116,8 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
     customResponseBodies: {
       [ADDRESS_LIMIT]: {
         contentType: 'APPLICATION_JSON',
-        // A WAF response is static, so it has neither time nor request id.
-        content: errorBody({ code: 1453, details }, { timestamp: null, requestId: null }),
+        // A WAF response is static, so it has no request id.
+        content: errorBody({ code: 1453, details }, null),
       },
     },
     rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],

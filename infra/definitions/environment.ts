@@ -1,5 +1,7 @@
+import { operationNames } from '../../shared/api/operations.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import type { FunctionName } from './function-permissions.ts'
 import type { FunctionRow } from './functions.ts'
 import type { Stage } from './stages.ts'
 
@@ -23,22 +25,29 @@ export type Addresses = {
   functionPrefix: string
 }
 
+/** Functions that create or parse references, and functions that check or send to webhook URLs. */
+const readers: Record<'referencePrefix' | 'ownHosts', readonly FunctionName[]> = {
+  referencePrefix: [...operationNames, 'manage-delivery', 'manage-reconciliation', 'reconcile-day'],
+  ownHosts: ['test-webhook', 'manage-webhook', 'deliver-webhook', 'deliver-sidelined-webhook'],
+}
+
 /** Returns the environment of one function, the same in a stack and in the sandbox. */
 export const environmentOf = (
-  { permissions }: Pick<FunctionRow, 'permissions'>,
+  { name, permissions }: Pick<FunctionRow, 'name' | 'permissions'>,
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
   const { sends = [], reports = [], journals = [], invokes = [] } = permissions
   const { UpdateItem, sealingKey, schedulesInto } = permissions
+  const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
-    REFERENCE_PREFIX: settings.referencePrefix,
-    OWN_HOSTS: settings.ownHosts.join(','),
-    ...(settings.hasSandboxBank && { SANDBOX_BANK: 'true' }),
+    ...(readers.referencePrefix.includes(name) && { REFERENCE_PREFIX: settings.referencePrefix }),
+    ...(readers.ownHosts.includes(name) && { OWN_HOSTS: settings.ownHosts.join(',') }),
+    ...(settings.hasSandboxBank && readsBanks && { SANDBOX_BANK: 'true' }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
-    ...(settings.approvals && { APPROVALS: 'true' }),
+    ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
     TABLE_NAME: addresses.tableName,
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),

@@ -47,19 +47,22 @@ export const gatewayHeaders = ({ status, code }: GatewayResponseRow): Record<str
   ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
 })
 
+/** The gateway's variable for the id that it generates; `$context.requestId` can be the caller's. */
+export const REQUEST_ID = '$context.extendedRequestId'
+
 /**
- * Returns the body of an error that no function writes (docs/api.md#errors).
- * @param meta time and request id, or the gateway's variables for them
+ * Returns the body of an error that no function writes (docs/api.md#errors). Its time is null, because
+ * the gateway has no variable in ISO 8601.
  */
 export const errorBody = (
   { code, details }: { code: ErrorCode; details?: object },
-  { timestamp, requestId }: { timestamp: string | null; requestId: string | null },
+  requestId: string | null,
 ): string => {
   const { message, category, severity } = errors[code]
   return JSON.stringify({
     success: false,
     error: { code, message, category, severity, ...(details ? { details } : {}) },
     ...(details ? { details } : {}),
-    meta: { timestamp, request_id: requestId, api_version: 'v1' },
+    meta: { timestamp: null, request_id: requestId, api_version: 'v1' },
   })
 }

@@ -21,14 +21,15 @@ export type IamResource =
   | 'reports/restores/generation.json'
   | 'key'
   | 'log'
+  | '*'
 
 export type IamStatement = {
   actions: readonly string[]
   resource: IamResource
   /** `dynamodb:LeadingKeys`: patterns of partition keys. */
   keys?: readonly string[]
-  /** `kms:ViaService`: services that may use the key on the function's behalf. */
-  via?: readonly string[]
+  /** `kms:ViaService`: the service that may use the key on the function's behalf. */
+  via?: string
   /** `iam:PassedToService` */
   passedTo?: string
 }
@@ -38,7 +39,17 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
   'reports/ledger/*': 'The key of a journal contains its day',
   log: 'Lambda names the streams in the log group of the function',
+  '*': 'The action has no type of resource',
 }
+
+/** Returns the statements of a function's role. */
+export const roleStatements = (
+  name: FunctionName,
+  permissions = permissionsOf(name),
+): IamStatement[] => [
+  ...codeStatements(name, withJoinedWrites(permissions)),
+  ...platformStatements(name, permissions),
+]
 
 /** Returns the statements for calls by the function's code; the sandbox enforces them. */
 export const codeStatements = (
@@ -70,31 +81,17 @@ export const codeStatements = (
   ]
 }
 
-/** Returns the statements for calls by AWS on the function's behalf: polling, logs, decryption. */
-export const platformStatements = (
-  name: FunctionName,
-  permissions = permissionsOf(name),
-): IamStatement[] => {
-  const { reports = [], journals = [], sealingKey } = permissions
-  const via = [
-    'dynamodb',
-    ...(reports.length + journals.length > 0 ? ['s3'] : []),
-    ...(sealingKey ? ['secretsmanager'] : []),
-  ]
-  return [
-    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
-    ...consumedQueues(name).map((queue) =>
-      allow(
-        ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-        `queue/${queue}`,
-      ),
-    ),
-    ...(readsStream(name) ? streamStatements : []),
-    { ...allow(KEY_ACTIONS, 'key'), via },
-    // Lets S3 answer 404 for the generation, which does not exist before the first restore.
-    ...(reports.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
-  ]
-}
+/** Returns the statements for calls by AWS on the function's behalf: polling, logs, encryption. */
+const platformStatements = (name: FunctionName, permissions: Permissions): IamStatement[] => [
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
+  ...consumedQueues(name).map((queue) =>
+    allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], `queue/${queue}`),
+  ),
+  ...(readsStream(name) ? streamStatements : []),
+  ...keyStatements(permissions),
+  // Lets S3 answer 404 for the generation, which does not exist before the first restore.
+  ...(permissions.reports?.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
+]
 
 const allow = (actions: readonly string[], resource: IamResource): IamStatement => ({
   actions,
@@ -103,24 +100,48 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
 
 const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
 
-const KEY_ACTIONS = [
-  'kms:Decrypt',
-  'kms:DescribeKey',
-  'kms:Encrypt',
-  'kms:GenerateDataKey',
-  'kms:ReEncryptFrom',
-  'kms:ReEncryptTo',
+/** DynamoDB documents them for the use of a table, besides those of a reader. */
+const KEY_WRITE_ACTIONS = [
+  'Encrypt',
+  'GenerateDataKey',
+  'GenerateDataKeyWithoutPlaintext',
+  'ReEncryptFrom',
+  'ReEncryptTo',
 ]
+
+/** Allows each service that the function calls to use the key as its documentation requires. */
+const keyStatements = (permissions: Permissions): IamStatement[] => {
+  const { reports = [], journals = [], sealingKey } = permissions
+  const stored = [...reports, ...journals]
+  const writesTable = writeActions.some((action) => permissions[action])
+  const writesBucket = stored.some((access) => access !== 'read')
+  return [
+    keyStatement('dynamodb', ['Decrypt', 'DescribeKey', ...(writesTable ? KEY_WRITE_ACTIONS : [])]),
+    // An upload in parts is decrypted when it completes.
+    ...(stored.length > 0
+      ? [keyStatement('s3', ['Decrypt', ...(writesBucket ? ['GenerateDataKey'] : [])])]
+      : []),
+    ...(sealingKey ? [keyStatement('secretsmanager', ['Decrypt'])] : []),
+  ]
+}
+
+const keyStatement = (service: string, actions: readonly string[]): IamStatement => ({
+  ...allow(
+    actions.map((action) => `kms:${action}`),
+    'key',
+  ),
+  via: service,
+})
 
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',
   'dynamodb:GetRecords',
   'dynamodb:GetShardIterator',
-  'dynamodb:ListStreams',
 ]
 
 const streamStatements = [
   allow(STREAM_ACTIONS, 'stream'),
+  allow(['dynamodb:ListStreams'], '*'),
   allow(['sqs:SendMessage'], 'lost-records'),
 ]
 
@@ -143,6 +164,18 @@ const consumedQueues = (name: FunctionName): readonly QueueName[] => {
 /** Returns the lists of keys in a row that have one of the names. */
 const listsNamed = <N extends string>(names: readonly N[], permissions: Permissions) =>
   Object.entries(permissions).filter(([name]) => names.includes(name as N)) as [N, string[]][]
+
+const writeActions = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const
+
+/**
+ * Gives all writes the same keys. AWS does not document whether it checks a write of a transaction
+ * with its own key or with all keys of the transaction.
+ */
+const withJoinedWrites = (permissions: Permissions): Permissions => {
+  const writes = writeActions.filter((action) => permissions[action])
+  const keys = [...new Set(writes.flatMap((action) => permissions[action] ?? []))]
+  return { ...permissions, ...Object.fromEntries(writes.map((action) => [action, keys])) }
+}
 
 /** Merges actions on the same keys into one statement, because the size of a policy is limited. */
 const itemStatements = (permissions: Permissions): IamStatement[] => {

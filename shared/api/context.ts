@@ -1,6 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
 import type { NumberTexts } from './json-body.ts'
@@ -21,12 +23,28 @@ export type RequestContext = {
   numbers?: NumberTexts
   input?: unknown
   query?: unknown
+  /** The debit or batch that the reply shows. */
+  reference?: Reference | undefined
 }
 
 export type ApiEvent = APIGatewayProxyEvent & { context: RequestContext }
 
 /** A check before the function. It throws its refusal; a value from `before` would skip the reply. */
 export type Guard = MiddlewareObj<ApiEvent>
+
+const REQUEST_ID = /^[\w+/=-]{8,64}$/
+
+/**
+ * Returns the id that API Gateway generated for a request. A caller can set the gateway's other id,
+ * `requestId`, with X-Amzn-RequestId, so it serves only events without the first, such as samples.
+ */
+export const requestIdOf = (
+  { requestContext }: Pick<APIGatewayProxyEvent, 'requestContext'>,
+  { newId }: Pick<Runtime, 'newId'>,
+): string => {
+  const id = requestContext?.extendedRequestId ?? requestContext?.requestId
+  return id && REQUEST_ID.test(id) ? id : newId()
+}
 
 export const orThrow = <T>(value: T | Refusal): T => {
   if (value instanceof Refusal) throw value

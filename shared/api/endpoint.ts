@@ -2,17 +2,17 @@ import middy, { type MiddlewareObj, type Request } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
-import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
 import { unused } from '../store/rate-limit.ts'
 import { countingFailures, credentialGuard, providerGuard } from './caller-guards.ts'
-import type { ApiEvent, RequestContext } from './context.ts'
+import { type ApiEvent, type RequestContext, requestIdOf } from './context.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import { refusalFor } from './faults.ts'
 import { bodyGuards, queryGuard } from './input-guards.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
+import { logRequest, referenceIn } from './request-log.ts'
 import { decodedParameter } from './resources.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
@@ -77,6 +77,7 @@ export const endpoint =
     const respond = async ({ context, pathParameters }: ApiEvent) => {
       const call = await callOf<N, P>(context, pathParameters)
       const [result] = await Promise.all([handle(call, runtime), settleRate(operation, context)])
+      context.reference = referenceIn(result)
       if (result instanceof Refusal) return refusalReply(result, context)
       return 'text' in result
         ? textReply(result, operation.status, context)
@@ -87,9 +88,8 @@ export const endpoint =
       timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
       timeoutEarlyResponse: deadlinePassed,
       requestEnd: ({ event, response }) => {
-        const { context } = event as ApiEvent
-        logOutcome(name, context, response)
-        if (response) onReply?.(context, response.statusCode)
+        logRequest(name, event as ApiEvent, response)
+        if (response) onReply?.((event as ApiEvent).context, response.statusCode)
       },
     })
       .use(head)
@@ -125,7 +125,7 @@ const requestContext = <N extends OperationName, P>(
   before: ({ event }) => {
     const at = runtime.now()
     const rate = unused(operations[name].limit[environment.limits], at)
-    event.context = { requestId: runtime.newId(), at, rate }
+    event.context = { requestId: requestIdOf(event, runtime), at, rate }
     event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {
@@ -164,16 +164,3 @@ const startPrefetch = <N extends OperationName, P>(
     context.prefetched?.catch(() => undefined)
   },
 })
-
-const logOutcome = (
-  operation: string,
-  { caller, requestId }: RequestContext,
-  reply: APIGatewayProxyResult | undefined,
-): void => {
-  log.info('request', {
-    operation,
-    request_id: requestId,
-    caller: caller?.kind === 'provider' ? caller.provider.id : caller?.bank,
-    status: reply?.statusCode,
-  })
-}

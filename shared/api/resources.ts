@@ -34,11 +34,21 @@ export const decodedParameter = (raw: string): string => {
 
 const templates = [...new Set(operationNames.map((name) => operations[name].path))]
 
+/** Removes the slashes that API Gateway ignores: repeated ones at the start, and those at the end. */
+export const routedPath = (path: string): string => {
+  const segments = path.split('/')
+  const isNamed = (segment: string): boolean => segment !== ''
+  const first = segments.findIndex(isNamed)
+  const named = segments.slice(first, segments.findLastIndex(isNamed) + 1)
+  return `${path.startsWith('/') ? '/' : ''}${named.join('/')}`
+}
+
 /** Returns the resource of a path (docs/api.md#paths). A literal segment precedes a parameter. */
 export const resourceAt = (path: string): Resource | undefined => {
+  const routed = routedPath(path)
   const [best] = templates
     .flatMap((template) => {
-      const match = matchTemplate(template, path)
+      const match = matchTemplate(template, routed)
       return match ? [{ template, ...match }] : []
     })
     .sort((a, b) => b.literals - a.literals)

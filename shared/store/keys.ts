@@ -44,9 +44,16 @@ export const keys = {
   /** In the index work: the completed debits of a provider before their settlement. */
   unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
   deliveries: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'DELIVERY#' }),
-  /** A rejected bank report. A repeated report is another record. */
-  exception: (reference: Reference, requestId: string) =>
-    item(`DEBIT#${reference}`, `EXCEPTION#${requestId}`),
+  /** A repeated report is another record, also if an operator invokes the function twice with one event. */
+  exception: ({
+    reference,
+    at,
+    requestId,
+  }: {
+    reference: Reference
+    at: Date
+    requestId: string
+  }) => item(`DEBIT#${reference}`, `EXCEPTION#${at.toISOString()}#${requestId}`),
   refund: (reference: Reference) => item(`DEBIT#${reference}`, 'REFUND'),
   /** In the index by-status: open and failed refunds by their creation, others by their completion. */
   refunds: (list: 'due' | 'completed'): string => `REFUNDS#${list}`,

@@ -148,7 +148,7 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'one-exception-per-debit',
     file: 'shared/store/keys.ts',
-    from: `\`EXCEPTION#\${requestId}\``,
+    from: `\`EXCEPTION#\${at.toISOString()}#\${requestId}\``,
     to: "'EXCEPTION#1'",
   },
   {

@@ -15,6 +15,9 @@ const routes = rowsOf(`
   ${PROVIDER}/debit-requests/%00                  GET,HEAD  get-debit-request         {"reference":"%00"}
   ${PROVIDER}/debit-requests/..%2f..              GET,HEAD  get-debit-request         {"reference":"..%2f.."}
   ${PROVIDER}/debit-requests/{reference}          GET,HEAD  get-debit-request         {"reference":"{reference}"}
+  ${PROVIDER}/debit-requests/charge/              POST      charge                    {}
+  ///${PROVIDER}/debit-requests/charge//          POST      charge                    {}
+  ${PROVIDER}/debit-requests/                     GET,HEAD  list-debit-requests       {}
   ${BANK}/debit-transactions/3f2b8c1e/update      POST      update-debit-transaction  {"uuid":"3f2b8c1e"}
 `)
 
@@ -28,8 +31,7 @@ test.each(routes)('%s accepts %s for %s with the undecoded parameters %s', (...r
 })
 
 test.each([
-  ...['', '/', '/api/v1', '/api/v1/unknown', `${PROVIDER}/debit-requests/`],
-  ...[`${PROVIDER}/debit-requests/charge/`, `${PROVIDER}//debit-requests/charge`],
+  ...['', '/', '//', '/api/v1', '/api/v1/unknown', `${PROVIDER}//debit-requests/charge`],
   ...[`${PROVIDER}/debit-requests/a/b`, `${PROVIDER}/Debit-Requests/charge`],
   ...[`${BANK}/debit-transactions//update`, `${BANK}/debit-transactions/3f2b8c1e/UPDATE`],
   ...[

@@ -208,7 +208,8 @@ test.each(parameters)('a malformed query of %s gets 422/1007: %s', async (...row
 
 test.each([
   ['GET', '/api/v1/nothing', '404/1404', null],
-  ['POST', `${CHARGE}/`, '404/1404', null],
+  ['POST', `${CHARGE}/`, '401/1401', null],
+  ['DELETE', `/${CHARGE}/`, '405/1405', 'POST'],
   ['DELETE', CHARGE, '405/1405', 'POST'],
   ['DELETE', '/api/v1/payment-providers/banks', '405/1405', 'GET, HEAD'],
   ['OPTIONS', statusPath('x'), '405/1405', 'GET, HEAD'],

@@ -240,14 +240,15 @@ test('no line contains a phone number, name, account, text, token, secret or sig
 
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
 const reference = expect.stringMatching(/^DCS-/)
-const request = { operation: expect.any(String), request_id: uuid }
+const requestId = expect.stringMatching(/^[\w-]{15}=$/)
+const operation = expect.any(String)
 const ids = { reference, delivery_id: expect.any(Number), event_id: expect.any(String) }
 
 test.each([
-  ['request', 30, request],
-  ['operator', 0, request],
+  ['request', 30, { operation, request_id: requestId }],
+  ['operator', 0, { operation, request_id: uuid }],
   ['delivery attempted', 10, ids],
-  ['bank report rejected', 0, { request_id: uuid }],
+  ['bank report rejected', 0, { request_id: requestId }],
   ['fault', 8, { error: { name: expect.any(String), stack: expect.any(Array) } }],
 ])('each line "%s" names its subject', (message, more, expected) => {
   const found = lines().filter((line) => line.message === message)

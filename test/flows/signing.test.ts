@@ -47,6 +47,8 @@ const targets = rowsOf(`
   ${BANKS}?a=1&b=2&a=3  ${BANKS}?a=1&b=2
   ${LIST}?status=failed  ${LIST}?status=completed
   ${BANKS}/lookup/%2B233241234567  ${BANKS}/lookup/+233241234567
+  ${BANKS}/  ${BANKS}
+  /${BANKS}  ${BANKS}/
 `)
 
 test.each(targets)('%s is signed as it is sent, and not as %s', async (path = '', other = '') => {

@@ -193,7 +193,10 @@ test('the topic accepts alarms of this account, and mails them if the stage says
 test('the access log contains no personal data', () => {
   const [api] = propertiesOf(all, 'AWS::ApiGateway::Stage')
   const line = JSON.parse(api?.AccessLogSetting.Format)
-  expect(line).toMatchObject({ request_id: '$context.requestId', status: '$context.status' })
+  expect(line).toMatchObject({
+    request_id: '$context.extendedRequestId',
+    status: '$context.status',
+  })
   // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')
   expect(Object.values(line)).not.toContain('$context.path')

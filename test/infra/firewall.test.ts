@@ -5,6 +5,7 @@ import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
+import { holdError } from '../support/contract.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 const templates = {
@@ -43,6 +44,7 @@ test.each([
   const details = { limit, period: 'minute', retry_after: 60 }
   const { ContentType, Content } = CustomResponseBodies['address-limit']
   expect(ContentType).toBe('APPLICATION_JSON')
+  holdError('the 429 of the firewall', JSON.parse(Content))
   expect(JSON.parse(Content)).toEqual({
     success: false,
     error: { code: 1453, message, category, severity, details },

@@ -1,19 +1,25 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
+import { type RawReply, sendRaw } from '../support/raw-requests.ts'
 
 const RESPONSE_MAX = 6_291_556
 /** The largest body of a reply. */
 const BODY_MAX = RESPONSE_MAX - JSON.stringify({ statusCode: 200, headers: {}, body: '' }).length
 
-/** Every function replies with its event, or with a body of the size in its path. */
+const crashed: APIGatewayProxyEvent[] = []
+
+/** Every function replies with its event, or with a body of the size in its path, or fails at /crash. */
 const functions = await loadFunctions(functionRows, async ({ name }) => ({
   handler: async (event) => {
-    const [, size] = /^\/([0-9]+)$/.exec((event as { path?: string }).path ?? '') ?? []
+    const { path = '' } = event as APIGatewayProxyEvent
+    const [, size] = /^\/([0-9]+)$/.exec(path) ?? []
+    if (path === '/crash') {
+      crashed.push(event as APIGatewayProxyEvent)
+      throw new Error('crashed')
+    }
     return size
       ? { statusCode: 200, headers: {}, body: 'x'.repeat(Number(size)) }
       : { statusCode: 200, headers: { 'x-function': name }, body: JSON.stringify(event) }
@@ -31,16 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([gateway.stop(), impatientGateway.stop()]))
 
-type RawReply = { head: string; body: string }
-
-/** Sends raw bytes and reads until the gateway closes the connection. */
-const send = async (request: string, to = gateway): Promise<RawReply> => {
-  const socket = connect(Number(new URL(to.address).port), '127.0.0.1')
-  await once(socket, 'connect')
-  socket.write(request)
-  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
-  return { head, body }
-}
+const send = (request: string, to = gateway): Promise<RawReply> => sendRaw(to.address, request)
 
 const expectEnvelope = ({ head, body }: RawReply, status: number, code: number): void => {
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -103,6 +100,15 @@ describe("the gateway's own replies", () => {
     expect(await response.json()).toMatchObject(tooLarge)
   })
 
+  test('the 503 after a failure of a function has the request id of its event', async () => {
+    const response = await fetch(`${gateway.address}/crash`)
+    const id = crashed[0]?.requestContext.extendedRequestId
+    const { meta, error } = (await response.json()) as { meta: unknown; error: { code: number } }
+    expect([response.status, error.code]).toEqual([503, 1503])
+    expect(meta).toEqual({ timestamp: null, request_id: id, api_version: 'v1' })
+    expect(response.headers.get('x-request-id')).toBe(id)
+  })
+
   test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
     const starting = await openGateway(0)
     const response = await fetch(starting.address)
@@ -161,56 +167,4 @@ describe('Host and Origin', () => {
       expect(JSON.parse(body)).toMatchObject({ Type: 'User' })
     },
   )
-})
-
-describe('the event of a request', () => {
-  const get = async (path: string, headers: string[] = []) => {
-    const lines = ['Host: localhost', 'Connection: close', ...headers]
-    const { head, body } = await send(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
-    return { name: /^x-function: (.*)$/m.exec(head)?.[1], event: JSON.parse(body) }
-  }
-
-  test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
-    'contains path and parameters without decoding: %s',
-    async (phone_number) => {
-      const path = `/api/v1/payment-providers/banks/lookup/${phone_number}`
-      const { name, event } = await get(path)
-      expect(name).toBe('lookup-customer-banks')
-      expect(event).toMatchObject({
-        path,
-        resource: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-        pathParameters: { phone_number },
-        requestContext: { path, identity: { sourceIp: '127.0.0.1' } },
-        body: null,
-        isBase64Encoded: false,
-      })
-    },
-  )
-
-  test('has a greedy parameter without trailing slash, or null for its parameters', async () => {
-    const path = '/test/user%2Balias/'
-    const pathParameters = { proxy: 'test/user%2Balias' }
-    const { event } = await get(path)
-    expect(event).toMatchObject({ path, resource: '/{proxy+}', pathParameters })
-    expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
-  })
-
-  test('contains the query decoded once and headers in their case, with the last value as the single one', async () => {
-    const lines = ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2']
-    const query = '/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty'
-    const { event } = await get(query, lines)
-    const others = { email: ['test+alias'], plus: ['a b'], twice: ['%25'], empty: [''] }
-    expect(event.multiValueQueryStringParameters).toEqual({ a: ['1', '2'], ...others })
-    expect(event.queryStringParameters).toMatchObject({ a: '2', email: 'test+alias' })
-    expect((await get('/x?')).event.queryStringParameters).toBeNull()
-    expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
-    const values = { 'tEsT-HEADeR': ['aValUE'], 'X-Two': ['1', '2'] }
-    expect(event.multiValueHeaders).toMatchObject(values)
-  })
-
-  test('contains the body in base64', async () => {
-    const bytes = Uint8Array.of(0x7b, 0xff, 0x00)
-    const response = await fetch(`${gateway.address}/x`, { method: 'POST', body: bytes })
-    expect(await response.json()).toMatchObject({ body: 'e/8A', isBase64Encoded: true })
-  })
 })

@@ -1,21 +1,20 @@
 import type { Reporter, TestModule } from 'vitest/node'
-import { unusedIn } from './permissions/unused.ts'
+import { callsIn } from './permissions/calls.ts'
+import { findingsIn } from './permissions/findings.ts'
 
-/** Ends a run with its counts on one line; an unused permission counts as failed. */
+/** Ends a run with its counts on one line; a finding about permissions counts as failed. */
 export default class ClosingLine implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  async onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): Promise<void> {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const count = (state: string) => tests.filter((test) => test.result().state === state).length
     const broken = modules.filter((module) => module.errors().length > 0).length + errors.length
-    const unused = unusedIn(modules)
-    if (unused.length > 0) {
-      const lines = unused.map((permission) => `  ${permission}\n`).join('')
-      process.stdout.write(
-        `\nAllowed by infra/definitions/function-permissions.ts, and used in no flow test:\n${lines}`,
-      )
+    const calls = callsIn(modules)
+    const findings = calls ? await findingsIn(calls) : []
+    if (findings.length > 0) {
+      process.stdout.write(`\n${findings.map((finding) => `  ${finding}\n`).join('')}`)
       process.exitCode = 1
     }
-    const failed = count('failed') + broken + unused.length
+    const failed = count('failed') + broken + findings.length
     process.stdout.write(`\n${count('passed')} passed, ${failed} failed\n`)
   }
 }

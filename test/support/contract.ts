@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApi } from '../../openapi/document.ts'
+import { routedPath } from '../../shared/api/resources.ts'
 
 /** Checks requests, replies and webhooks against the API description. */
 
@@ -66,7 +67,9 @@ const hold = (what: string, validate: ValidateFunction, value: unknown): void =>
 const pathOf = (path: string): string | undefined =>
   Object.keys(document.paths)
     .filter((template) =>
-      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
+      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(
+        routedPath(path.split('?')[0] ?? ''),
+      ),
     )
     .sort((a, b) => a.split('{').length - b.split('{').length)[0]
 
@@ -101,6 +104,10 @@ const expectHeaders = (what: string, { status, headers, body }: Exchange): void 
   }
 }
 
+/** @throws when the body of an error violates the description */
+export const holdError = (what: string, body: unknown): void =>
+  hold(what, schemaAt('components', 'schemas', 'Error'), body)
+
 /** @throws when a reply or an accepted body violates the description */
 export const holdToContract = (exchange: Exchange): void => {
   const { method, path, sent, status, headers, body } = exchange
@@ -110,7 +117,7 @@ export const holdToContract = (exchange: Exchange): void => {
   if (method === 'HEAD') return
   const template = pathOf(path)
   if (!template) {
-    hold(what, schemaAt('components', 'schemas', 'Error'), body)
+    holdError(what, body)
     return
   }
   const methods = document.paths[template] ?? {}

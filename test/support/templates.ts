@@ -1,8 +1,10 @@
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { expect } from 'vitest'
 import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
+import { holdError } from './contract.ts'
 
 /** Returns the templates of a stage and the findings of the AWS Solutions rules. */
 export const templatesOf = (stage: Stage) => {
@@ -39,7 +41,7 @@ export const expectGatewayResponses = (
 ): void => {
   for (const [type, { status, code }] of Object.entries(responses)) {
     const headers = {
-      'X-Request-ID': 'context.requestId',
+      'X-Request-ID': 'context.extendedRequestId',
       'Cache-Control': "'no-store'",
       'Strict-Transport-Security': "'max-age=31536000; includeSubDomains'",
       'X-Content-Type-Options': "'nosniff'",
@@ -61,4 +63,20 @@ export const expectGatewayResponses = (
     })
   }
   template.resourceCountIs('AWS::ApiGateway::GatewayResponse', Object.keys(responses).length)
+  for (const response of propertiesOf(template, 'AWS::ApiGateway::GatewayResponse')) {
+    const body = JSON.parse(rendered(response.ResponseTemplates['application/json']))
+    holdError(response.ResponseType, body)
+    expect(body.meta.request_id).toBe(variables['context.extendedRequestId'])
+  }
 }
+
+/** The values of API Gateway's variables, in the form that AWS documents. */
+const variables: Record<string, string> = {
+  'context.extendedRequestId': 'JHbGLHXXoAMF1Tw=',
+  'context.requestId': 'd6de4e0e-bbfb-4f4c-9d8f-0d0a52a4f6c1',
+  'context.requestTime': '22/Nov/2026:00:15:56 +0000',
+  'context.requestTimeEpoch': '1795306556000',
+}
+
+const rendered = (text: string): string =>
+  text.replaceAll(/\$([\w.]+)/g, (_, name: string) => variables[name] ?? '')

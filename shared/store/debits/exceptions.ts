@@ -13,7 +13,7 @@ import { transact } from '../transactions.ts'
 const fromItem = (item: db.Item) => fromStored<ReportException>(db.withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
-  ...keys.exception(exception.reference, exception.requestId),
+  ...keys.exception(exception),
   entity: 'exception',
   ...toStored(exception),
   byStatus: keys.exceptions('open'),
@@ -26,7 +26,7 @@ export const putException = async (exception: ReportException): Promise<void> =>
 
 export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf(exception))
 
-/** Lists the exceptions of one debit, in the order of their request ids. */
+/** Lists the exceptions of one debit, oldest first. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
   (await db.readCollection(keys.exceptionsOf(reference))).map(fromItem)
 
@@ -50,12 +50,12 @@ type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolv
 
 /** Marks an open exception as resolved; a resolved one is unchanged. */
 export const resolveException = async (
-  { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
+  exception: Pick<ReportException, 'reference' | 'at' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,
   alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<void> => {
-  const update = db.updateWrite(keys.exception(reference, requestId), {
+  const update = db.updateWrite(keys.exception(exception), {
     UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {

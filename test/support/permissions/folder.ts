@@ -5,13 +5,13 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    usesFolder: string
+    callsFolder: string
   }
 }
 
-/** Provides the folder in which the test processes of a run record the permissions they used. */
+/** Provides the folder in which the test processes of a run record the calls of functions. */
 export default (project: TestProject): (() => void) => {
-  const folder = mkdtempSync(join(tmpdir(), 'permissions-used-'))
-  project.provide('usesFolder', folder)
+  const folder = mkdtempSync(join(tmpdir(), 'calls-'))
+  project.provide('callsFolder', folder)
   return () => rmSync(folder, { recursive: true })
 }

@@ -1,0 +1,44 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import * as v from 'valibot'
+import { Reference, readReference, Uuid } from '../domain/ids.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { parseDeliveryId } from '../domain/webhooks/event.ts'
+import { log } from '../log.ts'
+import { environment } from '../runtime.ts'
+import type { ApiEvent } from './context.ts'
+import type { Success, TextReply } from './envelope.ts'
+
+/** Returns the debit or batch that a reply shows. */
+export const referenceIn = (result: Success | TextReply | Refusal): Reference | undefined => {
+  const shown = result instanceof Refusal ? result.details : 'data' in result && result.data
+  return readReference((shown as { reference?: string } | undefined)?.reference)
+}
+
+/** Returns the well-formed ids of a path, in any case, as the caller sent them; never a phone number. */
+const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefined>) => {
+  const named = reference ?? id ?? ''
+  return {
+    reference: v.is(Reference, named.toUpperCase())
+      ? named
+      : parseDeliveryId(environment.referencePrefix, id)?.reference,
+    uuid: v.is(Uuid, uuid.toLowerCase()) ? uuid : undefined,
+  }
+}
+
+/** Logs one line per request. The access log has the same `request_id`, but no ids of the path. */
+export const logRequest = (
+  operation: string,
+  { context, pathParameters }: ApiEvent,
+  reply: APIGatewayProxyResult | undefined,
+): void => {
+  const { caller, requestId, reference } = context
+  const ids = idsInPath(pathParameters ?? {})
+  log.info('request', {
+    operation,
+    request_id: requestId,
+    caller: caller?.kind === 'provider' ? caller.provider.id : caller?.bank,
+    ...ids,
+    ...(reference && { reference }),
+    status: reply?.statusCode,
+  })
+}

@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+
+/** A failed check, in one line. */
+export class Mismatch extends Error {
+  constructor(expected: unknown, actual: unknown) {
+    super(`expected ${printed(expected)}, got ${printed(actual)}`)
+  }
+}
+
+const PRINTED_MAX = 300
+
+const printed = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
+  return text.replaceAll(/\s+/g, ' ').slice(0, PRINTED_MAX)
+}
+
+type Members = Record<string, unknown>
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reduces a value to the members that the expected value names, so that a message shows only them. */
+const reduce = (actual: unknown, expected: unknown): unknown => {
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    return actual.map((element, index) => reduce(element, expected[index]))
+  }
+  if (!isObject(actual) || !isObject(expected)) return actual
+  const names = Object.keys(expected).filter((name) => name in actual)
+  return Object.fromEntries(names.map((name) => [name, reduce(actual[name], expected[name])]))
+}
+
+/**
+ * Compares the members that the expected value names, and all elements of an array.
+ * @throws Mismatch
+ */
+export const expectParts = (actual: unknown, expected: unknown): void => {
+  const reduced = reduce(actual, expected)
+  if (!isDeepStrictEqual(reduced, expected)) throw new Mismatch(expected, reduced)
+}
+
+/** Returns a value that an earlier check has stored. */
+export const required = <T>(value: T | undefined, what: string): T => {
+  if (value === undefined) throw new Mismatch(what, 'none: an earlier check failed')
+  return value
+}
+
+type Patience = { seconds: number; everyMs?: number; signal: AbortSignal }
+
+/**
+ * Repeats an attempt until it does not throw a Mismatch.
+ * @throws the Mismatch of the last attempt when the time is up
+ */
+export const eventually = async <T>(
+  attempt: () => Promise<T>,
+  { seconds, everyMs = 1_000, signal }: Patience,
+): Promise<T> => {
+  const end = performance.now() + seconds * 1_000
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Mismatch) || performance.now() >= end) throw error
+    }
+    await pause(everyMs, undefined, { signal })
+  }
+}

@@ -1,0 +1,145 @@
+import { parseArgs } from 'node:util'
+import { InvocationFailure } from '../cli/functions-client.ts'
+import { newApi } from './api.ts'
+import type { CheckDeps, CheckSequence } from './checks.ts'
+import { debitChecks } from './debits.ts'
+import { Mismatch } from './expect.ts'
+import { cleanUp, createObjects, type Undo } from './objects.ts'
+import { startReceiver } from './receiver.ts'
+import { replyForms, requestChecks } from './requests.ts'
+import { reconciliationChecks } from './settlement.ts'
+import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './target.ts'
+
+/** Verifies a deployed stage or a sandbox, and removes what it created (docs/operations.md#smoke-test). */
+
+const USAGE = 'usage: npm run smoke -- --stage NAME | --port N [--api URL] [--receiver] [--keep]'
+
+const misuse = (): never => {
+  process.stderr.write(`${USAGE}\n`)
+  process.exit(2)
+}
+
+const parse = () => {
+  try {
+    return parseArgs({
+      options: {
+        stage: { type: 'string' },
+        port: { type: 'string' },
+        api: { type: 'string' },
+        receiver: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch {
+    return misuse()
+  }
+}
+
+const readArguments = () => {
+  const { stage, port, api, receiver, keep } = parse()
+  if (api !== undefined && !/^https?:\/\/[^?#]+$/.test(api)) misuse()
+  const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '') && Number(port) <= 65_535
+  const isStage = /^[a-z][a-z0-9-]{0,19}$/.test(stage ?? '')
+  if (port !== undefined && stage === undefined && isPort) {
+    const target = { port: Number(port) }
+    return { target, api: api ?? `http://127.0.0.1:${port}`, hasReceiver: true, keep }
+  }
+  if (stage !== undefined && port === undefined && isStage) {
+    return { target: { stage }, api, hasReceiver: receiver, keep }
+  }
+  return misuse()
+}
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Mismatch) return error.message
+  const { name, message } = error as Error
+  const text = error instanceof InvocationFailure ? message : `${name}: ${message}`
+  return `expected a result, got ${text.replaceAll(/\s+/g, ' ')}`
+}
+
+const { target, api: apiOption, hasReceiver, keep } = readArguments()
+const since = new Date()
+const interruption = new AbortController()
+const { signal } = interruption
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => {
+    // A second signal exits at once.
+    if (signal.aborted) process.exit(1)
+    interruption.abort()
+  })
+}
+
+let checked = 0
+let failed = 0
+
+const report = (name: string, error?: unknown): void => {
+  checked += 1
+  if (error !== undefined) failed += 1
+  print(error === undefined ? `ok ${name}` : `FAIL ${name}: ${reasonOf(error)}`)
+}
+
+/** Runs checks one after the other. An interruption skips the remaining ones. */
+const runAll = async (checks: CheckSequence): Promise<void> => {
+  for (const { name, run } of checks) {
+    if (signal.aborted) return
+    try {
+      await run()
+      report(name)
+    } catch (error) {
+      if (!signal.aborted) report(name, error)
+    }
+  }
+}
+
+/** Runs a check that the others need, and returns its result. */
+const runFirst = async <T>(name: string, run: () => Promise<T>): Promise<T | undefined> => {
+  let result: T | undefined
+  const store = async () => {
+    result = await run()
+  }
+  await runAll([{ name, run: store }])
+  return result
+}
+
+const undo: Undo[] = []
+const receiver = hasReceiver ? await startReceiver() : undefined
+const stage = 'stage' in target ? target.stage : undefined
+// Loaded for stages only: a sandbox has no logs or queues to read.
+const aws = stage === undefined ? undefined : await import('./aws.ts')
+
+const runChecks = async (): Promise<void> => {
+  if (aws && stage) await runAll(aws.eventSourceChecks(stage))
+  if (failed > 0) return
+  const address = await runFirst('api-address', async () =>
+    withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
+  )
+  if (!address) return
+  const operator = await operatorOf(target)
+  const command = operatorCommandOf(target)
+  const objects = await runFirst('objects', () =>
+    createObjects({ operator, command, receiver, undo }),
+  )
+  if (!objects) return
+  const deps: CheckDeps = { api: newApi(address, signal), operator, objects, receiver, signal }
+  const sequences = [
+    requestChecks(deps),
+    ...(objects.movesMoney ? debitChecks(deps) : []),
+    ...(aws && stage ? [aws.sweepChecks(stage, since, signal)] : []),
+  ]
+  await Promise.all(sequences.map(runAll))
+  await runAll(replyForms(deps))
+  await runAll(reconciliationChecks(objects, command, since))
+  if (aws && stage) await runAll(aws.faultChecks(stage, since, signal))
+}
+
+await runChecks()
+receiver?.stop()
+if (signal.aborted) report('run', new Mismatch('the end of the test', 'an interruption'))
+if (keep) for (const { what } of undo) print(`kept ${what}`)
+else if (undo.length > 0) report('cleanup', await cleanUp(undo))
+print(failed === 0 ? `${checked} checks hold` : `${failed} of ${checked} checks failed`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildBundles, bundleFile } from '../../infra/bundles/build.ts'
+import { environmentOf } from '../../infra/definitions/environment.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
+
+/** Compares the variables of each function with the settings that its bundle reads. */
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'variables-'))
+  await buildBundles(undefined, folder)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const settings = {
+  stage: 'sandbox',
+  referencePrefix: 'DCS',
+  ownHosts: ['api.example.com'],
+  hasSandboxBank: true,
+  payoutsWaitForFunding: true,
+  approvals: true,
+}
+const addresses = {
+  tableName: 'table',
+  queueUrl: String,
+  queueArn: String,
+  scheduleGroup: 'group',
+  scheduleRoleArn: 'role',
+  sealingKeyArn: 'key',
+  reportsBucket: 'bucket',
+  functionPrefix: 'prefix',
+}
+
+test.each([
+  ['referencePrefix', 'REFERENCE_PREFIX'],
+  ['ownHosts', 'OWN_HOSTS'],
+  ['sandboxBank', 'SANDBOX_BANK'],
+  ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
+  ['approvals', 'APPROVALS'],
+  ['functionPrefix', 'FUNCTION_PREFIX'],
+  ['tableName', 'TABLE_NAME'],
+  ['reportsBucket', 'REPORTS_BUCKET'],
+  ['schedules', 'SCHEDULE_GROUP'],
+])('exactly the bundles that read %s have the variable %s', async (setting, variable) => {
+  const read: string[] = []
+  for (const { name } of functionRows) {
+    const text = await readFile(bundleFile(name, folder), 'utf8')
+    if (new RegExp(`\\.${setting}\\b`).test(text)) read.push(name)
+  }
+  const given = functionRows.filter((row) => variable in environmentOf(row, settings, addresses))
+  expect(given.map(({ name }) => name)).toEqual(read)
+})

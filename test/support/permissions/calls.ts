@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { TestModule } from 'vitest/node'
+import type { FunctionName } from '../../../infra/definitions/function-permissions.ts'
+import type { Permission } from '../../../infra/definitions/iam-statements.ts'
+
+/** An AWS call of a function; it represents all calls with the same permissions and similar keys. */
+export type Call = {
+  name: FunctionName
+  /** SDK command, such as `TransactWriteCommand`. */
+  command: string
+  checks: { required: Permission; allowedBy: string }[]
+}
+
+const FLOWS = 'test/flows'
+
+/** Whether all flow tests ran: a part of them cannot prove that a permission is unused. */
+const isWhole = (modules: readonly TestModule[]): boolean => {
+  const ran = new Set(
+    modules
+      .filter((module) => module.state() === 'passed')
+      .map(({ moduleId, project }) => relative(project.config.root, moduleId)),
+  )
+  const isNarrowed = modules.some(({ project }) => project.config.testNamePattern)
+  const flows = readdirSync(FLOWS).filter((file) => file.endsWith('.test.ts'))
+  return !isNarrowed && flows.every((file) => ran.has(join(FLOWS, file)))
+}
+
+/** Returns the calls that a run of all flow tests recorded; undefined for other runs. */
+export const callsIn = (modules: readonly TestModule[]): Call[] | undefined => {
+  const folder = modules[0]?.project.getProvidedContext().callsFolder
+  if (!folder || !isWhole(modules)) return undefined
+  const files = readdirSync(folder).map(
+    (file): Record<string, Call> => JSON.parse(readFileSync(join(folder, file), 'utf8')),
+  )
+  return Object.values(Object.assign({}, ...files))
+}
