@@ -13,7 +13,7 @@ const rows: AlarmRow[] = [
     name: 'table-reads-throttled',
     cause: 'capacity-reached',
     description:
-      'DynamoDB throttled reads of the table or an index: find the hot partition with Contributor Insights',
+      'DynamoDB throttled reads of the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('read'),
     threshold: 1,
   },
@@ -21,7 +21,7 @@ const rows: AlarmRow[] = [
     name: 'table-writes-throttled',
     cause: 'capacity-reached',
     description:
-      'DynamoDB throttled writes to the table or an index: find the hot partition with Contributor Insights',
+      'DynamoDB throttled writes to the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('write'),
     threshold: 1,
   },
