@@ -44,6 +44,7 @@ export const defineRole = (
     if (statement.byLambdaOnly) role.addToPolicy(deniedTo(arns.function(name), statement))
   }
   suppressWildcards(role, ofRole, resources)
+  if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
 
@@ -75,14 +76,14 @@ const deniedTo = (functionArn: string, { actions }: statements.IamStatement): Po
 const suppressWildcards = (
   role: Role,
   ofRole: readonly statements.IamStatement[],
-  { data }: RoleResources,
+  { data, stage }: RoleResources,
 ): void => {
+  const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
-    'schedules/*':
-      'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+    'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
     'network-interfaces': '*',
     '*': '*',
   }
@@ -90,6 +91,16 @@ const suppressWildcards = (
     const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
+}
+
+const allowTraces = (role: Role): void => {
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+      resources: ['*'],
+    }),
+  )
+  suppressNag(role, { 'IAM5[Resource::*]': 'X-Ray has no resources for these actions' })
 }
 
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R

@@ -29,6 +29,7 @@ export const defineFunction = (
     architecture: awsLambda.Architecture.ARM_64,
     timeout: Duration.seconds(row.timeoutSeconds),
     memorySize: row.memoryMegabytes,
+    ...(stage.tracing && { tracing: awsLambda.Tracing.ACTIVE }),
     logGroup,
     role: defineRole(stack, row, { ...resources, logGroup }),
     ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),

@@ -21,6 +21,8 @@ export type Stage = {
   domain?: Domain
   /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
+  /** The account's quota of concurrent executions, for its alarm; 1,000 by default. */
+  concurrencyQuota?: number
   /** Upper limit of every queue's concurrency. */
   workersMax?: number
   hasSandboxBank: boolean
@@ -41,7 +43,27 @@ export type Stage = {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
+  /** Whether X-Ray traces requests and jobs. */
+  tracing?: true
   alarmsTo?: string
+  /** Address of the folder `docs`, for the links of the dashboard. */
+  runbook?: string
+  /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */
+  backup?: Backup
+}
+
+export type Backup = {
+  keepDays: number
+  /** Days in which nobody can delete a backup, unless an administrator removes the lock. */
+  lockDays: number
+  /** ARN of a vault in another account or Region, which gets a copy of each daily backup. */
+  copyTo?: string
+}
+
+/** Returns the Region of the copies if it is not the stage's own. */
+export const otherRegionOf = ({ backup, region }: Pick<Stage, 'backup' | 'region'>) => {
+  const copyRegion = backup?.copyTo?.split(':')[3]
+  return copyRegion === region ? undefined : copyRegion
 }
 
 export type RestoredTable = {

@@ -31,7 +31,7 @@ export class ApiStack extends Stack {
     defineRoutes(api, aliases)
     if (stage.hasFirewall) defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
-    const metrics = metricsOf(stage)
+    const metrics = metricsOf(stage, data.table.tableName)
     defineRollout(
       this,
       aliases,

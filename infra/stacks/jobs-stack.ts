@@ -24,6 +24,8 @@ type JobsProps = StackProps & {
 /** Defines the background work: queues, schedules, and the functions that consume them. */
 export class JobsStack extends Stack {
   readonly queues: ReadonlyMap<QueueName, Queue>
+  /** Names of log groups by function. */
+  readonly logs = new Map<JobName, string>()
 
   constructor(scope: Construct, id: string, { stage, data, api, network, ...props }: JobsProps) {
     super(scope, id, props)
@@ -32,8 +34,10 @@ export class JobsStack extends Stack {
     const schedules = defineSchedules(this, queues, stage)
     const resources = { stage, data, host: api.host, queues: queues.work, schedules, network }
     for (const row of jobRowsOf(stage)) {
-      const alias = defineLiveAlias(defineFunction(this, row, resources))
-      this.#addSources(row.name as JobName, alias, stage, data)
+      const name = row.name as JobName
+      const lambda = defineFunction(this, row, resources)
+      this.logs.set(name, lambda.logGroup.logGroupName)
+      this.#addSources(name, defineLiveAlias(lambda), stage, data)
     }
   }
 

@@ -4,6 +4,7 @@ import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
+import { BackupStack } from './backup-stack.ts'
 import { DataStack } from './data-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
@@ -29,17 +30,17 @@ export const defineStage = (app: App, stage: Stage) => {
   const data = new DataStack(app, name('data'), props)
   const network =
     stage.network && new NetworkStack(app, name('network'), { ...props, network: stage.network })
-  const api = new ApiStack(app, name('api'), { ...props, data, network })
-  const jobs = new JobsStack(app, name('jobs'), { ...props, data, api, network })
-  const operators = new OperatorsStack(app, name('operators'), {
-    ...props,
-    data,
-    api,
-    jobs,
-    network,
-  })
-  const monitoring = new MonitoringStack(app, name('monitoring'), props)
+  const shared = { ...props, data, network }
+  const api = new ApiStack(app, name('api'), shared)
+  const jobs = new JobsStack(app, name('jobs'), { ...shared, api })
+  const operators = new OperatorsStack(app, name('operators'), { ...shared, api, jobs })
+  const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
   // Alarms on metrics of all other stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
-  return { data, ...(network && { network }), api, jobs, operators, monitoring }
+  const { backup } = stage
+  return {
+    ...{ data, api, jobs, operators, monitoring },
+    ...(network && { network }),
+    ...(backup && { backup: new BackupStack(app, name('backup'), { ...props, backup, data }) }),
+  }
 }

@@ -93,7 +93,9 @@ test('DynamoDB and S3 have gateway endpoints, and all traffic is logged', () => 
 
 test('the network of a pinned stage needs no look-up of zones in the account', () => {
   const place = { account: '111111111111', region: 'eu-west-1' }
-  const subnets = propertiesOf(templatesOf({ ...stage, ...place }).all, 'AWS::EC2::Subnet')
+  const pinned = templatesOf({ ...stage, ...place })
+  expect(pinned.findings()).toEqual([])
+  const subnets = propertiesOf(pinned.all, 'AWS::EC2::Subnet')
   const zones = subnets.map(({ AvailabilityZone }) => AvailabilityZone['Fn::Select'][0])
   expect(zones).toEqual([0, 1, 2, 0, 1, 2])
 })
