@@ -8,7 +8,7 @@ import * as statements from '../definitions/iam-statements.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
-import { suppressNag } from './nag-suppressions.ts'
+import { arnInFindings, suppressNag } from './nag-suppressions.ts'
 import type { Schedules } from './schedules.ts'
 
 /** The resources that a function uses. */
@@ -63,20 +63,26 @@ const policyStatement = (
 const suppressWildcards = (
   role: Role,
   ofRole: readonly statements.IamStatement[],
-  { data }: RoleResources,
+  { data, schedules }: RoleResources,
 ): void => {
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
-    'schedules/*':
-      'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+    ...(schedules && {
+      'schedules/*': arnInFindings(role.stack, scheduleArn(role.stack, schedules, '*')),
+    }),
     '*': '*',
   }
   for (const { resource } of ofRole) {
     const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
+}
+
+const scheduleArn = (stack: Stack, { group }: Schedules, name: string): string => {
+  const path = `${group.ref}/${name}`
+  return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName: path })
 }
 
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R
@@ -96,10 +102,7 @@ const arnsOf = (
     return Lazy.string({ produce: () => queue().queueArn })
   },
   queue: (name) => queues.get(name as QueueName)?.queueArn ?? '',
-  schedules: (name) => {
-    const path = `${schedules?.group.ref}/${name}`
-    return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName: path })
-  },
+  schedules: (name) => (schedules ? scheduleArn(stack, schedules, name) : ''),
   'schedule-role': () => schedules?.role.roleArn ?? '',
   'sealing-key': () => data.sealingKey.secretArn,
   function: (name) =>
