@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
@@ -81,6 +82,15 @@ test('the role may assume the roles of cdk bootstrap and no others', () => {
     'cdk-hnb659fds-file-publishing-role-111111111111-eu-west-1',
     'cdk-hnb659fds-lookup-role-111111111111-eu-west-1',
   ])
+})
+
+test('in a stage with the sandbox bank the role may invoke what the smoke test operates', () => {
+  const source = globSync('smoke/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const calls = source.join('\n').matchAll(/operator(?:<.*>)?\(\s*'([a-z]+)'/g)
+  const used = [...calls].map(([, noun]) => `debit-collection-sandbox-manage-${noun}`)
+  const allowed = resourcesFor('lambda:InvokeFunction', deploymentOf(stageNamed('sandbox')))
+  expect(used.length).toBeGreaterThan(10)
+  expect(used.filter((name) => !allowed.includes(name))).toEqual([])
 })
 
 test('in production the role can neither grant approvals nor move money', () => {
