@@ -6,6 +6,7 @@ import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { BackupStack } from './backup-stack.ts'
 import { DataStack } from './data-stack.ts'
+import { DeploymentStack } from './deployment-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
 import { NetworkStack } from './network-stack.ts'
@@ -21,11 +22,31 @@ export const checkedApp = (): App => {
 export const defineAccount = (app: App): AccountStack =>
   new AccountStack(app, 'debit-collection-account')
 
-export const defineStage = (app: App, stage: Stage) => {
+const propsOf = (stage: Stage) => {
   const { account, region } = stage
   const env = { ...(account && { account }), ...(region && { region }) }
   const tags = { application: 'debit-collection', stage: stage.name, ...stage.tags }
-  const props = { stage, env, tags }
+  return { stage, env, tags }
+}
+
+/**
+ * @param repository that deploys the stage by its workflow
+ * @param hasOidcProvider whether the account already has an OIDC provider for GitHub
+ */
+export const defineDeployment = (
+  app: App,
+  stage: Stage,
+  repository: unknown,
+  hasOidcProvider: boolean,
+): DeploymentStack =>
+  new DeploymentStack(app, resourceName('deployment', stage.name), {
+    ...propsOf(stage),
+    repository,
+    hasOidcProvider,
+  })
+
+export const defineStage = (app: App, stage: Stage) => {
+  const props = propsOf(stage)
   const name = (part: string) => resourceName(part, stage.name)
   const data = new DataStack(app, name('data'), props)
   const network =

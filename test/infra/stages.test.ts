@@ -21,6 +21,8 @@ const uncompiled = { context: { 'aws:cdk:bundling-stacks': [] } }
 const customStage: Stage = {
   ...stageNamed('sandbox'),
   name: 'custom',
+  account: '111111111111',
+  region: 'eu-west-1',
   hasFirewall: false,
   domain: {
     name: 'api.example.com',
