@@ -7,19 +7,24 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled'
 const isProof = process.env.PROVE === 'true'
 // The flow tests on DynamoDB Local and fauxqs instead of the in-memory AWS.
 const isEmulated = process.env.EMULATORS === 'true'
+// The flow tests on bundles, each in a process, instead of functions in the process of the test.
+const isBundled = process.env.BUNDLES === 'true'
 
 const files = isProof
   ? 'test/**/*.proof.ts'
-  : isEmulated
+  : isEmulated || isBundled
     ? 'test/flows/**/*.test.ts'
     : 'test/**/*.test.ts'
 
 export default defineConfig({
   test: {
     include: [files],
+    // These read the log lines of functions in the process of the test.
+    exclude: isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : [],
     globalSetup: [
       'test/support/permissions/folder.ts',
       ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
+      ...(isBundled ? ['test/support/bundles-folder.ts'] : []),
     ],
     setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
     // Functions read their environment once, so each file needs a process.

@@ -45,7 +45,12 @@ export const newBucket = (journal: Journal) => {
         const Body = Object.assign(Readable.from([bytes]), {
           transformToString: async () => bytes.toString('utf8'),
         })
-        return { Body, ContentLength: bytes.length, ContentType: object.type }
+        return {
+          Body,
+          ContentLength: bytes.length,
+          ContentType: object.type,
+          ContentDisposition: object.disposition,
+        }
       },
       CreateMultipartUploadCommand: (input: ObjectInput) => {
         const UploadId = `${input.Key}#${uploads.size}`

@@ -18,7 +18,8 @@ export type Message = SentMessage & {
 
 export const queueNames = Object.keys(messages) as QueueName[]
 
-export const queueUrl = (queue: QueueName): string => `https://sqs.local/000000000000/${queue}`
+export const queueUrl = (queue: QueueName, endpoint = 'https://sqs.local'): string =>
+  `${endpoint}/000000000000/${queue}`
 export const queueArn = (queue: QueueName): string => `arn:aws:sqs:eu-west-1:000000000000:${queue}`
 
 /** Returns the queue of a URL or an ARN. */

@@ -5,7 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 export type Command = { constructor: { name: string }; input: Record<string, unknown> }
 
 /** Returns undefined for a call that goes to the network. */
-type Answer = (command: Command) => Promise<unknown> | undefined
+export type Answer = (command: Command) => Promise<unknown> | undefined
 
 type Client = { send: (this: Client, command: Command, ...rest: unknown[]) => Promise<unknown> }
 

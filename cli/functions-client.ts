@@ -11,6 +11,20 @@ const LOCAL = {
   credentials: { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' },
 }
 
+/**
+ * A retry would run next to the first call, so operators repeat failed calls themselves. The SDK keeps
+ * the connection alive by TCP probes, so no NAT closes it as idle.
+ */
+const ONE_ATTEMPT = {
+  maxAttempts: 1,
+  requestHandler: {
+    connectionTimeout: 10_000,
+    // Longer than any function may run.
+    requestTimeout: 930_000,
+    throwOnRequestTimeout: true,
+  },
+}
+
 export class InvocationFailure extends Error {}
 
 type SdkError = Error & { code?: string }
@@ -23,6 +37,10 @@ const explanations: Record<string, (name: string) => string> = {
   AccessDeniedException: (name) => `These AWS credentials do not allow invoking ${name}`,
   ResourceNotFoundException: (name) =>
     `Function ${name} does not exist: is this stage deployed in this region and account?`,
+  TooManyRequestsException: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
+  // Also the SDK's name for a broken connection.
+  TimeoutError: (name) =>
+    `The connection to ${name} broke: the call may have run; check its effect before you repeat it`,
   ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
@@ -54,9 +72,10 @@ export const invokeFunction = async (
   event: unknown,
 ): Promise<unknown> => {
   const local = 'port' in target
-  const client = new LambdaClient(
-    local ? { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}`, maxAttempts: 1 } : {},
-  )
+  const client = new LambdaClient({
+    ...ONE_ATTEMPT,
+    ...(local && { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}` }),
+  })
   const FunctionName = local ? name : resourceName(name, target.stage)
   const { Payload, FunctionError, ExecutedVersion } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))

@@ -25,6 +25,8 @@ await build({
   splitting: true,
   // The sandbox finds a command by the name of its class.
   keepNames: true,
+  // Builds bundles, which the package cannot do.
+  external: ['esbuild'],
   entryPoints: { debit: 'cli/debit.ts' },
   outdir: FOLDER,
   banner: {

@@ -53,7 +53,7 @@ const permissionsOf = (name: FunctionName): Permission[] => {
 }
 
 /** Publishes the checks of the call; returns an error when a permission is missing. */
-const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
+export const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
   const checks = requiredPermissions(command).map((required) => ({
     required,
     allowedBy: narrowest(permissionsOf(name), required),

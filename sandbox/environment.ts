@@ -1,13 +1,14 @@
 import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
-import { functionRows } from '../infra/definitions/functions.ts'
+import type { FunctionRow } from '../infra/definitions/functions.ts'
+import type { Endpoints } from './emulator/endpoints.ts'
 
-/** The variables of all functions, which share one process here. */
+/** The environment variables of the functions. */
 
 export const REGION = 'eu-west-1'
-/** A cache would be shared as well. */
+/** Changes take effect at once. In one process, functions would also share a cache. */
 const CACHE_SECONDS = 0
 
-type Settings = { timeScale: number; webhookHosts?: readonly string[] }
+type Settings = { timeScale: number; approvals: boolean; webhookHosts?: readonly string[] }
 
 /** The SDK's clients require credentials, which nobody checks. */
 export const useLocalCredentials = (): void => {
@@ -16,27 +17,53 @@ export const useLocalCredentials = (): void => {
   process.env.AWS_SECRET_ACCESS_KEY ??= 'sandbox'
 }
 
-export const setEnvironment = (
-  { timeScale, webhookHosts = [] }: Settings,
+/** Returns the variables of a stack, and those that only a sandbox sets. */
+export const functionVariables = (
+  row: FunctionRow,
+  { timeScale, approvals, webhookHosts = [] }: Settings,
   host: string,
   addresses: Addresses,
-): void => {
+): Record<string, string> => {
   const settings = {
     stage: 'sandbox',
     referencePrefix: 'DCS',
     hasSandboxBank: true,
     payoutsWaitForFunding: false,
-    approvals: false,
+    approvals,
     ownHosts: [host],
   }
-  for (const row of functionRows)
-    Object.assign(process.env, environmentOf(row, settings, addresses))
-  Object.assign(process.env, {
+  return {
+    ...environmentOf(row, settings, addresses),
     TIME_SCALE: String(timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: ['127.0.0.1', ...webhookHosts].join(','),
-    APPROVALS: 'false',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
-  })
+  }
 }
+
+export const endpointVariables = ({ dynamoDb, sqs, s3 }: Endpoints): Record<string, string> => ({
+  ...(dynamoDb && { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb }),
+  ...(sqs && { AWS_ENDPOINT_URL_SQS: sqs }),
+  ...(s3 && { AWS_ENDPOINT_URL_S3: s3 }),
+})
+
+/** Returns the variables that Lambda sets. The session token names the function, as one of a role. */
+export const lambdaVariables = ({
+  name,
+  memoryMegabytes,
+}: FunctionRow): Record<string, string> => ({
+  _HANDLER: 'index.handler',
+  AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_LAMBDA_FUNCTION_NAME: name,
+  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
+  AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+  AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? '',
+  AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? '',
+  AWS_SESSION_TOKEN: name,
+  LANG: 'en_US.UTF-8',
+  TZ: ':UTC',
+})

@@ -6,7 +6,7 @@ import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { actingAs } from './authorizer.ts'
 
-/** Runs the functions in this process with Lambda's context, limits and permissions. */
+/** Runs the functions with Lambda's context, limits and permissions. */
 
 type LambdaHandler = (event: unknown, context: Context) => Promise<unknown>
 
@@ -62,7 +62,7 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
   throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
 }
 
-type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>
+export type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>
 
 /** A bundler includes every file that this path may name. */
 const loadDeployed: Load = ({ entry }) =>

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 /** Starts the sandbox. It imports the rest after its first line, so that it answers at once. */
 
 const USAGE =
-  'usage: npm run sandbox -- [--port 3000] [--data DIR] [--time-scale N] [--approvals] ' +
+  'usage: npm run sandbox -- [--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] ' +
   '[--host ADDRESS] [--names NAME,...] [--webhook-hosts NAME,...]'
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -24,6 +24,7 @@ const readArguments = () => {
         data: { type: 'string' },
         'time-scale': { type: 'string', default: '1' },
         approvals: { type: 'boolean', default: false },
+        bundles: { type: 'boolean', default: false },
         host: { type: 'string', default: '127.0.0.1' },
         names: { type: 'string', default: '' },
         'webhook-hosts': { type: 'string', default: '' },
@@ -33,6 +34,7 @@ const readArguments = () => {
     return {
       port: Number(port),
       listening: { host, names: listIn(names) },
+      runsBundles: values.bundles,
       settings: {
         data: values.data,
         timeScale: Number(values['time-scale']),
@@ -45,7 +47,7 @@ const readArguments = () => {
   }
 }
 
-const { port, listening, settings } = readArguments()
+const { port, listening, runsBundles, settings } = readArguments()
 if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(settings.timeScale > 0)) fail(USAGE)
 
 const print = (line: string): void => {
@@ -80,7 +82,9 @@ try {
     const { startSandbox } = await import('./sandbox.ts')
     const { endpointsIn } = await import('./emulator/endpoints.ts')
     const endpoints = endpointsIn(process.env)
-    return startSandbox({ gateway, ...settings, print, endpoints })
+    const { buildForSandbox } = await import('./bundles/build.ts')
+    const bundleOf = runsBundles ? await buildForSandbox() : undefined
+    return startSandbox({ gateway, ...settings, print, endpoints, bundleOf })
   }
   sandbox = start()
   await sandbox

@@ -7,17 +7,19 @@ import { startRealClock } from '../aws/clock.ts'
 import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
-import { answerCalls, perform } from '../aws/sdk.ts'
+import { type Answer, answerCalls, perform } from '../aws/sdk.ts'
+import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { formatPermission } from '../infra/definitions/iam-statements.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { queueUrlFrom } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
+import { openBundledFunctions } from './bundles/bundled-functions.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
-import { REGION, setEnvironment, useLocalCredentials } from './environment.ts'
+import { endpointVariables, functionVariables, REGION, useLocalCredentials } from './environment.ts'
 import {
   answerFunctionCalls,
   type FunctionHost,
@@ -41,6 +43,8 @@ export type SandboxOptions = {
   print: Print
   /** The services of a running emulator to use instead of those in memory. */
   endpoints?: Endpoints
+  /** Returns the bundle of a function, to run in a process; without it, functions run in this one. */
+  bundleOf?: ((name: string) => string) | undefined
 }
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
@@ -62,9 +66,21 @@ export const startSandbox = async (options: SandboxOptions) => {
 }
 
 const start = async (
-  { gateway, endpoints = {}, print, ...options }: SandboxOptions,
+  { gateway, endpoints = {}, print, bundleOf, ...options }: SandboxOptions,
   cleanup: AsyncDisposableStack,
 ) => {
+  const bundled =
+    bundleOf &&
+    (await openBundledFunctions(
+      {
+        bundleOf,
+        variablesOf: (row) => variablesOf(row),
+        endpoints,
+        answer: (command) => answer(command),
+        readObject: (url) => readObject(url),
+      },
+      cleanup,
+    ))
   cleanup.defer(gateway.stop)
   const isEmulated = Object.keys(endpoints).length > 0
   const name = isEmulated ? `${NAME}-${randomBytes(3).toString('hex')}` : NAME
@@ -109,6 +125,29 @@ const start = async (
       },
     }),
   })
+  const answer: Answer = (command) => {
+    const { name: call } = command.constructor
+    const service = aws.serviceOf(call)
+    if (!service) return answerFunctionCalls(functions)(command)
+    return service in endpoints ? undefined : perform(() => aws.perform(call, command.input))
+  }
+  const readObject = (url: URL) => signedObject(url, aws.bucket.objects)
+  let approvals = false
+  const variablesOf = (row: FunctionRow): Record<string, string> =>
+    functionVariables(row, { ...options, approvals }, new URL(gateway.address).host, {
+      tableName: name,
+      queueUrl: (queue) => queues?.url(queue) ?? queueUrl(queue, bundled?.address),
+      queueArn: arnOf,
+      scheduleGroup: NAME,
+      scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
+      sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
+      reportsBucket: bucket,
+      functionPrefix: '',
+    })
+  // The gateway serves the objects of the bucket in memory.
+  const own = endpointVariables({ s3: gateway.address, ...endpoints })
+  Object.assign(process.env, ...functionRows.map(variablesOf), own, { APPROVALS: 'false' })
+  cleanup.defer(printDeniedCalls(print))
   cleanup.defer(() => answerCalls(() => undefined))
   cleanup.defer(async () => {
     clock.stop()
@@ -116,35 +155,17 @@ const start = async (
     await Promise.race([Promise.allSettled(running), pause(STOP_MS, undefined, { ref: false })])
   })
 
-  setEnvironment(options, new URL(gateway.address).host, {
-    tableName: name,
-    queueUrl: (queue) => queues?.url(queue) ?? queueUrl(queue),
-    queueArn: arnOf,
-    scheduleGroup: NAME,
-    scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
-    sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
-    reportsBucket: bucket,
-    functionPrefix: '',
-  })
-  Object.assign(process.env, {
-    ...(endpoints.dynamoDb && { AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb }),
-    ...(endpoints.sqs && { AWS_ENDPOINT_URL_SQS: endpoints.sqs }),
-    // The gateway serves the objects of the bucket in memory.
-    AWS_ENDPOINT_URL_S3: endpoints.s3 ?? gateway.address,
-  })
-  cleanup.defer(printDeniedCalls(print))
-  const functions = printingFaults(await loadFunctions(), print)
-  const ofFunctions = answerFunctionCalls(functions)
-  answerCalls((command) => {
-    const { name: call } = command.constructor
-    const service = aws.serviceOf(call)
-    if (!service) return ofFunctions(command)
-    return service in endpoints ? undefined : perform(() => aws.perform(call, command.input))
-  })
+  const functions = printingFaults(await loadFunctions(functionRows, bundled?.load), print)
+  answerCalls(answer)
   journal?.compact(restore(aws, journal.read()))
-  if (aws.table.items().length === 0) await seed(functions)
+  if (aws.table.items().length === 0) {
+    await seed(functions)
+    // The next invocation starts a process with other variables. No job is in flight yet.
+    if (options.approvals) await bundled?.stop()
+  }
   // Set after the seeds, which need no approval.
-  process.env.APPROVALS = String(options.approvals ?? false)
+  approvals = options.approvals ?? false
+  process.env.APPROVALS = String(approvals)
   const expire = (): void => {
     aws.table.removeExpired()
     clock.after(HOUR_MS, expire)
@@ -161,7 +182,7 @@ const start = async (
   }
   gateway.serve({
     functions,
-    reports: { prefix: `/${bucket}/`, read: (url) => signedObject(url, aws.bucket.objects) },
+    reports: { prefix: `/${bucket}/`, read: readObject },
     onReply: (reply) => print(requestLine(reply)),
   })
   return {

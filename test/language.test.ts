@@ -72,6 +72,8 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const sources = (folders: string) =>
   files(`${folders}/**/*.ts`).map((file) => [file, commentsOf(read(file))] as const)
 
+const allAlarms = { hasSandboxBank: true, hasFirewall: true, backup: { keepDays: 35, lockDays: 7 } }
+
 const helpTexts = Object.entries(nouns).map(([name, noun]) => {
   const verbs = Object.entries(noun.verbs).map(([verb, row]) => helpOfVerb(name, verb, row))
   return [name, [noun.summary, ...verbs.flatMap((help) => help.split(/\n|: /))]] as const
@@ -85,7 +87,7 @@ const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,
-  'alarm texts': alarmRows({ hasSandboxBank: true }).map((row) => [row.name, [row.description]]),
+  'alarm texts': alarmRows(allAlarms).map((row) => [row.name, [row.description]]),
   'the API description': [['docs/openapi.json', descriptionsIn(openApi())]],
 }
 

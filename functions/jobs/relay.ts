@@ -1,5 +1,5 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
@@ -78,9 +78,11 @@ const followDebit = async (debit: Debit, old: Debit | undefined, deps: Deps): Pr
 }
 
 /** Measures all events of a record in one line. */
-const countTransitions = (added: readonly ProviderEvent[], { facts: { amount } }: Debit): void => {
+const countTransitions = (added: readonly ProviderEvent[], debit: Debit): void => {
+  const { amount, bank, errorCode } = stateAt(debit)
   const metrics = Object.assign({}, ...added.map(({ type }) => metricsOf[type]?.(amount)))
-  if (Object.keys(metrics).length > 0) measure(metrics)
+  if (Object.keys(metrics).length === 0) return
+  measure(metrics, { bank: bank.identifier, ...(errorCode && { code: errorCode }) })
 }
 
 const exceptionMetrics = {

@@ -25,7 +25,7 @@ import {
 } from '../../shared/store/webhooks/webhooks.ts'
 import { network } from '../../shared/webhooks/http/network.ts'
 import { previousAt, rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
+import { newWebhookUrl } from '../../shared/webhooks/http/target.ts'
 
 /** The DNS timeout for a new URL. */
 const LOOKUP_SECONDS = 5
@@ -108,13 +108,9 @@ const newSecret = (runtime: Runtime): string => webhookSecret(runtime.randomByte
 export const manageWebhook = operatorHandler(noun, {
   set: async ({ provider, ...settings }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
-    const target = await targetOf(settings.url, {
-      network,
-      rules: strict,
-      signal: AbortSignal.timeout(LOOKUP_SECONDS * 1000),
-    })
-    if ('refusal' in target) return target.refusal
-    const url = target.url.href
+    const signal = AbortSignal.timeout(LOOKUP_SECONDS * 1000)
+    const url = await newWebhookUrl(settings.url, network, signal)
+    if (url instanceof Refusal) return url
     const secret = newSecret(runtime)
     const webhook = await changeWebhook(
       provider,

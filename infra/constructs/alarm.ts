@@ -4,13 +4,16 @@ import {
   AlarmRule,
   ComparisonOperator,
   CompositeAlarm,
+  type IAlarm,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import { type AlarmRow, causes, rollbackAlarms } from '../definitions/alarms.ts'
+import { type AlarmRow, causes } from '../definitions/alarm-row.ts'
+import { rollbackAlarms } from '../definitions/alarms.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -20,10 +23,13 @@ export const defineAlarms = (
   stage: Stage,
   rows: readonly AlarmRow[],
   metrics: Metrics,
-): void => {
+  key: Key,
+): { composites: IAlarm[]; all: IAlarm[] } => {
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
     enforceSSL: true,
+    // CloudWatch cannot use the key that SNS has for itself.
+    masterKey: key as IKey,
   })
   // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
   topic.addToResourcePolicy(
@@ -57,6 +63,7 @@ export const defineAlarms = (
     alarm.addAlarmAction(action)
     alarm.addOkAction(action)
   }
+  return { composites, all: alarms.map(({ alarm }) => alarm) }
 }
 
 export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>

@@ -68,6 +68,7 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   const { method, path } = operations.charge
   return {
     stageName: stage.name,
+    tracingEnabled: stage.tracing ?? false,
     ...everyMethod,
     // Metrics per method cost extra; one alarm needs those of charge.
     methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },

@@ -1,12 +1,28 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
-import { queuesOf } from '../definitions/jobs.ts'
+import type { AlarmRow } from '../definitions/alarm-row.ts'
+import { deadLetterQueues, queuesOf } from '../definitions/jobs.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
+import { runbookText } from './runbook.ts'
 
-export const defineDashboard = (stack: Stack, stage: Stage, metrics: Metrics): void => {
+type DashboardSources = {
+  metrics: Metrics
+  alarms: { composites: cloudwatch.IAlarm[]; all: cloudwatch.IAlarm[] }
+  /** The rows of all alarms, for the thresholds in graphs. */
+  rows: readonly AlarmRow[]
+  /** Name of the log group with a line of figures per change of a debit. */
+  relayLog: string
+}
+
+export const defineDashboard = (
+  stack: Stack,
+  stage: Stage,
+  { metrics, alarms, rows, relayLog }: DashboardSources,
+): void => {
+  const graph = graphWith(rows, metrics)
   const counted = (name: MetricName) => metrics.service(name, COUNTED)
   const daily = (name: MetricName) => metrics.service(name, DAILY)
   const [completed, failed] = [counted('DebitsCompleted'), counted('DebitsFailed')]
@@ -25,6 +41,18 @@ export const defineDashboard = (stack: Stack, stage: Stage, metrics: Metrics): v
   const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
   const requests = metrics.api('Count', COUNTED)
   const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
+  const bankErrors: MetricName[] = [
+    'BankCredentialsRefused',
+    'BankRequestsLimited',
+    'BankRequestsRefused',
+  ]
+  const throttles = [
+    metrics.tableThrottles('read'),
+    metrics.tableThrottles('write'),
+    metrics.account('Throttles', COUNTED),
+    metrics.schedules('InvocationThrottleCount', COUNTED),
+  ]
+  const letters = deadLetterQueues(stage).map((name) => metrics.queueCount(name, HIGHEST))
   const ages = queuesOf(stage).map(({ name }) => metrics.queueAge(name, HIGHEST))
   const nightly = [
     daily('SettlementPaid'),
@@ -47,15 +75,49 @@ export const defineDashboard = (stack: Stack, stage: Stage, metrics: Metrics): v
     dashboardName: stageName(stage.name),
     defaultInterval: Duration.days(1),
     widgets: [
+      [
+        new cloudwatch.AlarmStatusWidget({ ...SIZE, title: 'Causes', alarms: alarms.composites }),
+        new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
+      ],
       [graph('Debits', debits), graph('Completion rate', [completionRate])],
+      [
+        table('Debits by bank', relayLog, [
+          'filter ispresent(DebitsCompleted) or ispresent(DebitsFailed)',
+          'stats sum(DebitsCompleted) as completed, sum(DebitsFailed) as failed by bank',
+          'sort failed desc',
+        ]),
+        table('Failed debits by code', relayLog, [
+          'filter ispresent(DebitsFailed)',
+          'stats sum(DebitsFailed) as failed by code',
+          'sort failed desc',
+        ]),
+      ],
       [graph('Latency of charges (ms)', latencies), graph('Requests', [requests], errors)],
+      [
+        graph('4xx replies to banks', bankErrors.map(counted)),
+        ...(stage.hasFirewall
+          ? [graph('Requests blocked by the firewall', [metrics.blockedRequests(COUNTED)])]
+          : []),
+      ],
       [
         graph('Age of the oldest message per queue (s)', ages, [
           metrics.lambda('relay', 'IteratorAge', HIGHEST),
         ]),
+        graph('Dead letters per queue', letters),
+      ],
+      [
         graph('Webhooks', [delivered, undelivered, counted('WebhookAbandoned')], [deliveryRate]),
+        graph('Throttles', throttles, [metrics.account('ConcurrentExecutions', HIGHEST)]),
       ],
       [settled, graph('Nightly settlement', nightly)],
+      [
+        new cloudwatch.AlarmStatusWidget({
+          width: 24,
+          height: 12,
+          title: 'All alarms',
+          alarms: alarms.all,
+        }),
+      ],
     ],
   })
 }
@@ -65,8 +127,43 @@ const HIGHEST = { statistic: 'Maximum' }
 const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
 const SIZE = { width: 12, height: 6 }
 
-const graph = (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) =>
-  new cloudwatch.GraphWidget({ ...SIZE, title, left, right })
+const table = (title: string, log: string, queryLines: string[]) =>
+  new cloudwatch.LogQueryWidget({ ...SIZE, title, logGroupNames: [log], queryLines })
+
+/** Returns a widget that shows the thresholds of all alarms on its metrics. */
+const graphWith =
+  (rows: readonly AlarmRow[], metrics: Metrics) =>
+  (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) => {
+    const thresholds = (shown: cloudwatch.IMetric[]) => {
+      const sources = new Set(shown.map(sourceOf))
+      const ofMetrics = rows.filter(
+        ({ metric, below }) => !below && sources.has(sourceOf(metric(metrics))),
+      )
+      return [...Map.groupBy(ofMetrics, ({ threshold }) => threshold)].map(
+        ([value, [first, ...others]]) => ({
+          value,
+          label: others.length > 0 ? `${others.length + 1} alarms` : (first?.name ?? ''),
+        }),
+      )
+    }
+    const [leftAnnotations, rightAnnotations] = [thresholds(left), thresholds(right)]
+    return new cloudwatch.GraphWidget({
+      ...SIZE,
+      title,
+      left,
+      right,
+      leftAnnotations,
+      rightAnnotations,
+    })
+  }
+
+/** Identifies what a metric measures, by any statistic; expressions have different labels. */
+const sourceOf = (metric: cloudwatch.IMetric): string => {
+  const { metricStat, renderingProperties } = metric.toMetricConfig()
+  if (!metricStat) return String(renderingProperties?.label)
+  const { namespace, metricName, dimensions } = metricStat
+  return JSON.stringify([namespace, metricName, dimensions])
+}
 
 const percent = (
   label: string,

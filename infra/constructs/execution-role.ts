@@ -1,5 +1,5 @@
 import { ArnFormat, Lazy, type Stack } from 'aws-cdk-lib'
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
@@ -8,6 +8,7 @@ import * as statements from '../definitions/iam-statements.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
+import type { NetworkStack } from '../stacks/network-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
 import type { Schedules } from './schedules.ts'
 
@@ -20,6 +21,7 @@ export type FunctionResources = {
   queues: ReadonlyMap<QueueName, Queue>
   /** Only functions of the stack that defines the schedules create some. */
   schedules?: Schedules
+  network?: NetworkStack | undefined
 }
 
 type RoleResources = FunctionResources & { logGroup: LogGroup }
@@ -34,13 +36,15 @@ export const defineRole = (
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
   const arns = arnsOf(stack, name, resources)
-  const ofRole = statements.roleStatements(name, permissions)
+  const ofRole = statements.roleStatements(name, permissions, resources.stage)
   for (const statement of ofRole) {
     const [kind = '', ...path] = statement.resource.split('/')
     const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
+    if (statement.byLambdaOnly) role.addToPolicy(deniedTo(arns.function(name), statement))
   }
   suppressWildcards(role, ofRole, resources)
+  if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
 
@@ -59,24 +63,44 @@ const policyStatement = (
     },
   })
 
+/** Lambda's calls with the role have no source function. */
+const deniedTo = (functionArn: string, { actions }: statements.IamStatement): PolicyStatement =>
+  new PolicyStatement({
+    effect: Effect.DENY,
+    actions: [...actions],
+    resources: ['*'],
+    conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } },
+  })
+
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
 const suppressWildcards = (
   role: Role,
   ofRole: readonly statements.IamStatement[],
-  { data }: RoleResources,
+  { data, stage }: RoleResources,
 ): void => {
+  const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
   const findings: Partial<Record<statements.IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
-    'schedules/*':
-      'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+    'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
+    'network-interfaces': '*',
     '*': '*',
   }
   for (const { resource } of ofRole) {
     const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
+}
+
+const allowTraces = (role: Role): void => {
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+      resources: ['*'],
+    }),
+  )
+  suppressNag(role, { 'IAM5[Resource::*]': 'X-Ray has no resources for these actions' })
 }
 
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R
@@ -102,6 +126,9 @@ const arnsOf = (
   },
   'schedule-role': () => schedules?.role.roleArn ?? '',
   'sealing-key': () => data.sealingKey.secretArn,
+  'client-certificate': () => stage.bankClientCertificate?.secretArn ?? '',
+  'client-certificate-key': () => stage.bankClientCertificate?.keyArn ?? '',
+  'network-interfaces': () => '*',
   function: (name) =>
     stack.formatArn({
       service: 'lambda',

@@ -14,7 +14,8 @@ export const defineFunction = (
   row: FunctionRow,
   resources: FunctionResources,
 ): awsLambda.Function => {
-  const { stage, data, queues, schedules, host } = resources
+  const { stage, data, queues, schedules, host, network } = resources
+  const { calls } = row.permissions
   const logGroup = defineLog(stack, `${row.name}-log`, stage)
   const reserved = reservedFor(row.name, stage)
   return new awsLambda.Function(stack, row.name, {
@@ -28,10 +29,16 @@ export const defineFunction = (
     architecture: awsLambda.Architecture.ARM_64,
     timeout: Duration.seconds(row.timeoutSeconds),
     memorySize: row.memoryMegabytes,
+    ...(stage.tracing && { tracing: awsLambda.Tracing.ACTIVE }),
     logGroup,
     role: defineRole(stack, row, { ...resources, logGroup }),
     ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
     ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),
+    ...(network &&
+      calls && {
+        vpc: network.vpc,
+        securityGroups: calls.map((peers) => network.securityGroups[peers]),
+      }),
     environment: environmentOf(
       row,
       { ...stage, stage: stage.name, ownHosts: [host] },

@@ -1,10 +1,12 @@
-import type { Stack } from 'aws-cdk-lib'
+import { ArnFormat, type Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
+import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { type Operation, operationNames, operations } from '../../shared/api/operations.ts'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { errorBody } from '../definitions/gateway-responses.ts'
+import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
+import { defineLog } from './log-group.ts'
 
 /**
  * Blocks requests before the gateway. The service validates paths and bodies itself with published
@@ -108,6 +110,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
   const limit = addressLimit(stage)
   const details = { limit, period: 'minute', retry_after: WINDOW_SECONDS }
   const firewall = new CfnWebACL(stack, 'Firewall', {
+    name: stageName(stage.name),
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     customResponseBodies: {
@@ -118,10 +121,51 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
       },
     },
     rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],
-    visibilityConfig: visibility('firewall'),
+    visibilityConfig: visibility(stageName(stage.name)),
+    dataProtectionConfig: { dataProtections: hiddenFields },
   })
   new CfnWebACLAssociation(stack, 'FirewallOfApi', {
     resourceArn: api.deploymentStage.stageArn,
     webAclArn: firewall.attrArn,
+  })
+  defineLogging(stack, stage, firewall)
+}
+
+/** Parts of a request that contain phone numbers or secrets; the log has `REDACTED` for them. */
+const hiddenFields = [
+  { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization', 'cookie', 'x-signature'] },
+  { fieldType: 'QUERY_STRING' },
+  // The log never contains a body, but the words of it that match a rule.
+  { fieldType: 'BODY' },
+].map((field) => ({ field, action: 'SUBSTITUTION' }))
+
+/** Logs requests that a rule blocked or counted. WAF itself adds the log group's resource policy. */
+const defineLogging = (stack: Stack, stage: Stage, firewall: CfnWebACL): void => {
+  // WAF requires the prefix.
+  const log = defineLog(stack, 'FirewallLog', stage, `aws-waf-logs-${stageName(stage.name)}`)
+  const logged = ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT']
+  new CfnLoggingConfiguration(stack, 'FirewallLogging', {
+    resourceArn: firewall.attrArn,
+    // WAF rejects the ARN of the construct, which ends with `:*`.
+    logDestinationConfigs: [
+      stack.formatArn({
+        service: 'logs',
+        resource: 'log-group',
+        resourceName: log.logGroupName,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    ],
+    // Data protection does not cover the path, which may contain a phone number.
+    redactedFields: [{ uriPath: {} }],
+    loggingFilter: {
+      DefaultBehavior: 'DROP',
+      Filters: [
+        {
+          Behavior: 'KEEP',
+          Requirement: 'MEETS_ANY',
+          Conditions: logged.map((Action) => ({ ActionCondition: { Action } })),
+        },
+      ],
+    },
   })
 }

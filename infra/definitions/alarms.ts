@@ -1,39 +1,11 @@
-import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
-import { deadLetterQueues, type StageBanks } from './jobs.ts'
-import type { Metrics } from './metrics.ts'
+import { type AlarmCause, type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
+import { deadLetterQueues } from './jobs.ts'
+import { type PlatformSettings, platformRows } from './platform-alarms.ts'
+import type { Stage } from './stages.ts'
 
-export type AlarmRow = {
-  name: string
-  /** The event, and after the colon the action. */
-  description: string
-  metric: (metrics: Metrics) => IMetric
-  /** Fires at this value and above; with `below`, under it. */
-  threshold: number
-  below?: true
-  /** Consecutive periods that must breach the threshold. */
-  periods?: number
-  firesWithoutData?: true
-  ignoresFewSamples?: true
-  /** The composite alarm that notifies; an alarm without a cause notifies itself. */
-  cause?: AlarmCause
-}
-
-/** Composite alarms: the alarms of a cause ring together, and one notification is enough. */
-export const causes = {
-  'api-failing': 'Callers receive errors or slow replies: the alarms of the API say which',
-  'events-late': 'Events reach queues late or not at all: the alarms of relay and sweep say why',
-  'bank-requests-failing': "A bank's requests are rejected: its alarms say with which status",
-  'bank-exceptions': 'A bank and the service disagree about money: run operator exception list',
-  'settlement-failing': 'A provider may be paid late: the alarms of settlement say why',
-  'reconciliation-failing': 'The table was not verified or has differences: see operator reconcile',
-} as const
-
-export type AlarmCause = keyof typeof causes
-
-const COUNTED = { statistic: 'Sum', minutes: 5 }
-const HIGHEST = { statistic: 'Maximum', minutes: 5 }
 const MINUTE = { statistic: 'Sum', minutes: 1 }
+
 const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
 
@@ -130,13 +102,6 @@ const rows: AlarmRow[] = [
     threshold: 60_000,
   },
   {
-    name: 'invocations-dropped',
-    description:
-      'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
-    metric: (metrics) => metrics.droppedInvocations(),
-    threshold: 1,
-  },
-  {
     name: 'sweep-missing',
     cause: 'events-late',
     description: 'No sweep has finished for five minutes: check its schedule, queue and log',
@@ -212,8 +177,9 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 ]
 
 /** Returns the alarms of a stage, except those of its rollouts. */
-export const alarmRows = (stage: StageBanks): AlarmRow[] => [
+export const alarmRows = (stage: Pick<Stage, 'hasSandboxBank'> & PlatformSettings): AlarmRow[] => [
   ...rows,
+  ...platformRows(stage),
   ...reportedRows,
   ...deadLetterQueues(stage).flatMap(deadLetterRows),
 ]

@@ -7,7 +7,12 @@ import type { Stage } from './stages.ts'
 
 export type StageSettings = Pick<
   Stage,
-  'referencePrefix' | 'hasSandboxBank' | 'payoutsWaitForFunding' | 'approvals' | 'privatePeers'
+  | 'referencePrefix'
+  | 'hasSandboxBank'
+  | 'payoutsWaitForFunding'
+  | 'approvals'
+  | 'bankClientCertificate'
+  | 'privatePeers'
 > & {
   stage: string
   /** Hosts of the API; webhooks must not target them. */
@@ -37,8 +42,9 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
+  const { sends = [], reports = [], journals = [], invokes = [], calls } = permissions
   const { UpdateItem, sealingKey, schedulesInto } = permissions
+  const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
@@ -54,6 +60,7 @@ export const environmentOf = (
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
     ...(sealingKey && { SEALING_KEY_ARN: addresses.sealingKeyArn }),
+    ...(certificate && { BANK_CLIENT_CERTIFICATE_ARN: certificate.secretArn }),
     ...(invokes.length > 0 && { FUNCTION_PREFIX: addresses.functionPrefix }),
     ...(reports.length + journals.length > 0 && { REPORTS_BUCKET: addresses.reportsBucket }),
     ...(schedulesInto && {

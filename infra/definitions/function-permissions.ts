@@ -38,7 +38,7 @@ const rows = {
   'list-deliveries': { GetItem: ['DEBIT#*'], Query: ['DEBIT#*'] },
   'redeliver-event': redeliversEvents,
   'list-events': { Query: ['FEED#*'], BatchGetItem: ['DEBIT#*', 'BATCH#*'] },
-  'test-webhook': { PutItem: ['PROVIDER#*'], sealingKey: true },
+  'test-webhook': { PutItem: ['PROVIDER#*'], sealingKey: true, calls: ['receivers'] },
   'list-settlements': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
   'get-settlement': { GetItem: ['BATCH#*'] },
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
@@ -197,6 +197,7 @@ const rows = {
     GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'],
     PutItem: ['DEBIT#*'],
     sealingKey: true,
+    calls: ['banks'],
   },
   'reconcile-day': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {

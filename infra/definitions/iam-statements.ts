@@ -2,6 +2,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
+import type { Stage } from './stages.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
@@ -14,6 +15,9 @@ export type IamResource =
   | 'schedules/*'
   | 'schedule-role'
   | 'sealing-key'
+  | 'client-certificate'
+  | 'client-certificate-key'
+  | 'network-interfaces'
   | 'reports'
   | 'reports/settlements/*/STL-*'
   | 'reports/ledger/*'
@@ -32,12 +36,17 @@ export type IamStatement = {
   via?: string
   /** `iam:PassedToService` */
   passedTo?: string
+  /** Whether only Lambda may use the role for it, not the function's code. */
+  byLambdaOnly?: true
 }
+
+type EgressSettings = Pick<Stage, 'network' | 'bankClientCertificate'>
 
 export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
   'reports/ledger/*': 'The key of a journal contains its day',
+  'network-interfaces': 'EC2 names network interfaces when it creates them',
   log: 'Lambda names the streams in the log group of the function',
   '*': 'The action has no type of resource',
 }
@@ -46,9 +55,11 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
 export const roleStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
+  settings: EgressSettings = {},
 ): IamStatement[] => [
   ...codeStatements(name, withJoinedWrites(permissions)),
   ...platformStatements(name, permissions),
+  ...egressStatements(permissions, settings),
 ]
 
 /** Returns the statements for calls by the function's code; the sandbox enforces them. */
@@ -132,6 +143,32 @@ const keyStatement = (service: string, actions: readonly string[]): IamStatement
   ),
   via: service,
 })
+
+const INTERFACE_ACTIONS = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]
+
+/** Returns the statements for optional settings of a stage. */
+const egressStatements = (
+  { calls = [] }: Permissions,
+  { network, bankClientCertificate }: EgressSettings,
+): IamStatement[] => {
+  const certificate = calls.includes('banks') ? bankClientCertificate : undefined
+  return [
+    ...(certificate ? [allow(['secretsmanager:GetSecretValue'], 'client-certificate')] : []),
+    ...(certificate?.keyArn
+      ? [{ ...allow(['kms:Decrypt'], 'client-certificate-key'), via: 'secretsmanager' }]
+      : []),
+    ...(network && calls.length > 0
+      ? [{ ...allow(INTERFACE_ACTIONS, 'network-interfaces'), byLambdaOnly: true } as const]
+      : []),
+  ]
+}
 
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',

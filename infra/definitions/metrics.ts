@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib'
+import { Aws, Duration } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import { operations } from '../../shared/api/operations.ts'
 import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
@@ -6,16 +6,27 @@ import { canaries, RECURSIVE } from './functions.ts'
 import { jobsOf } from './jobs.ts'
 import { resourceName, stageName } from './resource-name.ts'
 import type { Stage } from './stages.ts'
+import { tableDefinition } from './table.ts'
 
 /** A statistic and its period, five minutes by default. */
 type Aggregation = { statistic: string; minutes?: number }
+
+const COUNTED = { statistic: 'Sum' }
 
 type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocationsDropped'
 
 export type Metrics = ReturnType<typeof metricsOf>
 
-/** Returns the metrics of a stage by the names of its resources. */
-export const metricsOf = (stage: Stage) => {
+const throttleMetrics = { read: 'ReadThrottleEvents', write: 'WriteThrottleEvents' }
+
+type SchedulerMetric =
+  | 'InvocationDroppedCount'
+  | 'InvocationThrottleCount'
+  | 'InvocationsFailedToBeSentToDeadLetterCount'
+  | 'TargetErrorCount'
+
+/** Returns the metrics of a stage by the names of its resources; AWS names the table. */
+export const metricsOf = (stage: Stage, tableName: string) => {
   const options = ({ statistic, minutes = 5 }: Aggregation) => ({
     statistic,
     period: Duration.minutes(minutes),
@@ -45,18 +56,46 @@ export const metricsOf = (stage: Stage) => {
       const { path: Resource, method: Method } = operations.charge
       return metric('AWS/ApiGateway', 'Latency', { ...gateway, Resource, Method }, over)
     },
+    /** All functions of the account and Region, those of other applications included. */
+    account: (metricName: 'ConcurrentExecutions' | 'Throttles', over: Aggregation) =>
+      metric('AWS/Lambda', metricName, {}, over),
+    /** Throttled requests to the table and its indexes. */
+    tableThrottles: (access: 'read' | 'write') =>
+      sum(
+        `${access}Throttles`,
+        [
+          {},
+          ...tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name })),
+        ].map((index) =>
+          metric(
+            'AWS/DynamoDB',
+            throttleMetrics[access],
+            { TableName: tableName, ...index },
+            COUNTED,
+          ),
+        ),
+      ),
+    schedules: (metricName: SchedulerMetric, over: Aggregation) =>
+      metric('AWS/Scheduler', metricName, { ScheduleGroup: stageName(stage.name) }, over),
+    /** Requests that any rule of the firewall blocked. */
+    blockedRequests: (over: Aggregation) => {
+      const acl = { WebACL: stageName(stage.name), Region: Aws.REGION, Rule: 'ALL' }
+      return metric('AWS/WAFV2', 'BlockedRequests', acl, over)
+    },
+    completedBackups: (over: Aggregation) => {
+      const vault = { BackupVaultName: stageName(stage.name) }
+      return metric('AWS/Backup', 'NumberOfBackupJobsCompleted', vault, over)
+    },
     droppedInvocations: () =>
       sum(
-        'Invocations dropped',
-        loopChecked.map((name) =>
-          lambda(name, 'RecursiveInvocationsDropped', { statistic: 'Sum' }),
-        ),
+        'droppedInvocations',
+        loopChecked.map((name) => lambda(name, 'RecursiveInvocationsDropped', COUNTED)),
       ),
     /** Errors of the functions that are deployed gradually. */
     crashes: () =>
       sum(
-        'Crashes',
-        canaries.map((name) => lambda(name, 'Errors', { statistic: 'Sum' })),
+        'crashes',
+        canaries.map((name) => lambda(name, 'Errors', COUNTED)),
       ),
     queueCount: (name: string, over: Aggregation) =>
       queue(name, 'ApproximateNumberOfMessagesVisible', over),
@@ -66,10 +105,11 @@ export const metricsOf = (stage: Stage) => {
   }
 }
 
-const sum = (label: string, metrics: readonly cloudwatch.IMetric[]) =>
+/** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */
+const sum = (prefix: string, metrics: readonly cloudwatch.IMetric[]) =>
   new cloudwatch.MathExpression({
-    label,
-    expression: 'SUM(FILL(METRICS(), 0))',
+    label: prefix,
+    expression: `SUM(FILL(METRICS("${prefix}"), 0))`,
     period: Duration.minutes(5),
-    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`${prefix}${index}`, metric])),
   })

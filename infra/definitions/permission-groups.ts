@@ -31,6 +31,9 @@ type Partition =
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
 
+/** The peers on the internet that a function calls. */
+export type Peers = 'banks' | 'receivers'
+
 /** Actions on items of the table; queries of indexes, with patterns of partition keys; others. */
 export type Permissions = Partial<Record<(typeof itemActions)[number], readonly Partition[]>> &
   Partial<Record<IndexName, readonly string[]>> & {
@@ -43,6 +46,7 @@ export type Permissions = Partial<Record<(typeof itemActions)[number], readonly 
     /** Settlement reports, and the restore generation in the same bucket. */
     reports?: readonly ('read' | 'write' | 'generation')[]
     journals?: readonly ('read' | 'write')[]
+    calls?: readonly Peers[]
   }
 
 /** Returns all permissions of the parts; lists of the same name are joined. */
@@ -82,6 +86,7 @@ export const transitionsDebits = merge(readsRestore, {
 export const expiresDebits = merge(transitionsDebits, {
   GetItem: ['BANKS', 'BANK#*'],
   sealingKey: true,
+  calls: ['banks'],
 })
 
 export const appliesBankReports = merge(transitionsDebits, {
@@ -95,6 +100,7 @@ export const deliversWebhooks: Permissions = {
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*', 'PROVIDER#*'],
   sealingKey: true,
+  calls: ['receivers'],
 }
 
 export const redeliversEvents: Permissions = {
@@ -128,6 +134,7 @@ export const paysBatches = merge(readsRestore, {
   UpdateItem: ['FUNDS'],
   work: ['BELOW_ZERO#*'],
   sealingKey: true,
+  calls: ['banks'],
 })
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']

@@ -21,6 +21,8 @@ export type Stage = {
   domain?: Domain
   /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
+  /** The account's quota of concurrent executions, for its alarm; 1,000 by default. */
+  concurrencyQuota?: number
   /** Upper limit of every queue's concurrency. */
   workersMax?: number
   hasSandboxBank: boolean
@@ -30,6 +32,10 @@ export type Stage = {
   approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
+  /** A network with fixed addresses for calls to banks and receivers. */
+  network?: StageNetwork
+  /** A client certificate for calls to banks. */
+  bankClientCertificate?: SecretReference
   /** Whether data outlives its stack and the table is protected from deletion. */
   keepsData: boolean
   /** Disables event sources and schedules, and answers every request with 503/1503. */
@@ -37,15 +43,45 @@ export type Stage = {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
+  /** Whether X-Ray traces requests and jobs. */
+  tracing?: true
   alarmsTo?: string
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
   privatePeers?: readonly string[]
+  /** Address of the folder `docs`, for the links of the dashboard. */
+  runbook?: string
+  /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */
+  backup?: Backup
+}
+
+export type Backup = {
+  keepDays: number
+  /** Days in which nobody can delete a backup, unless an administrator removes the lock. */
+  lockDays: number
+  /** ARN of a vault in another account or Region, which gets a copy of each daily backup. */
+  copyTo?: string
+}
+
+/** Returns the Region of the copies if it is not the stage's own. */
+export const otherRegionOf = ({ backup, region }: Pick<Stage, 'backup' | 'region'>) => {
+  const copyRegion = backup?.copyTo?.split(':')[3]
+  return copyRegion === region ? undefined : copyRegion
 }
 
 export type RestoredTable = {
   name: string
   /** Last part of the stream's ARN, such as `2026-11-21T10:05:00.000`. */
   streamLabel: string
+}
+
+/** Settings of docs/operations.md#egress-and-client-certificates. */
+export type StageNetwork = { cidr: string; zones: number }
+
+export type SecretReference = {
+  /** The complete ARN, with the random characters at its end. */
+  secretArn: string
+  /** The customer-managed key of the secret, if it has one. */
+  keyArn?: string
 }
 
 export type Domain = {

@@ -11,28 +11,27 @@ import { endpointRows } from '../definitions/functions.ts'
 import { metricsOf } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
+
+type ApiProps = StackProps & { stage: Stage; data: DataStack; network: NetworkStack | undefined }
 
 /** Defines the API: the gateway with its firewall, and the functions behind it. */
 export class ApiStack extends Stack {
   /** Host name of the API. */
   readonly host: string
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, data, ...props }: StackProps & { stage: Stage; data: DataStack },
-  ) {
+  constructor(scope: Construct, id: string, { stage, data, network, ...props }: ApiProps) {
     super(scope, id, props)
     const api = defineApi(this, stage)
     this.host = ownHost(this, stage.domain, api)
-    const resources = { stage, data, host: this.host, queues: new Map() }
+    const resources = { stage, data, host: this.host, queues: new Map(), network }
     const aliases = new Map(
       endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),
     )
     defineRoutes(api, aliases)
     if (stage.hasFirewall) defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
-    const metrics = metricsOf(stage)
+    const metrics = metricsOf(stage, data.table.tableName)
     defineRollout(
       this,
       aliases,

@@ -1,23 +1,31 @@
 import { buildBundles } from '../bundles/build.ts'
 import { InvalidStage, stageNamed } from '../definitions/stages.ts'
 import { checkPlace } from './place.ts'
-import { checkedApp, defineAccount, defineStage } from './stage-stacks.ts'
+import { checkedApp, defineAccount, defineDeployment, defineStage } from './stage-stacks.ts'
 
 /**
- * Synthesizes one stage, `cdk deploy --all -c stage=NAME [-c paused=true]`, or without a stage what
- * all stages of an account and Region share, `cdk deploy`.
+ * Synthesizes one of:
+ * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true]`
+ * - the role of its deployment workflow: `cdk deploy -c stage=NAME -c repository=OWNER/NAME
+ *   [-c oidcProvider=existing]`
+ * - what all stages of an account and Region share: `cdk deploy`
  */
 
 const app = checkedApp()
 try {
   const { node } = app
   const name: unknown = node.tryGetContext('stage')
-  if (name === undefined) defineAccount(app)
+  const repository: unknown = node.tryGetContext('repository')
+  if (name === undefined && repository === undefined) defineAccount(app)
   else {
     const stage = stageNamed(name, node.tryGetContext('paused'))
     await checkPlace(stage)
-    await buildBundles()
-    defineStage(app, stage)
+    if (repository !== undefined) {
+      defineDeployment(app, stage, repository, node.tryGetContext('oidcProvider') === 'existing')
+    } else {
+      await buildBundles()
+      defineStage(app, stage)
+    }
   }
 } catch (error) {
   if (!(error instanceof InvalidStage)) throw error

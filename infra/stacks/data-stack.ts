@@ -1,11 +1,17 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
-import { type RestoredTable, removalPolicyOf, type Stage } from '../definitions/stages.ts'
+import {
+  otherRegionOf,
+  type RestoredTable,
+  removalPolicyOf,
+  type Stage,
+} from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
 const ACCESS_LOG_DAYS = 400
@@ -29,9 +35,20 @@ export class DataStack extends Stack {
       enableKeyRotation: true,
       removalPolicy,
     })
+    // Lets alarms publish to their encrypted topic.
+    this.key.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+        resources: ['*'],
+        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+      }),
+    )
+    const otherRegion = otherRegionOf(stage)
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      ...(otherRegion && { replicaRegions: [{ region: otherRegion }] }),
       removalPolicy,
     })
     // With the construct's encryptionKey, the key policy would refer to roles of the service stack.

@@ -12,22 +12,32 @@ import { type JobName, jobRow, queuesOf } from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { ApiStack } from './api-stack.ts'
 import type { DataStack } from './data-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
 
-type JobsProps = StackProps & { stage: Stage; data: DataStack; api: ApiStack }
+type JobsProps = StackProps & {
+  stage: Stage
+  data: DataStack
+  api: ApiStack
+  network: NetworkStack | undefined
+}
 
 /** Defines the background work: queues, schedules, and the functions that consume them. */
 export class JobsStack extends Stack {
   readonly queues: ReadonlyMap<QueueName, Queue>
+  /** Names of log groups by function. */
+  readonly logs = new Map<JobName, string>()
 
-  constructor(scope: Construct, id: string, { stage, data, api, ...props }: JobsProps) {
+  constructor(scope: Construct, id: string, { stage, data, api, network, ...props }: JobsProps) {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage), stage)
     this.queues = queues.work
     const schedules = defineSchedules(this, queues, stage)
-    const resources = { stage, data, host: api.host, queues: queues.work, schedules }
+    const resources = { stage, data, host: api.host, queues: queues.work, schedules, network }
     for (const row of jobRowsOf(stage)) {
-      const alias = defineLiveAlias(defineFunction(this, row, resources))
-      this.#addSources(row.name as JobName, alias, stage, data)
+      const name = row.name as JobName
+      const lambda = defineFunction(this, row, resources)
+      this.logs.set(name, lambda.logGroup.logGroupName)
+      this.#addSources(name, defineLiveAlias(lambda), stage, data)
     }
   }
 

@@ -2,16 +2,22 @@ import { Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { defineAlarms } from '../constructs/alarm.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
-import { alarmRows } from '../definitions/alarms.ts'
+import { alarmRows, rollbackAlarms } from '../definitions/alarms.ts'
 import { metricsOf } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
+import type { DataStack } from './data-stack.ts'
+import type { JobsStack } from './jobs-stack.ts'
 
-/** Defines alarms and dashboard; they refer to metrics by names, so they never delay a deployment. */
+type MonitoringProps = StackProps & { stage: Stage; data: DataStack; jobs: JobsStack }
+
+/** Defines alarms and dashboard. All metrics but those of the table have fixed names. */
 export class MonitoringStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, ...props }: StackProps & { stage: Stage }) {
+  constructor(scope: Construct, id: string, { stage, data, jobs, ...props }: MonitoringProps) {
     super(scope, id, props)
-    const metrics = metricsOf(stage)
-    defineAlarms(this, stage, alarmRows(stage), metrics)
-    defineDashboard(this, stage, metrics)
+    const metrics = metricsOf(stage, data.table.tableName)
+    const rows = alarmRows(stage)
+    const alarms = defineAlarms(this, stage, rows, metrics, data.key)
+    const relayLog = jobs.logs.get('relay') ?? ''
+    defineDashboard(this, stage, { metrics, alarms, rows: [...rows, ...rollbackAlarms], relayLog })
   }
 }

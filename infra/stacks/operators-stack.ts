@@ -7,14 +7,25 @@ import type { Stage } from '../definitions/stages.ts'
 import type { ApiStack } from './api-stack.ts'
 import type { DataStack } from './data-stack.ts'
 import type { JobsStack } from './jobs-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
 
-type OperatorsProps = StackProps & { stage: Stage; data: DataStack; api: ApiStack; jobs: JobsStack }
+type OperatorsProps = StackProps & {
+  stage: Stage
+  data: DataStack
+  api: ApiStack
+  jobs: JobsStack
+  network: NetworkStack | undefined
+}
 
 /** Defines the functions that operators invoke, one for each noun, so that IAM can separate duties. */
 export class OperatorsStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, data, api, jobs, ...props }: OperatorsProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, data, api, jobs, network, ...props }: OperatorsProps,
+  ) {
     super(scope, id, props)
-    const resources = { stage, data, host: api.host, queues: jobs.queues }
+    const resources = { stage, data, host: api.host, queues: jobs.queues, network }
     const functions = operatorRowsOf(stage).map((row) => defineFunction(this, row, resources))
     if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
   }

@@ -4,9 +4,12 @@ import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
+import { BackupStack } from './backup-stack.ts'
 import { DataStack } from './data-stack.ts'
+import { DeploymentStack } from './deployment-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
+import { NetworkStack } from './network-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
 
 /** Returns an app that checks its stacks with the AWS Solutions rules; a finding fails the synthesis. */
@@ -19,18 +22,46 @@ export const checkedApp = (): App => {
 export const defineAccount = (app: App): AccountStack =>
   new AccountStack(app, 'debit-collection-account')
 
-export const defineStage = (app: App, stage: Stage) => {
+const propsOf = (stage: Stage) => {
   const { account, region } = stage
   const env = { ...(account && { account }), ...(region && { region }) }
   const tags = { application: 'debit-collection', stage: stage.name, ...stage.tags }
-  const props = { stage, env, tags }
+  return { stage, env, tags }
+}
+
+/**
+ * @param repository that deploys the stage by its workflow
+ * @param hasOidcProvider whether the account already has an OIDC provider for GitHub
+ */
+export const defineDeployment = (
+  app: App,
+  stage: Stage,
+  repository: unknown,
+  hasOidcProvider: boolean,
+): DeploymentStack =>
+  new DeploymentStack(app, resourceName('deployment', stage.name), {
+    ...propsOf(stage),
+    repository,
+    hasOidcProvider,
+  })
+
+export const defineStage = (app: App, stage: Stage) => {
+  const props = propsOf(stage)
   const name = (part: string) => resourceName(part, stage.name)
   const data = new DataStack(app, name('data'), props)
-  const api = new ApiStack(app, name('api'), { ...props, data })
-  const jobs = new JobsStack(app, name('jobs'), { ...props, data, api })
-  const operators = new OperatorsStack(app, name('operators'), { ...props, data, api, jobs })
-  const monitoring = new MonitoringStack(app, name('monitoring'), props)
+  const network =
+    stage.network && new NetworkStack(app, name('network'), { ...props, network: stage.network })
+  const shared = { ...props, data, network }
+  const api = new ApiStack(app, name('api'), shared)
+  const jobs = new JobsStack(app, name('jobs'), { ...shared, api })
+  const operators = new OperatorsStack(app, name('operators'), { ...shared, api, jobs })
+  const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
   // Alarms on metrics of all other stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
-  return { data, api, jobs, operators, monitoring }
+  const { backup } = stage
+  return {
+    ...{ data, api, jobs, operators, monitoring },
+    ...(network && { network }),
+    ...(backup && { backup: new BackupStack(app, name('backup'), { ...props, backup, data }) }),
+  }
 }

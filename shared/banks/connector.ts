@@ -33,6 +33,8 @@ export type ConnectionConfig = {
   timeoutSeconds: number
   /** Hosts of banks that need no TLS: only in a local sandbox. */
   localPeers: readonly string[]
+  /** Returns the text of the stage's client certificate, if it has one. */
+  clientCertificate: () => Promise<string | undefined>
 }
 
 export type ConnectorConfig = ConnectionConfig & {
@@ -48,8 +50,8 @@ export class ConnectorFault extends Error {
   override readonly name = 'ConnectorFault'
   readonly code: ConnectorCode
 
-  constructor(code: ConnectorCode, reason: string) {
-    super(`${errors[code].message}: ${reason}`)
+  constructor(code: ConnectorCode, reason: string, options?: ErrorOptions) {
+    super(`${errors[code].message}: ${reason}`, options)
     this.code = code
   }
 }

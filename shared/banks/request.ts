@@ -1,12 +1,12 @@
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { requestHmac } from '../request-hmac.ts'
+import { agentFor } from './agent.ts'
 import { bankUrl } from './bank-url.ts'
 import { type ConnectionConfig, ConnectorFault } from './connector.ts'
 
-const CONNECT_SECONDS = 5
 const BODY_MAX_BYTES = 16 * 1024
 
 export type BankRequest = {
@@ -17,28 +17,20 @@ export type BankRequest = {
   secret: string
   at: Date
   timeoutSeconds: number
+  clientCertificate?: string | undefined
 }
 
 export type BankResponse = { status: number; body: Buffer }
 
-const agent = new Agent({
-  connect: {
-    timeout: CONNECT_SECONDS * 1000,
-    // Node's command line and environment could lower both.
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-  },
-  pipelining: 1,
-  allowH2: false,
-})
-
 /**
  * Sends one signed request to a bank. Follows no redirect and never retries: the consumer retries
  * after it has read the current item.
- * @throws ConnectorFault if the response is incomplete, late or above 16 KB
+ * @throws ConnectorFault if the response is incomplete, late or above 16 KB, or the client certificate
+ *   is unreadable
  */
 export const sendBankRequest = async (request: BankRequest): Promise<BankResponse> => {
   const { method, url, headers = {}, body } = request
+  const { agent, validTo } = agentFor(request.clientCertificate)
   // Covers the whole request: a slow body would outlive any timeout between two bytes.
   const signal = AbortSignal.timeout(request.timeoutSeconds * 1000)
   try {
@@ -59,7 +51,8 @@ export const sendBankRequest = async (request: BankRequest): Promise<BankRespons
     })
     return { status: response.statusCode, body: await readWhole(response.body) }
   } catch (error) {
-    throw error instanceof ConnectorFault ? error : faultOf(error)
+    if (error instanceof ConnectorFault) throw error
+    throw faultOf(error, validTo && validTo <= request.at)
   }
 }
 
@@ -94,7 +87,7 @@ const NOT_HTTP = new Set([
 ])
 
 /** Drops the original error: it may contain bytes of the response, which would be logged. */
-const faultOf = (error: unknown): ConnectorFault => {
+const faultOf = (error: unknown, isExpired = false): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') {
     return new ConnectorFault(2408, 'no complete response in time')
@@ -102,7 +95,12 @@ const faultOf = (error: unknown): ConnectorFault => {
   if (NOT_HTTP.has(String(name))) {
     return new ConnectorFault(2002, 'the response is not HTTP')
   }
-  return new ConnectorFault(2502, code || String(name))
+  const reason = code || String(name)
+  // Most banks close the connection without a reason.
+  return new ConnectorFault(
+    2502,
+    isExpired ? `${reason}, the client certificate has expired` : reason,
+  )
 }
 
 export type IdempotentPost = {
@@ -144,6 +142,7 @@ const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
   const url = bankUrl(settings.url, config)
   if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
+  const clientCertificate = await findCertificate(config)
   return (
     method: BankRequest['method'],
     path: string,
@@ -156,5 +155,12 @@ const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
       secret: settings.secret,
       at: config.now(),
       timeoutSeconds: config.timeoutSeconds,
+      clientCertificate,
     })
 }
+
+/** Counts a certificate that Secrets Manager does not return as an unreachable bank. */
+const findCertificate = ({ clientCertificate }: ConnectionConfig) =>
+  clientCertificate().catch((cause: unknown) => {
+    throw new ConnectorFault(2001, 'the client certificate cannot be read', { cause })
+  })

@@ -41,4 +41,6 @@ export class Agent {
   request(options: Options): Promise<Response> {
     return request(options.origin ?? '', options)
   }
+
+  async close(): Promise<void> {}
 }

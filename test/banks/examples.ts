@@ -61,5 +61,6 @@ export const configOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig 
   now: () => new Date(),
   timeoutSeconds: 10,
   localPeers: ['127.0.0.1'],
+  clientCertificate: async () => undefined,
   ...parts,
 })

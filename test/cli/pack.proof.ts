@@ -46,6 +46,12 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
   expect(sandbox.printed.err).toBe('')
 })
 
+test('its sandbox refuses to run bundles, which it cannot build, in one line', async () => {
+  const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0', '--bundles']
+  const { printed, exited } = start(words)
+  expect([await exited, printed.err]).toEqual([1, '--bundles needs the repository\n'])
+})
+
 test('an unknown command prints one line and exits with 1', async () => {
   const { printed, exited } = start([join(folder, 'package/debit.mjs'), 'nothing'])
   expect([await exited, printed.err]).toEqual([

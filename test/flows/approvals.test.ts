@@ -11,7 +11,7 @@ import { table, tableName } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
-import { printed, type Shown, useService } from '../support/running-service.ts'
+import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
 
@@ -141,12 +141,15 @@ describe('a call that needs no approval', () => {
     expect((await changesOf('new-one'))[0]).not.toHaveProperty('approved_by')
   })
 
-  test.each(['false', undefined])('is every call of a stage with APPROVALS=%s', async (value) => {
-    vi.stubEnv('APPROVALS', value)
-    const options = { provider: 'signed', ...settlementAccount('1041008010') }
-    const updated = await call('provider', 'update', options)
-    expect([numberOf(updated), updated.payouts_held_until]).toEqual(['1041008010', null])
-  })
+  testInProcess.each(['false', undefined])(
+    'is every call of a stage with APPROVALS=%s',
+    async (value) => {
+      vi.stubEnv('APPROVALS', value)
+      const options = { provider: 'signed', ...settlementAccount('1041008010') }
+      const updated = await call('provider', 'update', options)
+      expect([numberOf(updated), updated.payouts_held_until]).toEqual(['1041008010', null])
+    },
+  )
 })
 
 describe('a request', () => {
@@ -236,7 +239,7 @@ describe('a grant', () => {
     expect(numberOf(done)).toBe('1041008006')
   })
 
-  test('can be retried immediately when its call ends in a fault', async () => {
+  testInProcess('can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
     const { send } = table
     const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) => {

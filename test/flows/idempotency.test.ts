@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createProvider } from '../support/provider.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
-import { codeOf, type Reply, useService } from '../support/running-service.ts'
+import { codeOf, type Reply, testInProcess, useService } from '../support/running-service.ts'
 
 /** A repeated partner_reference (docs/api.md#idempotency). */
 
@@ -75,7 +75,7 @@ test('returns the existing debit with 202 after it failed, and 409 for another b
   expect(other.body.details).toEqual({ reference, uuid, status: 'failed' })
 })
 
-test('of a refused charge is free: nothing was stored', async () => {
+testInProcess('of a refused charge is free: nothing was stored', async () => {
   const body = chargeBody()
   // Outside sandboxes no bank uses the sandbox connector, even if the table says so.
   vi.stubEnv('SANDBOX_BANK', undefined)

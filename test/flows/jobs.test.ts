@@ -20,7 +20,7 @@ import { createPayee, nightAfter, type Payee, settlementAccount } from '../suppo
 import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Jobs that are started by their messages alone, and the sweep and repair of lost messages. */
 
@@ -85,7 +85,7 @@ const isBuilt = (payee: Payee, count: number) =>
     return batch
   }, PATIENCE)
 
-test.each(['job', 'operator'])(
+testInProcess.each(['job', 'operator'])(
   'build-batch continues, once, the run of a %s whose time is up',
   async (caller) => {
     const payee = await createHtbPayee(`left-by-${caller}`)
@@ -175,33 +175,36 @@ describe('the sweep', () => {
     }, PATIENCE)
   })
 
-  test('publishes and submits debits, and makes attempts and recoveries whose messages were lost', async () => {
-    const { id, webhook } = await createProvider(service, 'swept')
-    await webhook('set', { url: receiver.url() })
-    const provider = providerId(id)
-    for (const _ of ['first event of the feed', 'later event']) {
-      const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
-      // A pending debit has no five-minute timeout.
-      await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
-      expect((await service.show(reference)).status).toBe('pending')
+  testInProcess(
+    'publishes and submits debits, and makes attempts and recoveries whose messages were lost',
+    async () => {
+      const { id, webhook } = await createProvider(service, 'swept')
+      await webhook('set', { url: receiver.url() })
+      const provider = providerId(id)
+      for (const _ of ['first event of the feed', 'later event']) {
+        const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
+        // A pending debit has no five-minute timeout.
+        await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
+        expect((await service.show(reference)).status).toBe('pending')
+        await service.runJob('sweep', {}, 120)
+        await receiver.events(reference, 2)
+        await service.until(reference, 'processing')
+      }
+      const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
+      const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
+      for (const [n, { type, at }] of history.entries()) {
+        const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
+        await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
+      }
+      const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
+      await unrelayed(() => openRecovery(recovery))
       await service.runJob('sweep', {}, 120)
-      await receiver.events(reference, 2)
-      await service.until(reference, 'processing')
-    }
-    const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
-    const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
-    for (const [n, { type, at }] of history.entries()) {
-      const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
-      await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
-    }
-    const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
-    await unrelayed(() => openRecovery(recovery))
-    await service.runJob('sweep', {}, 120)
-    expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
-    await vi.waitFor(async () => {
-      expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
-    }, PATIENCE)
-  })
+      expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
+      await vi.waitFor(async () => {
+        expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
+      }, PATIENCE)
+    },
+  )
 })
 
 test('submit-to-bank fails a debit after its ten minutes without a submission', async () => {

@@ -16,7 +16,7 @@ import { batch, numberedLine } from '../settlement/report/one-batch.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 
@@ -126,7 +126,7 @@ describe('manage-funding', () => {
     expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
   })
 
-  test('rejects a future day in production only', async () => {
+  testInProcess('rejects a future day in production only', async () => {
     const tomorrow = fund('R-4', { date: dayAfter(today) })
     expect(await refusal(tomorrow)).toBeUndefined()
     vi.stubEnv('STAGE', 'production')
@@ -135,7 +135,7 @@ describe('manage-funding', () => {
   })
 })
 
-test('payouts that wait for funding start when a remittance covers them', async () => {
+testInProcess('payouts that wait for funding start when a remittance covers them', async () => {
   const provider = await createPayee(service, 'waiting')
   await completedOn(dayAfter(today, -4), 'waiting', 9_000_00)
   const batch: BatchId = (await provider.run(dayAfter(today, -3))).built[0].id

@@ -72,6 +72,7 @@ const rows = rowsOf(`
   webhook set provider=demo url=http://example.com/  --url: must use https
   webhook set provider=demo url=https://u:p@example.com/  --url: must not
   webhook set provider=demo url=https://10.0.0.1/  --url: must not name
+  webhook set provider=demo url=https://[2606:4700:4700::1111]/  --url: must have an IPv4
   webhook set provider=demo url=${NOWHERE}  --url: does not resolve
   webhook set ${HOOK} timeout=9  --timeout: 
   webhook set ${HOOK} events=a  --events: 

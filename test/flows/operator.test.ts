@@ -3,7 +3,7 @@ import { isMistyped } from '../../shared/domain/token.ts'
 import { table } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
-import { codeOf, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Operator verbs, by noun; refusals are in operator-refusals.test.ts. */
 
@@ -47,7 +47,7 @@ describe('credential', () => {
     expect((await service.get('/api/v1/banks/debit-transactions', token)).status).toBe(401)
   })
 
-  test('in production begins with sk_live_ and cannot be chosen', async () => {
+  testInProcess('in production begins with sk_live_ and cannot be chosen', async () => {
     vi.stubEnv('STAGE', 'production')
     const { token } = await service.call('credential', 'issue', { provider: 'demo' })
     expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
@@ -55,7 +55,7 @@ describe('credential', () => {
     expect(await service.refusal('credential', 'issue', chosen)).toContain('for sandboxes only')
   })
 
-  test('with a wrong checksum gets the usual 401 without a read', async () => {
+  testInProcess('with a wrong checksum gets the usual 401 without a read', async () => {
     const { token } = await service.call('credential', 'issue', { provider: 'demo' })
     const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
     const send = vi.spyOn(table, 'send')

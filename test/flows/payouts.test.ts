@@ -4,7 +4,13 @@ import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import {
+  codeOf,
+  PATIENCE,
+  type Shown,
+  testInProcess,
+  useService,
+} from '../support/running-service.ts'
 
 /** Settlement runs, payouts and the settlement.completed event (docs/api.md#payouts). */
 
@@ -34,17 +40,20 @@ const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
     return ours[0]
   }, PATIENCE)
 
-test('settlement run of a day without completed debits builds nothing, in production for no future day', async () => {
-  const date = '2020-01-01'
-  const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
-  expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
-  const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
-  expect(await run(date)).toContain('5002')
-  vi.stubEnv('STAGE', 'production')
-  const today = dayOf(new Date())
-  expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
-  expect(await run(today)).toContain('5002')
-})
+testInProcess(
+  'settlement run of a day without completed debits builds nothing, in production for no future day',
+  async () => {
+    const date = '2020-01-01'
+    const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
+    expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
+    const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
+    expect(await run(date)).toContain('5002')
+    vi.stubEnv('STAGE', 'production')
+    const today = dayOf(new Date())
+    expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
+    expect(await run(today)).toContain('5002')
+  },
+)
 
 describe('a payout at an HTTP bank', () => {
   test('is sent on the next day and paid once', async () => {

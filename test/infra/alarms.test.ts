@@ -1,18 +1,23 @@
-import { Match } from 'aws-cdk-lib/assertions'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
+import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { deadLetters, jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
 import { rowsOf } from '../support/rows.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 const stage = stageNamed('production')
-const { all } = templatesOf(stage)
+const { all, data } = templatesOf(stage)
 
 type Alarm = Record<string, unknown> & {
   AlarmName: string
   AlarmDescription: string
-  Metrics?: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[]
+  Metrics?: {
+    Expression?: string
+    MetricStat?: { Metric: { MetricName: string; Dimensions?: unknown } }
+  }[]
 }
 const alarms = propertiesOf(all, 'AWS::CloudWatch::Alarm') as Alarm[]
 const alarm = (name: string): Alarm | undefined =>
@@ -46,6 +51,13 @@ const rows = [
     settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
     reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
     reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
+    functions-throttled         AWS/Lambda Throttles               Sum of 300 s >= 1          3   ok
+    concurrency-high            AWS/Lambda ConcurrentExecutions    Maximum of 300 s >= 800    1   ok
+    schedules-throttled         AWS/Scheduler InvocationThrottleCount  Sum of 300 s >= 1      3   ok
+    schedule-targets-failing    AWS/Scheduler TargetErrorCount     Sum of 300 s >= 5          1   ok
+    schedules-dropped           AWS/Scheduler InvocationDroppedCount  Sum of 300 s >= 1       1   ok
+    schedule-dead-letters-lost  AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount  Sum of 300 s >= 1  1  ok
+    requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        1   ok
   `),
   ...deadLetterQueues.flatMap((name) => [
     [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
@@ -70,14 +82,60 @@ test('invocations-dropped covers all jobs with loop detection, and endpoints-cra
   const metrics = alarm('invocations-dropped')?.Metrics ?? []
   const counted = metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? [])
   const sums = metrics.flatMap(({ Expression }) => Expression ?? [])
-  expect(sums).toEqual(['SUM(FILL(METRICS(), 0))'])
+  expect(sums).toEqual(['SUM(FILL(METRICS("droppedInvocations"), 0))'])
   const functions = propertiesOf(all, 'AWS::Lambda::Function')
   const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
   const covered = jobsOf(stage).length - allowed.length
   expect(counted).toEqual(Array(covered).fill('RecursiveInvocationsDropped'))
   // The maximum for an alarm on a metric expression.
   expect(covered).toBeLessThanOrEqual(10)
-  expect(alarms).toHaveLength(rows.length + 2)
+})
+
+test('the alarms on throttles cover the table and all its indexes', () => {
+  const table = (data: Template) => Object.keys(data.findResources('AWS::DynamoDB::GlobalTable'))[0]
+  const expected = [
+    [
+      {
+        Name: 'TableName',
+        Value: { 'Fn::ImportValue': expect.stringContaining(`Ref${table(data)}`) },
+      },
+    ],
+    ...tableDefinition.indexes.map(({ name }) => [
+      { Name: 'GlobalSecondaryIndexName', Value: name },
+      expect.objectContaining({ Name: 'TableName' }),
+    ]),
+  ]
+  for (const requests of ['reads', 'writes']) {
+    const metrics = alarm(`table-${requests}-throttled`)?.Metrics ?? []
+    const dimensions = metrics.flatMap(({ MetricStat }) =>
+      MetricStat ? [MetricStat.Metric.Dimensions] : [],
+    )
+    expect(dimensions).toEqual(expected)
+  }
+  // These alarms and the two above have several metrics.
+  expect(alarms).toHaveLength(rows.length + 4)
+})
+
+test('alarms on the account, the schedules and the firewall have the dimensions of AWS', () => {
+  const dimensions = ['concurrency-high', 'schedules-dropped', 'requests-blocked'].map(
+    (name) => alarm(name)?.Dimensions,
+  )
+  const name = 'debit-collection-production'
+  expect(dimensions).toEqual([
+    undefined,
+    [{ Name: 'ScheduleGroup', Value: name }],
+    [
+      { Name: 'Region', Value: { Ref: 'AWS::Region' } },
+      { Name: 'Rule', Value: 'ALL' },
+      { Name: 'WebACL', Value: name },
+    ],
+  ])
+})
+
+test('the threshold of concurrency follows the quota, and no firewall has no alarm', () => {
+  const rows = alarmRows({ hasSandboxBank: true, hasFirewall: false, concurrencyQuota: 10 })
+  expect(rows.find(({ name }) => name === 'concurrency-high')?.threshold).toBe(8)
+  expect(rows.map(({ name }) => name)).not.toContain('requests-blocked')
 })
 
 test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
@@ -130,19 +188,6 @@ test('the topic accepts alarms of this account, and mails them if the stage says
   })
   const PolicyDocument = { Statement: Match.arrayWith([publish]) }
   all.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
-})
-
-test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
-  all.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
-  const page = JSON.stringify(all.findResources('AWS::CloudWatch::Dashboard'))
-  const shown = [
-    ['DebitsCharged', 'DebitsCompleted', 'DebitsFailed', 'completed / (completed + failed)'],
-    ['Latency', 'p50', 'p99', '5XXError', 'IteratorAge'],
-    ['WebhookDelivered', 'WebhookAbandoned', 'delivered / (delivered + failed)'],
-    ['SettledGrossPesewas', 'SettledFeePesewas', 'SettledNetPesewas', 'SettlementPaid'],
-  ].flat()
-  expect(shown.filter((name) => !page.includes(name))).toEqual([])
-  expect(page.match(/ApproximateAgeOfOldestMessage/g)).toHaveLength(queuesOf(stage).length)
 })
 
 test('the access log contains no personal data', () => {

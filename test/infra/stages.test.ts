@@ -1,15 +1,12 @@
 import { App } from 'aws-cdk-lib'
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
-import { addressLimit } from '../../infra/constructs/waf.ts'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
-import { operationNames, operations } from '../../shared/api/operations.ts'
-import { errors } from '../../shared/domain/refusal.ts'
-import { holdError } from '../support/contract.ts'
+import { operationNames } from '../../shared/api/operations.ts'
 import {
   expectGatewayResponses,
   propertiesOf,
@@ -24,6 +21,8 @@ const uncompiled = { context: { 'aws:cdk:bundling-stacks': [] } }
 const customStage: Stage = {
   ...stageNamed('sandbox'),
   name: 'custom',
+  account: '111111111111',
+  region: 'eu-west-1',
   hasFirewall: false,
   domain: {
     name: 'api.example.com',
@@ -171,80 +170,6 @@ test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the ga
     const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
     custom.all.hasResourceProperties('AWS::Route53::RecordSet', record)
   }
-})
-
-const aclOf = (stage: StageName): TemplateNode =>
-  propertiesOf(templates[stage].all, 'AWS::WAFv2::WebACL')[0] ?? {}
-
-test.each([
-  ['production', 8_020],
-  ['sandbox', 3_420],
-] as const)('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
-  const api = { 'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])] }
-  const association = { ResourceArn: api }
-  templates[name].all.hasResourceProperties('AWS::WAFv2::WebACLAssociation', association)
-  const { Rules, CustomResponseBodies } = aclOf(name)
-  const headers = {
-    'Cache-Control': 'no-store',
-    'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
-    'X-Content-Type-Options': 'nosniff',
-    'Retry-After': '60',
-  }
-  const CustomResponse = {
-    ResponseCode: errors[1453].http,
-    CustomResponseBodyKey: 'address-limit',
-    ResponseHeaders: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
-  }
-  expect(Rules[0]).toMatchObject({
-    Priority: 0,
-    Statement: { RateBasedStatement: { Limit: limit, EvaluationWindowSec: 60 } },
-    Action: { Block: { CustomResponse } },
-  })
-  const { message, category, severity } = errors[1453]
-  const details = { limit, period: 'minute', retry_after: 60 }
-  const { ContentType, Content } = CustomResponseBodies['address-limit']
-  expect(ContentType).toBe('APPLICATION_JSON')
-  holdError('the 429 of the firewall', JSON.parse(Content))
-  expect(JSON.parse(Content)).toEqual({
-    success: false,
-    error: { code: 1453, message, category, severity, details },
-    details,
-    meta: { timestamp: null, request_id: null, api_version: 'v1' },
-  })
-})
-
-test('the firewall exists by default and takes no samples, which contain credentials', () => {
-  templates.custom.all.resourceCountIs('AWS::WAFv2::WebACL', 0)
-  expect(JSON.stringify(aclOf('production'))).not.toContain('"SampledRequestsEnabled":true')
-})
-
-test('the firewall never limits a caller within the published limits', () => {
-  const sums = { provider: 0, bank: 0 }
-  for (const name of operationNames) {
-    const { caller, limit } = operations[name]
-    sums[caller] += ('perCaller' in limit ? limit.perCaller : limit).production
-  }
-  const most = Math.max(...Object.values(sums))
-  expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
-  expect(addressLimit({ name: 'production', addressLimit: 50_000 })).toBe(50_000)
-})
-
-test('the firewall only counts matches in paths and bodies, and blocks all others with 403/1403', () => {
-  const groups: TemplateNode[] = aclOf('production').Rules.slice(1)
-  expect(groups.map(({ Name }) => Name)).toEqual([
-    'AWSManagedRulesAmazonIpReputationList',
-    'AWSManagedRulesCommonRuleSet',
-    'AWSManagedRulesKnownBadInputsRuleSet',
-  ])
-  for (const { OverrideAction, Statement } of groups) {
-    expect(OverrideAction).toEqual({ None: {} })
-    for (const { Name, ActionToUse } of Statement.ManagedRuleGroupStatement.RuleActionOverrides) {
-      expect(Name).toMatch(/_(?:BODY|URIPATH)$|^NoUserAgent_HEADER$/)
-      expect(ActionToUse).toEqual({ Count: {} })
-    }
-  }
-  expect(JSON.stringify(groups)).toContain('SizeRestrictions_BODY')
-  expect(gatewayResponses.WAF_FILTERED).toEqual({ status: 403, code: 1403 })
 })
 
 const paused = templatesOf(stageNamed('production', 'true'))

@@ -22,6 +22,7 @@ const settings = {
   hasSandboxBank: true,
   payoutsWaitForFunding: true,
   approvals: true,
+  bankClientCertificate: { secretArn: 'secret' },
 }
 const addresses = {
   tableName: 'table',
@@ -40,6 +41,7 @@ test.each([
   ['sandboxBank', 'SANDBOX_BANK'],
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
   ['approvals', 'APPROVALS'],
+  ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],
   ['reportsBucket', 'REPORTS_BUCKET'],

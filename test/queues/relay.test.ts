@@ -73,8 +73,8 @@ const opened = [
   ['timeouts', { reference, phase: 'processing' }, 0, 'demo'],
   ['webhooks-low', { reference, n: 0, through: 1, attempt: 1 }, 0, 'demo'],
 ]
-const charged = { DebitsCharged: 1, ChargedPesewas: 100_00 }
-const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00 }
+const charged = { DebitsCharged: 1, ChargedPesewas: 100_00, bank: 'GCB' }
+const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00, bank: 'GCB' }
 
 const approval = ['timeouts', { reference, phase: 'approval' }, 0, 'demo']
 const attempt = (priority: string, n: number) => [
@@ -83,7 +83,9 @@ const attempt = (priority: string, n: number) => [
   0,
   'demo',
 ]
-const failed = advanced(processing, 'failed')
+const timedOut = { changes: { errorCode: 'timeout' as const } }
+const failed = granted(bankMove('failed', timedOut)(processing))
+const failure = { DebitsFailed: 1, bank: 'GCB', code: 'timeout' }
 const reversed = advanced(completed, 'reversed')
 
 test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
@@ -91,8 +93,15 @@ test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
   ['opened, again', debit, undefined, opened, 2, [charged]],
   ['processing', processing, debit, [approval, attempt('medium', 2)], 3, []],
   ['completed', completed, processing, [attempt('high', 3)], 4, [paid]],
-  ['failed', failed, processing, [attempt('high', 3)], 4, [{ DebitsFailed: 1 }]],
-  ['reversed', reversed, completed, [attempt('medium', 4)], 5, [{ DebitsReversed: 1 }]],
+  ['failed', failed, processing, [attempt('high', 3)], 4, [failure]],
+  [
+    'reversed',
+    reversed,
+    completed,
+    [attempt('medium', 4)],
+    5,
+    [{ DebitsReversed: 1, bank: 'GCB' }],
+  ],
   ['rescheduled', completed, completed, [], 5, []],
 ])('a debit that is %s has its messages, feed and metrics', async (_, next, old, ...expected) => {
   const rescheduled = { ...toDebitItem(next), due: inSeconds(600).toISOString() }

@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
@@ -12,6 +16,7 @@ import {
   useCommands,
 } from '../support/commands.ts'
 import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
+import { PATIENCE } from '../support/running-service.ts'
 import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
@@ -25,6 +30,21 @@ const operatorAt =
   (port: string) =>
   (args: string[], env = process.env) =>
     runScript(['cli/operator.ts', ...args, '--port', port], env)
+
+const childrenOf = (pid: number): number[] =>
+  execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([parent, child = 0]) => (parent === pid ? [child] : []))
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 describe('the sandbox command', () => {
   test('prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
@@ -58,6 +78,31 @@ describe('the sandbox command', () => {
     const { stdout } = await operator('kofi', ...grant)
     expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
   }, 60_000)
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'runs bundles in processes with --bundles, also after approvals start, until %s',
+    async (signal) => {
+      // A killed sandbox leaves its bundles.
+      const TMPDIR = mkdtempSync(join(tmpdir(), 'sandbox-'))
+      const env = { ...process.env, TMPDIR }
+      const sandbox = startSandbox(['--port', '0', '--bundles', '--approvals'], env)
+      const { child, exited } = sandbox
+      const port = await readyPort(sandbox)
+      const charge = ['cli/invoke.ts', 'charge', 'events/charge.json', '--port', port]
+      expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
+      const update = ['bank', 'update', '--bank=GCB', '--connector=none']
+      const { stdout } = await operatorAt(port)(update)
+      expect(JSON.parse(stdout).approval).toMatchObject({ status: 'pending' })
+      const processes = childrenOf(Number(child.pid))
+      expect(processes.length).toBeGreaterThan(1)
+      child.kill(signal)
+      expect(await exited).toBe(signal === 'SIGTERM' ? 0 : null)
+      await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), PATIENCE)
+      expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
+      rmSync(TMPDIR, { recursive: true })
+    },
+    120_000,
+  )
 
   test('prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {

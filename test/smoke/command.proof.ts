@@ -170,6 +170,19 @@ describe('the smoke test of a sandbox', () => {
   }, 240_000)
 })
 
+test('the smoke test passes every check of a sandbox that runs bundles', async () => {
+  const sandbox = await startSandbox('--bundles', '--time-scale', '10')
+  try {
+    const { code, stdout } = await smoke('--port', sandbox.port, '--receiver')
+    expect({ code, others: othersIn(stdout) }).toEqual({
+      code: 0,
+      others: [expect.stringMatching(/^[4-9][0-9] checks hold$/)],
+    })
+  } finally {
+    await sandbox.stop()
+  }
+}, 240_000)
+
 test('the smoke test moves no money where the sandbox bank needs an approval', async () => {
   const sandbox = await startSandbox('--approvals')
   try {

@@ -61,5 +61,5 @@ export const printedBy = ({ printed }: StartedScript, line: RegExp): Promise<str
       if (!text) throw new Error(`not ready: ${printed.err}`)
       return text
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )

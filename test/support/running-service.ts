@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, inject, test, vi } from 'vitest'
+import { bundleFile } from '../../infra/bundles/build.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
+import { loadFunctions } from '../../sandbox/function-host.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
@@ -51,6 +53,12 @@ export const printed = (reply: OperatorReply): Shown => {
 /** For `vi.waitFor`, on a busy machine. */
 export const PATIENCE = { timeout: 30_000, interval: 20 }
 
+/** Whether bundles in processes run instead of the functions in this process. */
+const isBundled = process.env.BUNDLES === 'true'
+
+/** A test that changes the clock, the variables or the SDK of functions, which processes have alone. */
+export const testInProcess = test.skipIf(isBundled)
+
 /** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
   timeScale = 1,
@@ -72,6 +80,7 @@ export const useService = ({
       approvals,
       print: (line) => lines.push(line),
       endpoints: emulated ? inject('emulators') : {},
+      bundleOf: isBundled ? (name) => bundleFile(name, inject('bundlesFolder')) : undefined,
     })
   })
   afterAll(() => sandbox?.stop())
@@ -134,11 +143,13 @@ export const useService = ({
     invoke,
     /** Runs a job with one message, with a clock that is some seconds ahead. */
     runJob: async (name: JobName, message = {}, secondsAhead = 0, queue = queuesOf(name)[0]) => {
+      // A process has its own clock, so this job runs in the process of the test.
+      const functions = secondsAhead > 0 && isBundled ? await loadFunctions() : running().functions
       if (secondsAhead > 0) {
         vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })
       }
       try {
-        return await invoke(name, messageEvent(message, queue))
+        return await functions.invoke(name, messageEvent(message, queue))
       } finally {
         if (secondsAhead > 0) vi.useRealTimers()
       }

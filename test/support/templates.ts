@@ -14,18 +14,22 @@ export const templatesOf = (stage: Stage) => {
   const templates = Object.values(stacks).map((stack) => Template.fromStack(stack))
   const merged = (part: string) => Object.assign({}, ...templates.map((one) => one.toJSON()[part]))
   return {
+    stacks,
     templates,
     data: Template.fromStack(stacks.data),
     /** All templates of the stage as one. */
     all: Template.fromJSON({ Resources: merged('Resources'), Outputs: merged('Outputs') }),
-    findings: () =>
-      new AwsSolutionsChecks(app)
-        .validateScope(app)
-        .violations.flatMap(({ ruleName, violatingResources }) =>
-          violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
-        ),
+    findings: () => findingsIn(app),
   }
 }
+
+/** Returns the findings of the AWS Solutions rules. */
+export const findingsIn = (app: App): string[] =>
+  new AwsSolutionsChecks(app)
+    .validateScope(app)
+    .violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+    )
 
 // biome-ignore lint/suspicious/noExplicitAny: templates have no types
 export type TemplateNode = Record<string, any>

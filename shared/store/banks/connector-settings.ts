@@ -3,6 +3,7 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import * as db from '../table.ts'
+import { findClientCertificate } from './client-certificate.ts'
 
 /** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
 export const findConnectorSettings = (bank: BankIdentifier) =>
@@ -17,6 +18,7 @@ export const connectionConfig = ({ now }: Pick<Runtime, 'now'>, timeoutSeconds: 
   now,
   timeoutSeconds,
   localPeers: environment.localPeers,
+  clientCertificate: findClientCertificate,
 })
 
 export const connectorWrite = async (

@@ -4,7 +4,7 @@ import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
-import { toStored } from '../stored.ts'
+import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 
 type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
@@ -14,8 +14,16 @@ const readItem = async (provider: ProviderId): Promise<HealthItem> => {
   return item ? db.withoutKeys<HealthItem>(item) : { version: 0 }
 }
 
-const fromItem = ({ version, ...times }: HealthItem): WebhookHealth =>
-  Object.fromEntries(Object.entries(times).map(([name, at]) => [name, new Date(at)]))
+const TIMES = [
+  'failingSince',
+  'exhaustedSince',
+  'slowSince',
+  'disabledAt',
+  'recoveredAt',
+] as const satisfies (keyof WebhookHealth)[]
+
+const fromItem = ({ version, ...health }: HealthItem): WebhookHealth =>
+  fromStored<WebhookHealth>(health, TIMES)
 
 export const findHealth = async (provider: ProviderId) => fromItem(await readItem(provider))
 

@@ -89,6 +89,22 @@ export const targetOf = async (
     : { cause: 'address', refusal: refuseUrl('must resolve to public addresses only') }
 }
 
+/**
+ * Checks the URL of a new webhook. Functions have no IPv6 network, so they would never reach a receiver
+ * with IPv6 addresses only.
+ */
+export const newWebhookUrl = async (
+  text: string,
+  network: Network,
+  signal: AbortSignal,
+): Promise<string | Refusal> => {
+  const target = await targetOf(text, { network, rules: strict, signal })
+  if ('refusal' in target) return target.refusal
+  const { url, addresses } = target
+  const isReachable = isLocalPeer(url, network.localPeers) || addresses.some(isIPv4)
+  return isReachable ? url.href : refuseUrl('must have an IPv4 address')
+}
+
 /** Returns no addresses on failure or abort. A DNS lookup cannot be cancelled, only ignored. */
 const resolveUntil = async (host: string, { resolve }: Network, signal: AbortSignal) => {
   const aborted = Promise.withResolvers<string[]>()

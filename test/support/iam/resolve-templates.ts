@@ -65,6 +65,7 @@ export const resolveTemplates = (templates: Record<string, TemplateNode>): Deplo
         if (attribute === 'StreamArn') return `${arnOf(id)}/stream/2026-01-01T00:00:00.000`
         return `${nameOf(id)}.${attribute}`
       },
+      'Fn::GetAZs': () => ['a', 'b', 'c'].map((zone) => `${REGION}${zone}`),
       'Fn::ImportValue': (value) => exported.get(String(resolve(value)))?.(),
       'Fn::Join': ([separator, parts]) => (resolve(parts) as string[]).join(separator),
       'Fn::Split': ([separator, text]) => String(resolve(text)).split(separator),

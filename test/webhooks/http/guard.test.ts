@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
-import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
+import { newWebhookUrl, strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
 import { connectionsTo, ended, fakeResolver, networkOf, receiver, requestTo } from './servers.ts'
 
@@ -167,6 +167,19 @@ test.each([
   const { lookups, resolve } = fakeResolver()
   expect(await check(text, { resolve })).toMatchObject({ addresses: [address] })
   expect(lookups).toEqual([])
+})
+
+test('a new webhook needs an IPv4 address, except on this machine', async () => {
+  const urlFor = async (text: string, addresses: string[]) => {
+    const network = networkOf({ localPeers: ['localhost'], resolve: async () => addresses })
+    const url = await newWebhookUrl(text, network, AbortSignal.timeout(5_000))
+    return typeof url === 'string' ? url : refused(url).details
+  }
+  expect(await urlFor(NAMED, ['2606:4700:4700::1111', '8.8.8.8'])).toBe(NAMED)
+  expect(await urlFor('http://localhost/', ['::1'])).toBe('http://localhost/')
+  const refusal = { url: ['must have an IPv4 address'] }
+  expect(await urlFor(NAMED, ['2606:4700:4700::1111'])).toEqual(refusal)
+  expect(await urlFor('https://[2606:4700:4700::1111]/', [])).toEqual(refusal)
 })
 
 test('only a host that a local sandbox names may be private, and only without TLS', async () => {

@@ -23,6 +23,9 @@ basicConstraints = critical, CA:true
 [leaf]
 basicConstraints = critical, CA:false
 subjectAltName = DNS:provider.example
+[local]
+basicConstraints = critical, CA:false
+subjectAltName = IP:127.0.0.1
 CONF
 
 key() { openssl ecparam -genkey -name prime256v1 -noout -out "$1.key.pem"; }
@@ -33,9 +36,10 @@ signed() { # name, extensions, first day, last day, issuer
 }
 by_authority=(-cert authority.pem -keyfile authority.key.pem)
 
-for name in authority provider expired self-signed; do key "$name"; asked "$name"; done
+for name in authority provider local expired self-signed; do key "$name"; asked "$name"; done
 signed authority authority 20000101000000Z 20991231235959Z -selfsign -keyfile authority.key.pem
 signed provider leaf 20000101000000Z 20991231235959Z "${by_authority[@]}"
+signed local local 20000101000000Z 20991231235959Z "${by_authority[@]}"
 signed expired leaf 20000101000000Z 20010101000000Z "${by_authority[@]}"
 signed self-signed leaf 20000101000000Z 20991231235959Z -selfsign -keyfile self-signed.key.pem
 rm authority.key.pem

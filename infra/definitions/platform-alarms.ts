@@ -1,0 +1,113 @@
+import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
+import type { Stage } from './stages.ts'
+
+/** Alarms on quotas and services of AWS. */
+
+export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'backup'>
+
+/** The quota of most accounts. */
+const CONCURRENCY = 1_000
+
+const rows: AlarmRow[] = [
+  {
+    name: 'table-reads-throttled',
+    cause: 'capacity-reached',
+    description:
+      'DynamoDB throttled reads of the table or an index: enable Contributor Insights of the table to find the hot partition',
+    metric: (metrics) => metrics.tableThrottles('read'),
+    threshold: 1,
+  },
+  {
+    name: 'table-writes-throttled',
+    cause: 'capacity-reached',
+    description:
+      'DynamoDB throttled writes to the table or an index: enable Contributor Insights of the table to find the hot partition',
+    metric: (metrics) => metrics.tableThrottles('write'),
+    threshold: 1,
+  },
+  {
+    // Short throttles of jobs need no operator: the event sources retry.
+    name: 'functions-throttled',
+    cause: 'capacity-reached',
+    description:
+      'Functions of the account were throttled for 15 minutes: raise the quota "Concurrent executions" or reserved of the stage',
+    metric: (metrics) => metrics.account('Throttles', COUNTED),
+    threshold: 1,
+    periods: 3,
+  },
+  {
+    name: 'schedules-throttled',
+    cause: 'capacity-reached',
+    description: 'Scheduler delayed invocations: raise its quota "Invocations throttle limit"',
+    metric: (metrics) => metrics.schedules('InvocationThrottleCount', COUNTED),
+    threshold: 1,
+    periods: 3,
+  },
+  {
+    // Scheduler retries for a day before it drops an invocation.
+    name: 'schedule-targets-failing',
+    cause: 'schedules-failing',
+    description:
+      "Queues rejected messages of Scheduler: check the policy of the schedules' role and the queues",
+    metric: (metrics) => metrics.schedules('TargetErrorCount', COUNTED),
+    threshold: 5,
+  },
+  {
+    name: 'schedules-dropped',
+    cause: 'schedules-failing',
+    description:
+      'Scheduler dropped invocations: redrive the dead letters of the target; the sweep expires the debits',
+    metric: (metrics) => metrics.schedules('InvocationDroppedCount', COUNTED),
+    threshold: 1,
+  },
+  {
+    name: 'schedule-dead-letters-lost',
+    cause: 'schedules-failing',
+    description:
+      "Scheduler could not write a dead letter: check the policy of the schedules' role; the sweep expires the debits",
+    metric: (metrics) => metrics.schedules('InvocationsFailedToBeSentToDeadLetterCount', COUNTED),
+    threshold: 1,
+  },
+  {
+    name: 'invocations-dropped',
+    description:
+      'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
+    metric: (metrics) => metrics.droppedInvocations(),
+    threshold: 1,
+  },
+]
+
+/** Returns the rows whose threshold or existence depends on the stage. */
+const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings): AlarmRow[] => [
+  {
+    name: 'concurrency-high',
+    cause: 'capacity-reached',
+    description:
+      'The account uses 80 % of its concurrent executions: raise the quota, then concurrencyQuota of the stage',
+    metric: (metrics) => metrics.account('ConcurrentExecutions', HIGHEST),
+    threshold: 0.8 * (concurrencyQuota ?? CONCURRENCY),
+  },
+  ...(hasFirewall ? [firewallRow] : []),
+  ...(backup ? [backupRow] : []),
+]
+
+const firewallRow: AlarmRow = {
+  name: 'requests-blocked',
+  description:
+    'The firewall blocked 100 requests in five minutes: find rule and address in its log, and call the provider if it is one',
+  metric: (metrics) => metrics.blockedRequests(COUNTED),
+  threshold: 100,
+}
+
+const backupRow: AlarmRow = {
+  name: 'backup-missing',
+  description:
+    'No backup has completed for 36 hours: look for failed jobs of the vault in the console of AWS Backup',
+  metric: (metrics) => metrics.completedBackups({ statistic: 'Sum', minutes: 60 }),
+  threshold: 1,
+  below: true,
+  periods: 36,
+  firesWithoutData: true,
+}
+
+export const platformRows = (stage: PlatformSettings): AlarmRow[] => [...rows, ...stageRows(stage)]

@@ -1,0 +1,103 @@
+import { ArnFormat, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
+import {
+  OidcProviderNative,
+  OpenIdConnectPrincipal,
+  PolicyStatement,
+  Role,
+} from 'aws-cdk-lib/aws-iam'
+import type { Construct } from 'constructs'
+import { arnInFindings, suppressNag } from '../constructs/nag-suppressions.ts'
+import { resourceName } from '../definitions/resource-name.ts'
+import { InvalidStage, type Stage } from '../definitions/stages.ts'
+
+const ISSUER = 'token.actions.githubusercontent.com'
+const AUDIENCE = 'sts.amazonaws.com'
+
+/** Roles of `cdk bootstrap`, which publish assets and deploy stacks. */
+const bootstrapRoles = ['deploy', 'file-publishing', 'lookup']
+
+/** Nouns that the smoke test operates; it moves money only at the sandbox bank. */
+const nouns = ['bank', 'credential', 'customer', 'limit', 'provider', 'reconciliation', 'webhook']
+const moneyNouns = ['approval', 'debit', 'exception', 'settlement']
+
+type DeploymentProps = StackProps & {
+  stage: Stage
+  /** As in the subject of the repository's OIDC tokens: `OWNER/NAME`, or `OWNER@ID/NAME@ID`. */
+  repository: unknown
+  /** Whether the account already trusts the tokens of GitHub; it can have one provider for them. */
+  hasOidcProvider: boolean
+}
+
+/** Defines the role with which a repository's workflow deploys a stage and runs the smoke test. */
+export class DeploymentStack extends Stack {
+  constructor(scope: Construct, id: string, props: DeploymentProps) {
+    const { stage, repository, hasOidcProvider, ...stackProps } = props
+    super(scope, id, stackProps)
+    if (typeof repository !== 'string' || !/^[\w.@-]+\/[\w.@-]+$/.test(repository)) {
+      throw new InvalidStage('-c repository must be OWNER/NAME')
+    }
+    const provider = hasOidcProvider
+      ? OidcProviderNative.fromOidcProviderArn(
+          this,
+          'GitHub',
+          this.#iamArn('oidc-provider', ISSUER),
+        )
+      : new OidcProviderNative(this, 'GitHub', { url: `https://${ISSUER}`, clientIds: [AUDIENCE] })
+    const role = new Role(this, 'DeployRole', {
+      description: `Deploys stage ${stage.name} from ${repository}`,
+      assumedBy: new OpenIdConnectPrincipal(provider, {
+        StringEquals: {
+          [`${ISSUER}:aud`]: AUDIENCE,
+          [`${ISSUER}:sub`]: `repo:${repository}:environment:${stage.name}`,
+        },
+      }),
+    })
+    this.#allow(role, ['sts:AssumeRole'], this.#bootstrapRoleArns())
+    this.#allowSmokeTest(role, stage)
+    new CfnOutput(this, 'DeployRoleArn', { value: role.roleArn })
+  }
+
+  #allowSmokeTest(role: Role, stage: Stage): void {
+    const all = resourceName('*', stage.name)
+    const queues = this.formatArn({ service: 'sqs', resource: all })
+    const logs = this.#namedArn('logs', 'log-group', all)
+    const operated = stage.hasSandboxBank ? [...nouns, ...moneyNouns] : nouns
+    const functions = operated.map((noun) =>
+      this.#namedArn('lambda', 'function', resourceName(`manage-${noun}`, stage.name)),
+    )
+    const listing = [
+      'cloudformation:DescribeStacks',
+      // The app compares the quota with the stage's reserved concurrency.
+      'lambda:GetAccountSettings',
+      'lambda:ListEventSourceMappings',
+      'lambda:ListFunctions',
+    ]
+    this.#allow(role, ['lambda:InvokeFunction'], functions)
+    this.#allow(role, ['sqs:GetQueueUrl', 'sqs:GetQueueAttributes'], [queues])
+    this.#allow(role, ['logs:FilterLogEvents'], [logs])
+    this.#allow(role, listing, ['*'])
+    suppressNag(role, {
+      'IAM5[Resource::*]': 'These actions only read, and IAM offers no resource for them',
+      [`IAM5[Resource::${arnInFindings(this, queues)}]`]: 'The smoke test reads all queues',
+      [`IAM5[Resource::${arnInFindings(this, logs)}]`]: 'The smoke test reads all logs',
+    })
+  }
+
+  #namedArn(service: string, resource: string, name: string): string {
+    const arnFormat = ArnFormat.COLON_RESOURCE_NAME
+    return this.formatArn({ service, resource, resourceName: name, arnFormat })
+  }
+
+  #allow(role: Role, actions: string[], resources: string[]): void {
+    role.addToPolicy(new PolicyStatement({ actions, resources }))
+  }
+
+  #bootstrapRoleArns(): string[] {
+    const place = `${this.account}-${this.region}`
+    return bootstrapRoles.map((name) => this.#iamArn('role', `cdk-hnb659fds-${name}-role-${place}`))
+  }
+
+  #iamArn(resource: string, name: string): string {
+    return this.formatArn({ service: 'iam', region: '', resource, resourceName: name })
+  }
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import type { Context } from 'aws-lambda'
+import type { FunctionRow } from '../../infra/definitions/functions.ts'
+import type { Load } from '../function-host.ts'
+
+/** Runs bundles as Lambda does: a process per function, which starts at the first invocation. */
+
+export const BUNDLE_PROCESS = join(import.meta.dirname, '../../infra/bundles/bundle-process.mjs')
+
+const STOP_MS = 1_000
+
+type ProcessOptions = {
+  /** Returns the file of a bundle, by the name of its function. */
+  bundleOf: (name: string) => string
+  /** Returns all environment variables of a process that starts now. */
+  variablesOf: (row: FunctionRow) => Record<string, string>
+}
+
+export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) => {
+  const processes = new Map<string, FunctionProcess>()
+
+  const start = (row: FunctionRow): FunctionProcess => {
+    const started = startProcess(bundleOf(row.name), variablesOf(row), row.timeoutSeconds)
+    processes.set(row.name, started)
+    started.child.once('exit', () => {
+      if (processes.get(row.name) === started) processes.delete(row.name)
+    })
+    return started
+  }
+  const load: Load = async (row) => ({
+    handler: (event, context) => (processes.get(row.name) ?? start(row)).invoke(event, context),
+  })
+  return {
+    load,
+    /** Stops all processes; a later invocation starts a new one. */
+    stop: async (): Promise<void> => {
+      const stopping = [...processes.values()]
+      processes.clear()
+      await Promise.all(stopping.map(({ stop }) => stop()))
+    },
+  }
+}
+
+type FunctionProcess = ReturnType<typeof startProcess>
+
+type Invocation = { resolve: (value: unknown) => void; reject: (error: Error) => void }
+
+type ProcessReply = {
+  id?: string
+  value?: unknown
+  error?: { errorType: string; errorMessage: string }
+}
+
+const startProcess = (file: string, env: Record<string, string>, timeoutSeconds: number) => {
+  // A separate process group: Ctrl-C reaches only the sandbox, which then stops its functions.
+  const child: ChildProcess = spawn(process.execPath, [BUNDLE_PROCESS, file], {
+    env,
+    detached: true,
+    stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
+  })
+  const input = child.stdin as Writable
+  const closed = once(child, 'close')
+  const pending = new Map<string, Invocation>()
+  // The exit rejects what can no longer be written.
+  input.on('error', () => undefined)
+  createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
+    const { id = '', value, error }: ProcessReply = JSON.parse(line)
+    const invocation = pending.get(id)
+    pending.delete(id)
+    if (error) invocation?.reject(named(error.errorType, error.errorMessage))
+    else invocation?.resolve(value)
+  })
+  child.once('close', (code, signal) => {
+    for (const [id, { reject }] of pending) {
+      const message = `Runtime exited with error: ${code === null ? signal : `exit status ${code}`}`
+      reject(named('Runtime.ExitError', `RequestId: ${id} Error: ${message}`))
+    }
+  })
+  return {
+    child,
+    /** @throws the error of the handler, or Runtime.ExitError when the process ends */
+    invoke: (event: unknown, context: Context): Promise<unknown> => {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const id = context.awsRequestId
+      pending.set(id, { resolve, reject })
+      input.write(`${JSON.stringify({ id, event, context, timeoutSeconds })}\n`)
+      return promise
+    },
+    stop: async (): Promise<void> => {
+      // Nobody waits for these invocations any more.
+      pending.clear()
+      input.end()
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+const named = (name: string, message: string): Error => Object.assign(new Error(message), { name })

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+
+/** The CDK app as a process, with the context that the CDK's command sets. */
+
+const folder = mkdtempSync(join(tmpdir(), 'app-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const synthesize = (context: object) => {
+  const output = mkdtempSync(join(folder, 'out-'))
+  const { status, stderr } = spawnSync('node', ['infra/stacks/app.ts'], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(context) },
+  })
+  const stacks = globSync(`${output}/*.template.json`).map((file) =>
+    basename(file, '.template.json'),
+  )
+  return { status, stderr, stacks }
+}
+
+test.each([
+  [{}, 'debit-collection-account'],
+  [{ stage: 'production', repository: 'acme/debits' }, 'debit-collection-production-deployment'],
+  [
+    { stage: 'sandbox', repository: 'acme/debits', oidcProvider: 'existing' },
+    'debit-collection-sandbox-deployment',
+  ],
+])('the context %j defines stack %s alone', (context, stack) => {
+  expect(synthesize(context)).toMatchObject({ status: 0, stacks: [stack] })
+})
+
+test.each([
+  [{ stage: 'prod' }, 'A stage is required: -c stage=sandbox|production\n'],
+  [{ repository: 'acme/debits' }, 'A stage is required: -c stage=sandbox|production\n'],
+  [{ stage: 'sandbox', paused: 'yes' }, '-c paused must be true or false\n'],
+  [{ stage: 'sandbox', repository: 'acme' }, '-c repository must be OWNER/NAME\n'],
+])('the context %j is rejected with one line', (context, line) => {
+  expect(synthesize(context)).toEqual({ status: 1, stderr: line, stacks: [] })
+})

@@ -1,0 +1,136 @@
+import { Match } from 'aws-cdk-lib/assertions'
+import { expect, test } from 'vitest'
+import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
+
+const copyTo = 'arn:aws:backup:eu-west-1:222222222222:backup-vault:copies'
+/** A stage with every setting of monitoring and backup. */
+const complete: Stage = {
+  ...stageNamed('production'),
+  account: '111111111111',
+  region: 'af-south-1',
+  concurrencyQuota: 2_000,
+  tracing: true,
+  alarmsTo: 'ops@example.com',
+  runbook: 'https://git.example.com/docs',
+  backup: { keepDays: 90, lockDays: 30, copyTo },
+}
+const { all, data, findings } = templatesOf(complete)
+const plain = templatesOf(stageNamed('production')).all
+
+const plansOf = (template: typeof all) =>
+  propertiesOf(template, 'AWS::Backup::BackupPlan').map(({ BackupPlan }) => BackupPlan)
+const arnOf = (type: string, name: string) => {
+  const [id] = Object.keys(data.findResources(type)).filter((id) => id.slice(0, -8) === name)
+  return { 'Fn::ImportValue': expect.stringContaining(`${id}Arn`) }
+}
+const table = arnOf('AWS::DynamoDB::GlobalTable', 'Table')
+const reports = arnOf('AWS::S3::Bucket', 'Reports')
+
+test('a stage with every setting has no finding of AWS Solutions', () => {
+  expect(findings()).toEqual([])
+})
+
+test('backups, traces and replicas exist only if the stage sets them', () => {
+  for (const type of ['BackupVault', 'BackupPlan', 'BackupSelection']) {
+    plain.resourceCountIs(`AWS::Backup::${type}`, 0)
+  }
+  const text = JSON.stringify(plain.toJSON())
+  expect(text).not.toMatch(/xray|TracingConfig|"TracingEnabled":true|ReplicaRegions|backup-missing/)
+})
+
+test('the vault has its own key, a lock, and outlives its stack', () => {
+  all.hasResource('AWS::Backup::BackupVault', {
+    DeletionPolicy: 'RetainExceptOnCreate',
+    Properties: {
+      BackupVaultName: 'debit-collection-production',
+      EncryptionKeyArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BackupKey'), 'Arn'] },
+      LockConfiguration: { MinRetentionDays: 30, MaxRetentionDays: 90 },
+    },
+  })
+  all.resourceCountIs('AWS::KMS::Key', 2)
+})
+
+test('table and reports have daily backups with copies, and reports continuous ones', () => {
+  const selected = propertiesOf(all, 'AWS::Backup::BackupSelection').map(
+    ({ BackupSelection }) => BackupSelection.Resources,
+  )
+  expect(selected).toEqual([[table, reports], [reports]])
+  const rules = plansOf(all).map(({ BackupPlanRule }) => BackupPlanRule)
+  const [[daily], [continuous]] = rules as [[TemplateNode], [TemplateNode]]
+  expect(daily).toMatchObject({
+    ScheduleExpression: 'cron(0 3 * * ? *)',
+    Lifecycle: { DeleteAfterDays: 90 },
+    CopyActions: [{ DestinationBackupVaultArn: copyTo, Lifecycle: { DeleteAfterDays: 90 } }],
+  })
+  expect(continuous).toMatchObject({
+    EnableContinuousBackup: true,
+    Lifecycle: { DeleteAfterDays: 35 },
+  })
+  expect(continuous).not.toHaveProperty('CopyActions')
+})
+
+test('a lock longer than 35 days allows no continuous backups', () => {
+  const locked = templatesOf({ ...complete, backup: { keepDays: 400, lockDays: 36 } })
+  expect(plansOf(locked.all)).toHaveLength(1)
+})
+
+test('the sealing key is replicated to another Region of the copies only', () => {
+  const replicasOf = (stage: Stage) =>
+    propertiesOf(templatesOf(stage).data, 'AWS::SecretsManager::Secret')[0]?.ReplicaRegions
+  expect(replicasOf(complete)).toEqual([{ Region: 'eu-west-1' }])
+  expect(replicasOf({ ...complete, region: 'eu-west-1' })).toBeUndefined()
+  expect(replicasOf({ ...complete, backup: { keepDays: 90, lockDays: 30 } })).toBeUndefined()
+})
+
+test('an alarm rings if no backup completes for 36 hours', () => {
+  all.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    AlarmName: 'debit-collection-production-backup-missing',
+    Namespace: 'AWS/Backup',
+    MetricName: 'NumberOfBackupJobsCompleted',
+    Dimensions: [{ Name: 'BackupVaultName', Value: 'debit-collection-production' }],
+    TreatMissingData: 'breaching',
+    EvaluationPeriods: 36,
+    Period: 3600,
+  })
+})
+
+test('a traced stage lets the gateway and every function write traces', () => {
+  all.hasResourceProperties('AWS::ApiGateway::Stage', { TracingEnabled: true })
+  const functions = Object.entries(all.findResources('AWS::Lambda::Function')).map(
+    ([, { Properties }]) => Properties,
+  )
+  const policies = propertiesOf(all, 'AWS::IAM::Policy')
+  for (const { FunctionName, TracingConfig, Role } of functions) {
+    if (FunctionName === undefined) continue
+    expect(TracingConfig, FunctionName).toEqual({ Mode: 'Active' })
+    const [role] = Role['Fn::GetAtt']
+    const statements = policies
+      .filter(({ Roles }) => Roles.some(({ Ref }: TemplateNode) => Ref === role))
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    const traces = statements.filter(({ Action }) => JSON.stringify(Action).includes('xray:'))
+    expect(traces, FunctionName).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+        Resource: '*',
+      },
+    ])
+  }
+})
+
+test('the topic of alarms is encrypted with the data key, which CloudWatch of this account may use', () => {
+  plain.hasResourceProperties('AWS::SNS::Topic', {
+    KmsMasterKeyId: { 'Fn::ImportValue': Match.stringLikeRegexp('data:ExportsOutput.*Key') },
+  })
+  const [key] = propertiesOf(plain, 'AWS::KMS::Key')
+  expect(key?.KeyPolicy.Statement.slice(1)).toEqual([
+    {
+      Effect: 'Allow',
+      Principal: { Service: 'cloudwatch.amazonaws.com' },
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      Resource: '*',
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    },
+  ])
+})

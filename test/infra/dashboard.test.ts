@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { alarmRows, rollbackAlarms } from '../../infra/definitions/alarms.ts'
+import { deadLetterQueues, queuesOf } from '../../infra/definitions/jobs.ts'
+import { stageNamed } from '../../infra/definitions/stages.ts'
+import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
+
+const stage = stageNamed('production')
+const { all } = templatesOf(stage)
+
+/** Returns the widgets of a dashboard; a reference of the template becomes its text. */
+const widgetsOf = (template: typeof all): TemplateNode[] => {
+  const [dashboard] = propertiesOf(template, 'AWS::CloudWatch::Dashboard')
+  const parts: unknown[] = dashboard?.DashboardBody['Fn::Join'][1]
+  const text = parts.map((part) => (typeof part === 'string' ? part : Object.values(part ?? {})))
+  return JSON.parse(text.join('')).widgets
+}
+const widgets = widgetsOf(all)
+const titled = (title: string): TemplateNode =>
+  widgets.find(({ properties }) => properties.title === title)?.properties
+
+test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
+  all.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
+  const page = JSON.stringify(all.findResources('AWS::CloudWatch::Dashboard'))
+  const shown = [
+    ['DebitsCharged', 'DebitsCompleted', 'DebitsFailed', 'completed / (completed + failed)'],
+    ['Latency', 'p50', 'p99', '5XXError', 'IteratorAge'],
+    ['WebhookDelivered', 'WebhookAbandoned', 'delivered / (delivered + failed)'],
+    ['SettledGrossPesewas', 'SettledFeePesewas', 'SettledNetPesewas', 'SettlementPaid'],
+  ].flat()
+  expect(shown.filter((name) => !page.includes(name))).toEqual([])
+  expect(page.match(/ApproximateAgeOfOldestMessage/g)).toHaveLength(queuesOf(stage).length)
+})
+
+test('the dashboard begins with the composite alarms and ends with all alarms', () => {
+  const statuses = widgets.filter(({ type }) => type === 'alarm')
+  expect(statuses.map(({ properties }) => properties.title)).toEqual(['Causes', 'All alarms'])
+  expect([widgets.indexOf(statuses[0] ?? {}), widgets.indexOf(statuses[1] ?? {})]).toEqual([
+    0,
+    widgets.length - 1,
+  ])
+  const composites = Object.keys(all.findResources('AWS::CloudWatch::CompositeAlarm'))
+  expect(titled('Causes').alarms).toHaveLength(composites.length)
+  const rows = [...alarmRows(stage), ...rollbackAlarms]
+  expect(titled('All alarms').alarms).toHaveLength(rows.length)
+  // The limit of a widget.
+  expect(rows.length).toBeLessThanOrEqual(100)
+})
+
+test('graphs show the thresholds of the alarms on their metrics', () => {
+  const thresholds = Object.fromEntries(
+    widgets.flatMap(({ properties }) => {
+      const lines: TemplateNode[] = properties.annotations?.horizontal ?? []
+      const values = lines.map(({ value, label }) => `${label} ${value}`)
+      return values.length > 0 ? [[properties.title, values]] : []
+    }),
+  )
+  const letters = deadLetterQueues(stage).length
+  expect(thresholds).toEqual({
+    'Latency of charges (ms)': ['charge-slow 200'],
+    Requests: ['server-errors 5'],
+    '4xx replies to banks': [
+      'bank-requests-limited 1',
+      'bank-credentials-refused 5',
+      'bank-requests-refused 20',
+    ],
+    'Requests blocked by the firewall': ['requests-blocked 100'],
+    'Age of the oldest message per queue (s)': ['stream-late 60000'],
+    'Dead letters per queue': [`${letters} alarms 1`],
+    Throttles: ['4 alarms 1', 'concurrency-high 800'],
+    'Nightly settlement': ['4 alarms 1'],
+  })
+})
+
+test('the figures per bank and per failure code come from the log of relay', () => {
+  const log = Object.keys(all.findResources('AWS::Logs::LogGroup')).find((id) =>
+    id.startsWith('relaylog'),
+  )
+  for (const [title, key] of [
+    ['Debits by bank', 'bank'],
+    ['Failed debits by code', 'code'],
+  ] as const) {
+    const { query } = titled(title)
+    expect(query).toContain(`ExportsOutputRef${log}`)
+    expect(query).toMatch(new RegExp(`stats .* by ${key}\\b`))
+  }
+})
+
+test('the dashboard names all sections about alarms, as links if the docs have an address', () => {
+  const textOf = (template: typeof all): string =>
+    widgetsOf(template).find(({ type }) => type === 'text')?.properties.markdown
+  expect(textOf(all)).toMatch(/When an alarm rings \| .*A bank is down \| /)
+  expect(textOf(all)).not.toContain('](')
+  const address = 'https://git.example.com/debits/docs'
+  const linked = textOf(templatesOf({ ...stage, runbook: address }).all)
+  const anchors = ['a-bank-is-down', 'the-stream-is-late-or-lost', 'a-banks-requests-are-refused']
+  const missing = anchors.filter(
+    (anchor) => !linked.includes(`(${address}/operations.md#${anchor})`),
+  )
+  expect(missing).toEqual([])
+})
