@@ -1,21 +1,10 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
+import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
-const copyTo = 'arn:aws:backup:eu-west-1:222222222222:backup-vault:copies'
-/** A stage with every setting of monitoring and backup. */
-const complete: Stage = {
-  ...stageNamed('production'),
-  account: '111111111111',
-  region: 'af-south-1',
-  concurrencyQuota: 2_000,
-  tracing: true,
-  alarmsTo: 'ops@example.com',
-  runbook: 'https://git.example.com/docs',
-  backup: { keepDays: 90, lockDays: 30, copyTo },
-}
-const { all, data, findings } = templatesOf(complete)
+const { all, data, findings } = templatesOf(completeStage)
 const plain = templatesOf(stageNamed('production')).all
 
 const plansOf = (template: typeof all) =>
@@ -43,7 +32,7 @@ test('the vault has its own key, a lock, and outlives its stack', () => {
   all.hasResource('AWS::Backup::BackupVault', {
     DeletionPolicy: 'RetainExceptOnCreate',
     Properties: {
-      BackupVaultName: 'debit-collection-production',
+      BackupVaultName: 'debit-collection-complete',
       EncryptionKeyArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BackupKey'), 'Arn'] },
       LockConfiguration: { MinRetentionDays: 30, MaxRetentionDays: 90 },
     },
@@ -61,7 +50,12 @@ test('table and reports have daily backups with copies, and reports continuous o
   expect(daily).toMatchObject({
     ScheduleExpression: 'cron(0 3 * * ? *)',
     Lifecycle: { DeleteAfterDays: 90 },
-    CopyActions: [{ DestinationBackupVaultArn: copyTo, Lifecycle: { DeleteAfterDays: 90 } }],
+    CopyActions: [
+      {
+        DestinationBackupVaultArn: completeStage.backup?.copyTo,
+        Lifecycle: { DeleteAfterDays: 90 },
+      },
+    ],
   })
   expect(continuous).toMatchObject({
     EnableContinuousBackup: true,
@@ -71,24 +65,24 @@ test('table and reports have daily backups with copies, and reports continuous o
 })
 
 test('a lock longer than 35 days allows no continuous backups', () => {
-  const locked = templatesOf({ ...complete, backup: { keepDays: 400, lockDays: 36 } })
+  const locked = templatesOf({ ...completeStage, backup: { keepDays: 400, lockDays: 36 } })
   expect(plansOf(locked.all)).toHaveLength(1)
 })
 
 test('the sealing key is replicated to another Region of the copies only', () => {
   const replicasOf = (stage: Stage) =>
     propertiesOf(templatesOf(stage).data, 'AWS::SecretsManager::Secret')[0]?.ReplicaRegions
-  expect(replicasOf(complete)).toEqual([{ Region: 'eu-west-1' }])
-  expect(replicasOf({ ...complete, region: 'eu-west-1' })).toBeUndefined()
-  expect(replicasOf({ ...complete, backup: { keepDays: 90, lockDays: 30 } })).toBeUndefined()
+  expect(replicasOf(completeStage)).toEqual([{ Region: 'eu-west-1' }])
+  expect(replicasOf({ ...completeStage, region: 'eu-west-1' })).toBeUndefined()
+  expect(replicasOf({ ...completeStage, backup: { keepDays: 90, lockDays: 30 } })).toBeUndefined()
 })
 
 test('an alarm rings if no backup completes for 36 hours', () => {
   all.hasResourceProperties('AWS::CloudWatch::Alarm', {
-    AlarmName: 'debit-collection-production-backup-missing',
+    AlarmName: 'debit-collection-complete-backup-missing',
     Namespace: 'AWS/Backup',
     MetricName: 'NumberOfBackupJobsCompleted',
-    Dimensions: [{ Name: 'BackupVaultName', Value: 'debit-collection-production' }],
+    Dimensions: [{ Name: 'BackupVaultName', Value: 'debit-collection-complete' }],
     TreatMissingData: 'breaching',
     EvaluationPeriods: 36,
     Period: 3600,

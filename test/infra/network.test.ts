@@ -1,17 +1,12 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
+import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { functionsOf } from '../../infra/definitions/functions.ts'
-import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
-const secretArn = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:bank-client-AbCdEf'
-const keyArn = 'arn:aws:kms:eu-west-1:111111111111:key/6f0d'
-
-const stage: Stage = {
-  ...stageNamed('production'),
-  network: { cidr: '10.20.0.0/24', zones: 3 },
-  bankClientCertificate: { secretArn, keyArn },
-}
+const stage = completeStage
+const { secretArn } = stage.bankClientCertificate ?? {}
 const { all, findings } = templatesOf(stage)
 const functions = propertiesOf(all, 'AWS::Lambda::Function')
 
@@ -23,7 +18,7 @@ const callersOf = (peers: 'banks' | 'receivers'): string[] =>
 const callers = [...callersOf('banks'), ...callersOf('receivers')].sort()
 
 const namesOf = (nodes: TemplateNode[]): string[] =>
-  nodes.map(({ FunctionName }) => FunctionName.replace('debit-collection-production-', '')).sort()
+  nodes.map(({ FunctionName }) => FunctionName.replace('debit-collection-complete-', '')).sort()
 
 test('a stage with a network and a client certificate has no finding of AWS Solutions', () => {
   expect(findings()).toEqual([])

@@ -1,0 +1,29 @@
+import { type Stage, stageNamed } from './stages.ts'
+
+/** An invented stage with every optional setting, for checks of the templates. */
+export const completeStage: Stage = {
+  ...stageNamed('production'),
+  name: 'complete',
+  account: '111111111111',
+  region: 'af-south-1',
+  domain: {
+    name: 'api.example.com',
+    certificateArn: 'arn:aws:acm:af-south-1:111111111111:certificate/6f0d',
+    zone: { id: 'Z111111QQQQQQQ', name: 'example.com' },
+  },
+  concurrencyQuota: 2_000,
+  payoutsWaitForFunding: true,
+  network: { cidr: '10.20.0.0/24', zones: 3 },
+  bankClientCertificate: {
+    secretArn: 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:bank-client-AbCdEf',
+    keyArn: 'arn:aws:kms:eu-west-1:111111111111:key/6f0d',
+  },
+  tracing: true,
+  alarmsTo: 'ops@example.com',
+  runbook: 'https://git.example.com/docs',
+  backup: {
+    keepDays: 90,
+    lockDays: 30,
+    copyTo: 'arn:aws:backup:eu-west-1:222222222222:backup-vault:copies',
+  },
+}
