@@ -47,10 +47,11 @@ export const installedPython = async (
   return python
 }
 
-/** Searches the PATH, then the versions of pyenv. */
+/** Searches the PATH, and the versions of pyenv if the PATH has another Python. */
 const findPython = (): { program: string; version: string } => {
   const pyenv = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
-  const installed = globSync(join(pyenv, '3.1[23].*/bin/python3'))
+  const hasPython = spawnSync('python3', ['--version']).status === 0
+  const installed = hasPython ? globSync(join(pyenv, '3.1[23].*/bin/python3')) : []
   for (const program of ['python3.13', 'python3.12', 'python3', ...installed]) {
     const { stdout } = spawnSync(program, ['-c', VERSION], { encoding: 'utf8' })
     const version = stdout?.trim() ?? ''
