@@ -12,8 +12,8 @@ const LOCAL = {
 }
 
 /**
- * A retry would run next to the first call, so operators repeat failed calls themselves. The SDK keeps
- * the connection alive by TCP probes, so no NAT closes it as idle.
+ * A retry could run in parallel with the first call, so operators repeat failed calls themselves. The
+ * SDK keeps the connection alive by TCP probes, so no NAT closes it as idle.
  */
 const ONE_ATTEMPT = {
   maxAttempts: 1,
@@ -38,7 +38,7 @@ const explanations: Record<string, (name: string) => string> = {
   ResourceNotFoundException: (name) =>
     `Function ${name} does not exist: is this stage deployed in this region and account?`,
   TooManyRequestsException: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
-  // Also the SDK's name for a broken connection.
+  // The SDK uses this name also for a broken connection.
   TimeoutError: (name) =>
     `The connection to ${name} broke: the call may have run; check its effect before you repeat it`,
   ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',

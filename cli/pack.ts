@@ -25,7 +25,7 @@ await build({
   splitting: true,
   // The sandbox finds a command by the name of its class.
   keepNames: true,
-  // Builds bundles, which the package cannot do.
+  // Only `--bundles` needs it, which the package does not support.
   external: ['esbuild'],
   entryPoints: { debit: 'cli/debit.ts' },
   outdir: FOLDER,

@@ -23,7 +23,7 @@ export const ignoredTypes = [
   'Custom::S3AutoDeleteObjects',
 ]
 
-/** Removes the caller's AWS settings, so that nothing here can reach AWS. */
+/** Removes the shell's AWS settings, so that no call can reach AWS. */
 export const usePlaceholderCredentials = (): void => {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('AWS_')) delete process.env[name]
@@ -39,7 +39,7 @@ export const usePlaceholderCredentials = (): void => {
 
 /** Directs the clients of this process, and of the commands that it starts, to LocalStack. */
 export const useEndpoint = (endpoint: string): void => {
-  // The CDK needs the second one.
+  // The CDK needs AWS_ENDPOINT_URL_S3.
   Object.assign(process.env, { AWS_ENDPOINT_URL: endpoint, AWS_ENDPOINT_URL_S3: endpoint })
 }
 
@@ -71,7 +71,7 @@ const cdk = async (words: readonly string[], signal: AbortSignal, cwd?: string):
   throw new StartFailure([...lines.slice(-LINES_OF_FAILURE), `cdk ${words[0]} failed`].join('\n'))
 }
 
-/** @param folder a folder without cdk.json, where the CDK needs no synthesis */
+/** @param folder without cdk.json, so that the CDK needs no synthesis */
 export const bootstrap = (folder: string, signal: AbortSignal): Promise<void> =>
   cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`], signal, folder)
 

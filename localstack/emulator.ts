@@ -33,7 +33,7 @@ export const startLocalStack = async (
   const port = await freePort()
   await mkdir(join(LOG, '..'), { recursive: true })
   const log = await open(LOG, 'w')
-  // A separate process group, so that Ctrl-C reaches only this process.
+  // In its own process group, so that Ctrl-C reaches only this process.
   const child = spawn(python, ['-E', '-s', join(import.meta.dirname, 'start.py')], {
     cwd: folder,
     detached: true,
@@ -48,7 +48,7 @@ export const startLocalStack = async (
       DYNAMODB_LOCAL_PORT: new URL(dynamoDb.endpoint).port,
       GATEWAY_LISTEN: `127.0.0.1:${port}`,
       LOCALSTACK_HOST: `127.0.0.1:${port}`,
-      // No event, download or DNS server.
+      // Disables usage events, downloads and the DNS server.
       DISABLE_EVENTS: '1',
       SKIP_SSL_CERT_DOWNLOAD: '1',
       DNS_ADDRESS: '0',
@@ -73,7 +73,7 @@ export const startLocalStack = async (
   throw new StartFailure(`LocalStack did not start: ${lines.at(-1)}`)
 }
 
-/** Stops LocalStack; the functions are in its process group. */
+/** Stops LocalStack with its process group, which contains the functions. */
 const stopGroup = async (child: ChildProcess): Promise<void> => {
   const exited = child.exitCode === null ? once(child, 'exit') : undefined
   child.kill('SIGTERM')
@@ -81,6 +81,6 @@ const stopGroup = async (child: ChildProcess): Promise<void> => {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // No process is left in the group.
+    // The group has ended.
   }
 }

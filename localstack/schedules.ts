@@ -10,11 +10,11 @@ import { AT, recurrence } from '../aws/scheduler.ts'
 
 const POLL_MS = 500
 
-type Planned = { due: number; fire: () => Promise<void> }
+type PlannedMessage = { due: number; send: () => Promise<void> }
 
 /**
  * Sends the messages of LocalStack's schedules, which LocalStack stores but never fires.
- * @returns a function that stops it
+ * @returns a function that ends the polling
  */
 export const fireSchedules = (
   endpoint: string,
@@ -23,7 +23,7 @@ export const fireSchedules = (
   const scheduler = new SchedulerClient({ endpoint })
   const sqs = new SQSClient({ endpoint })
   const stopping = new AbortController()
-  const planned = new Map<string, Planned>()
+  const planned = new Map<string, PlannedMessage>()
 
   const send = (queueArn: string, MessageBody: string) => {
     const QueueUrl = `${endpoint}/${queueArn.split(':').slice(4).join('/')}`
@@ -42,9 +42,9 @@ export const fireSchedules = (
     const next = recurrence(ScheduleExpression)
     if (!instant && !next)
       throw new Error(`Schedule ${id} has the expression ${ScheduleExpression}`)
-    const entry: Planned = {
+    const entry: PlannedMessage = {
       due: instant ? Date.parse(`${instant}Z`) : (next?.(Date.now()) ?? Number.POSITIVE_INFINITY),
-      fire: async () => {
+      send: async () => {
         entry.due = next?.(Date.now()) ?? Number.POSITIVE_INFINITY
         if (State !== 'ENABLED') return
         await send(Arn, Input)
@@ -65,7 +65,7 @@ export const fireSchedules = (
       }
     }
     const now = Date.now()
-    for (const { due, fire } of [...planned.values()]) if (due <= now) await fire()
+    for (const message of [...planned.values()]) if (message.due <= now) await message.send()
   }
 
   const loop = async (): Promise<void> => {
@@ -74,10 +74,10 @@ export const fireSchedules = (
       await pause(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
-  const looping = loop()
+  const loopEnd = loop()
   return async () => {
     stopping.abort()
-    await looping
+    await loopEnd
     scheduler.destroy()
     sqs.destroy()
   }

@@ -5,7 +5,7 @@ import type { Endpoints } from './emulator/endpoints.ts'
 /** The environment variables of the functions. */
 
 export const REGION = 'eu-west-1'
-/** Changes take effect at once. In one process, functions would also share a cache. */
+/** Disables caches: changes take effect at once, and functions in one process would share a cache. */
 const CACHE_SECONDS = 0
 
 type Settings = { timeScale: number; approvals: boolean; webhookHosts?: readonly string[] }
@@ -48,7 +48,7 @@ export const endpointVariables = ({ dynamoDb, sqs, s3 }: Endpoints): Record<stri
   ...(s3 && { AWS_ENDPOINT_URL_S3: s3 }),
 })
 
-/** Returns the variables that Lambda sets. The session token names the function, as one of a role. */
+/** Returns the variables that Lambda sets. The session token is the function's name. */
 export const lambdaVariables = ({
   name,
   memoryMegabytes,

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { resourceAt, routedPath } from '../shared/api/resources.ts'
 
-/** A request as sent: nothing is decoded. */
+/** A request as the caller sent it, without decoding. */
 export type GatewayRequest = {
   method: string
   pathname: string

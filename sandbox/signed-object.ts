@@ -19,7 +19,7 @@ export const signedObject = async (url: URL, objects: ReadonlyMap<string, Stored
   return expected === url.href ? objects.get(Key) : undefined
 }
 
-/** A function in a process of its own has a session token, as on AWS. */
+/** Functions in their own processes have a session token, as on AWS. */
 const credentialsIn = ({ searchParams }: URL) => {
   const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env
   const sessionToken = searchParams.get('X-Amz-Security-Token')

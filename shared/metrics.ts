@@ -56,7 +56,7 @@ const metrics = new Metrics({
 
 export type Figures = Partial<Record<MetricName, number>>
 
-/** Writes one line; `details` are searchable in the log, without the price of a dimension. */
+/** Writes one line. The log is searchable by `details`, which cost less than dimensions. */
 export const measure = (figures: Figures, details: Record<string, string> = {}): void => {
   for (const [name, value] of Object.entries(figures)) {
     metrics.addMetric(name, units[name as MetricName], value)

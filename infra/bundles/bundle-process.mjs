@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url'
 const replies = createWriteStream('', { fd: Number(process.argv[3] ?? 3) })
 const reply = (message) => replies.write(`${JSON.stringify(message)}\n`)
 
-// Node itself would also print the line of the error, which is most of a minified file.
+// Node itself would also print the source line of the error, which is most of a minified file.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error?.stack ?? error}\n`)
   process.exit(1)

@@ -28,7 +28,7 @@ export const defineAlarms = (
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
     enforceSSL: true,
-    // CloudWatch cannot use the key that SNS has for itself.
+    // CloudWatch cannot use the key that AWS manages for SNS.
     masterKey: key as IKey,
   })
   // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
@@ -44,22 +44,22 @@ export const defineAlarms = (
   const action = new SnsAction(topic)
   const alarms = [
     ...rows.map((row) => ({ row, alarm: defineAlarm(stack, stage, row, metrics) })),
-    // The stack of the API defines these.
+    // The API stack defines these alarms.
     ...rollbackAlarms.map((row) => {
       const name = resourceName(row.name, stage.name)
       return { row, alarm: Alarm.fromAlarmName(stack, row.name, name) as Alarm }
     }),
   ]
   const composites = Object.entries(causes).map(([cause, description]) => {
-    const ofCause = alarms.flatMap(({ row, alarm }) => (row.cause === cause ? [alarm] : []))
+    const causeAlarms = alarms.flatMap(({ row, alarm }) => (row.cause === cause ? [alarm] : []))
     return new CompositeAlarm(stack, `${cause}-alarm`, {
       compositeAlarmName: resourceName(cause, stage.name),
       alarmDescription: description,
-      alarmRule: AlarmRule.anyOf(...ofCause),
+      alarmRule: AlarmRule.anyOf(...causeAlarms),
     })
   })
-  const single = alarms.flatMap(({ row, alarm }) => (row.cause ? [] : [alarm]))
-  for (const alarm of [...single, ...composites]) {
+  const withoutCause = alarms.flatMap(({ row, alarm }) => (row.cause ? [] : [alarm]))
+  for (const alarm of [...withoutCause, ...composites]) {
     alarm.addAlarmAction(action)
     alarm.addOkAction(action)
   }

@@ -35,7 +35,7 @@ export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
   // API Gateway would create this log group without a retention.
   const executionLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
   const log = defineLog(stack, 'ExecutionLog', stage, executionLog)
-  // The gateway creates the log group with the stage, if it does not exist.
+  // Otherwise the gateway would create the log group with the stage.
   api.deploymentStage.node.addDependency(log)
   for (const type of Object.keys(gatewayResponses) as GatewayResponse[])
     defineResponse(api, type, stage)

@@ -13,7 +13,7 @@ type DashboardSources = {
   alarms: { composites: cloudwatch.IAlarm[]; all: cloudwatch.IAlarm[] }
   /** The rows of all alarms, for the thresholds in graphs. */
   rows: readonly AlarmRow[]
-  /** Name of the log group with a line of figures per change of a debit. */
+  /** Name of relay's log group, which has a line of metrics for each change of a debit. */
   relayLog: string
 }
 
@@ -52,7 +52,7 @@ export const defineDashboard = (
     metrics.account('Throttles', COUNTED),
     metrics.schedules('InvocationThrottleCount', COUNTED),
   ]
-  const letters = deadLetterQueues(stage).map((name) => metrics.queueCount(name, HIGHEST))
+  const deadLetters = deadLetterQueues(stage).map((name) => metrics.queueCount(name, HIGHEST))
   const ages = queuesOf(stage).map(({ name }) => metrics.queueAge(name, HIGHEST))
   const nightly = [
     daily('SettlementPaid'),
@@ -103,7 +103,7 @@ export const defineDashboard = (
         graph('Age of the oldest message per queue (s)', ages, [
           metrics.lambda('relay', 'IteratorAge', HIGHEST),
         ]),
-        graph('Dead letters per queue', letters),
+        graph('Dead letters per queue', deadLetters),
       ],
       [
         graph('Webhooks', [delivered, undelivered, counted('WebhookAbandoned')], [deliveryRate]),
@@ -130,16 +130,16 @@ const SIZE = { width: 12, height: 6 }
 const table = (title: string, log: string, queryLines: string[]) =>
   new cloudwatch.LogQueryWidget({ ...SIZE, title, logGroupNames: [log], queryLines })
 
-/** Returns a widget that shows the thresholds of all alarms on its metrics. */
+/** Returns a function for widgets that show the thresholds of all alarms on their metrics. */
 const graphWith =
   (rows: readonly AlarmRow[], metrics: Metrics) =>
   (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) => {
-    const thresholds = (shown: cloudwatch.IMetric[]) => {
-      const sources = new Set(shown.map(sourceOf))
-      const ofMetrics = rows.filter(
+    const thresholds = (series: cloudwatch.IMetric[]) => {
+      const sources = new Set(series.map(sourceOf))
+      const matches = rows.filter(
         ({ metric, below }) => !below && sources.has(sourceOf(metric(metrics))),
       )
-      return [...Map.groupBy(ofMetrics, ({ threshold }) => threshold)].map(
+      return [...Map.groupBy(matches, ({ threshold }) => threshold)].map(
         ([value, [first, ...others]]) => ({
           value,
           label: others.length > 0 ? `${others.length + 1} alarms` : (first?.name ?? ''),
@@ -157,7 +157,7 @@ const graphWith =
     })
   }
 
-/** Identifies what a metric measures, by any statistic; expressions have different labels. */
+/** Returns the identity of a metric without its statistic. Labels identify expressions. */
 const sourceOf = (metric: cloudwatch.IMetric): string => {
   const { metricStat, renderingProperties } = metric.toMetricConfig()
   if (!metricStat) return String(renderingProperties?.label)

@@ -19,7 +19,7 @@ export type FunctionResources = {
   /** Host name of the API. */
   host: string
   queues: ReadonlyMap<QueueName, Queue>
-  /** Only functions of the stack that defines the schedules create some. */
+  /** Set in the jobs stack only, whose functions create schedules. */
   schedules?: Schedules
   network?: NetworkStack | undefined
 }
@@ -36,14 +36,14 @@ export const defineRole = (
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
   const arns = arnsOf(stack, name, resources)
-  const ofRole = statements.roleStatements(name, permissions, resources.stage)
-  for (const statement of ofRole) {
+  const roleStatements = statements.roleStatements(name, permissions, resources.stage)
+  for (const statement of roleStatements) {
     const [kind = '', ...path] = statement.resource.split('/')
     const arn = arns[kind as keyof typeof arns](path.join('/'))
     role.addToPolicy(policyStatement(statement, arn, stack))
-    if (statement.byLambdaOnly) role.addToPolicy(deniedTo(arns.function(name), statement))
+    if (statement.byLambdaOnly) role.addToPolicy(denyCode(arns.function(name), statement))
   }
-  suppressWildcards(role, ofRole, resources)
+  suppressWildcards(role, roleStatements, resources)
   if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
@@ -63,8 +63,8 @@ const policyStatement = (
     },
   })
 
-/** Lambda's calls with the role have no source function. */
-const deniedTo = (functionArn: string, { actions }: statements.IamStatement): PolicyStatement =>
+/** Denies calls by the function's code; Lambda's own calls with the role have no source function. */
+const denyCode = (functionArn: string, { actions }: statements.IamStatement): PolicyStatement =>
   new PolicyStatement({
     effect: Effect.DENY,
     actions: [...actions],
@@ -75,7 +75,7 @@ const deniedTo = (functionArn: string, { actions }: statements.IamStatement): Po
 /** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
 const suppressWildcards = (
   role: Role,
-  ofRole: readonly statements.IamStatement[],
+  roleStatements: readonly statements.IamStatement[],
   { data, stage }: RoleResources,
 ): void => {
   const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
@@ -87,7 +87,7 @@ const suppressWildcards = (
     'network-interfaces': '*',
     '*': '*',
   }
-  for (const { resource } of ofRole) {
+  for (const { resource } of roleStatements) {
     const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 
 /**
- * Returns the headings about alarms (docs/operations.md#when-an-alarm-rings) as Markdown, as links if
- * the docs have an address.
+ * Returns the headings of docs/operations.md#when-an-alarm-rings as Markdown, with links if the docs
+ * have an address.
  */
 export const runbookText = (address: string | undefined): string => {
   const [chapter = ''] = /^## When an alarm rings$.*?(?=^## )/ms.exec(page) ?? []

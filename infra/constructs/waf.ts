@@ -135,7 +135,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
 const hiddenFields = [
   { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization', 'cookie', 'x-signature'] },
   { fieldType: 'QUERY_STRING' },
-  // The log never contains a body, but the words of it that match a rule.
+  // The log has no body, but would have the words of a body that match a rule.
   { fieldType: 'BODY' },
 ].map((field) => ({ field, action: 'SUBSTITUTION' }))
 
@@ -143,7 +143,7 @@ const hiddenFields = [
 const defineLogging = (stack: Stack, stage: Stage, firewall: CfnWebACL): void => {
   // WAF requires the prefix.
   const log = defineLog(stack, 'FirewallLog', stage, `aws-waf-logs-${stageName(stage.name)}`)
-  const logged = ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT']
+  const actions = ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT']
   new CfnLoggingConfiguration(stack, 'FirewallLogging', {
     resourceArn: firewall.attrArn,
     // WAF rejects the ARN of the construct, which ends with `:*`.
@@ -163,7 +163,7 @@ const defineLogging = (stack: Stack, stage: Stage, firewall: CfnWebACL): void =>
         {
           Behavior: 'KEEP',
           Requirement: 'MEETS_ANY',
-          Conditions: logged.map((Action) => ({ ActionCondition: { Action } })),
+          Conditions: actions.map((Action) => ({ ActionCondition: { Action } })),
         },
       ],
     },

@@ -3,7 +3,7 @@ import type { Metrics } from './metrics.ts'
 
 export type AlarmRow = {
   name: string
-  /** The event, and after the colon the action. */
+  /** The event, a colon, and the action of the operator. */
   description: string
   metric: (metrics: Metrics) => IMetric
   /** Fires at this value and above; with `below`, under it. */
@@ -17,7 +17,7 @@ export type AlarmRow = {
   cause?: AlarmCause
 }
 
-/** Composite alarms: the alarms of a cause ring together, and one notification is enough. */
+/** Composite alarms, which send one notification for all alarms with the same cause. */
 export const causes = {
   'api-failing': 'Callers receive errors or slow replies: the alarms of the API say which',
   'capacity-reached': 'The service reaches a quota of AWS: its alarms say which',

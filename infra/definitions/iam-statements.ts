@@ -36,7 +36,7 @@ export type IamStatement = {
   via?: string
   /** `iam:PassedToService` */
   passedTo?: string
-  /** Whether only Lambda may use the role for it, not the function's code. */
+  /** Whether only Lambda itself may make the calls, not the function's code. */
   byLambdaOnly?: true
 }
 
@@ -111,7 +111,7 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
 
 const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
 
-/** DynamoDB documents them for the use of a table, besides those of a reader. */
+/** Actions that DynamoDB documents for writers of an encrypted table, in addition to those of readers. */
 const KEY_WRITE_ACTIONS = [
   'Encrypt',
   'GenerateDataKey',
@@ -120,16 +120,16 @@ const KEY_WRITE_ACTIONS = [
   'ReEncryptTo',
 ]
 
-/** Allows each service that the function calls to use the key as its documentation requires. */
+/** Allows the key actions that the documentation of each called service requires. */
 const keyStatements = (permissions: Permissions): IamStatement[] => {
   const { reports = [], journals = [], sealingKey } = permissions
-  const stored = [...reports, ...journals]
+  const accesses = [...reports, ...journals]
   const writesTable = writeActions.some((action) => permissions[action])
-  const writesBucket = stored.some((access) => access !== 'read')
+  const writesBucket = accesses.some((access) => access !== 'read')
   return [
     keyStatement('dynamodb', ['Decrypt', 'DescribeKey', ...(writesTable ? KEY_WRITE_ACTIONS : [])]),
-    // An upload in parts is decrypted when it completes.
-    ...(stored.length > 0
+    // S3 decrypts the parts of an upload when it completes.
+    ...(accesses.length > 0
       ? [keyStatement('s3', ['Decrypt', ...(writesBucket ? ['GenerateDataKey'] : [])])]
       : []),
     ...(sealingKey ? [keyStatement('secretsmanager', ['Decrypt'])] : []),

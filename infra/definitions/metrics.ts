@@ -56,7 +56,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
       const { path: Resource, method: Method } = operations.charge
       return metric('AWS/ApiGateway', 'Latency', { ...gateway, Resource, Method }, over)
     },
-    /** All functions of the account and Region, those of other applications included. */
+    /** All functions of the account and Region, including those of other applications. */
     account: (metricName: 'ConcurrentExecutions' | 'Throttles', over: Aggregation) =>
       metric('AWS/Lambda', metricName, {}, over),
     /** Throttled requests to the table and its indexes. */

@@ -5,7 +5,7 @@ import type { Stage } from './stages.ts'
 
 export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'backup'>
 
-/** The quota of most accounts. */
+/** Default quota of concurrent executions. */
 const CONCURRENCY = 1_000
 
 const rows: AlarmRow[] = [

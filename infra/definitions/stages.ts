@@ -56,7 +56,7 @@ export type Stage = {
 
 export type Backup = {
   keepDays: number
-  /** Days in which nobody can delete a backup, unless an administrator removes the lock. */
+  /** Days in which the lock prevents the deletion of a backup; an administrator can remove the lock. */
   lockDays: number
   /** ARN of a vault in another account or Region, which gets a copy of each daily backup. */
   copyTo?: string
@@ -142,10 +142,10 @@ export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   return { name, ...stage, ...(isPaused && { paused: true }) }
 }
 
-/** The stage or its place is not valid; the message is one line. */
+/** Reports an invalid stage, account, Region or quota before the deployment, in one line. */
 export class InvalidStage extends Error {}
 
-/** Returns the policy for data and logs. It deletes resources of a failed creation in any case. */
+/** Returns the policy for data and logs. CloudFormation always deletes resources of a failed creation. */
 export const removalPolicyOf = ({ keepsData }: Pick<Stage, 'keepsData'>): RemovalPolicy =>
   keepsData ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY
 

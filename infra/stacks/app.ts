@@ -1,6 +1,6 @@
 import { buildBundles } from '../bundles/build.ts'
 import { InvalidStage, stageNamed } from '../definitions/stages.ts'
-import { checkPlace } from './place.ts'
+import { checkDeploymentTarget } from './deployment-target.ts'
 import { checkedApp, defineAccount, defineDeployment, defineStage } from './stage-stacks.ts'
 
 /**
@@ -8,7 +8,7 @@ import { checkedApp, defineAccount, defineDeployment, defineStage } from './stag
  * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true]`
  * - the role of its deployment workflow: `cdk deploy -c stage=NAME -c repository=OWNER/NAME
  *   [-c oidcProvider=existing]`
- * - what all stages of an account and Region share: `cdk deploy`
+ * - the account stack, which all stages of an account and Region share: `cdk deploy`
  */
 
 const app = checkedApp()
@@ -19,7 +19,7 @@ try {
   if (name === undefined && repository === undefined) defineAccount(app)
   else {
     const stage = stageNamed(name, node.tryGetContext('paused'))
-    await checkPlace(stage)
+    await checkDeploymentTarget(stage)
     if (repository !== undefined) {
       defineDeployment(app, stage, repository, node.tryGetContext('oidcProvider') === 'existing')
     } else {

@@ -57,14 +57,15 @@ export class DataStack extends Stack {
       SMG4: 'A rotated key could not open secrets that this key has sealed',
     })
     this.reports = this.#defineReports(stage)
-    const own = this.#defineTable(stage)
-    // The last resource: CloudFormation could not delete the protected table of a failed creation.
-    own.node.addDependency(this.sealingKey, this.reports)
+    const ownTable = this.#defineTable(stage)
+    // Created last: CloudFormation could not delete the protected table of a failed creation.
+    ownTable.node.addDependency(this.sealingKey, this.reports)
     // Keeps the exports when the service switches to a restored table.
-    for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
+    for (const value of [ownTable.tableArn, ownTable.tableName, ownTable.tableStreamArn])
+      this.exportValue(value)
     this.table = stage.restoredTable
       ? this.#importTable(stage.restoredTable)
-      : (own as dynamodb.ITableV2)
+      : (ownTable as dynamodb.ITableV2)
   }
 
   #defineTable(stage: Stage): dynamodb.TableV2 {

@@ -16,15 +16,15 @@ const AUDIENCE = 'sts.amazonaws.com'
 /** Roles of `cdk bootstrap`, which publish assets and deploy stacks. */
 const bootstrapRoles = ['deploy', 'file-publishing', 'lookup']
 
-/** Nouns that the smoke test operates; it moves money only at the sandbox bank. */
+/** Nouns of the operator functions that the smoke test calls; it moves money only at the sandbox bank. */
 const nouns = ['bank', 'credential', 'customer', 'limit', 'provider', 'reconciliation', 'webhook']
 const moneyNouns = ['approval', 'debit', 'exception', 'settlement']
 
 type DeploymentProps = StackProps & {
   stage: Stage
-  /** As in the subject of the repository's OIDC tokens: `OWNER/NAME`, or `OWNER@ID/NAME@ID`. */
+  /** `OWNER/NAME` or `OWNER@ID/NAME@ID`, as in the subject of the repository's OIDC tokens. */
   repository: unknown
-  /** Whether the account already trusts the tokens of GitHub; it can have one provider for them. */
+  /** Whether the account already has an OIDC provider for GitHub; it can have only one. */
   hasOidcProvider: boolean
 }
 
@@ -61,11 +61,11 @@ export class DeploymentStack extends Stack {
     const all = resourceName('*', stage.name)
     const queues = this.formatArn({ service: 'sqs', resource: all })
     const logs = this.#namedArn('logs', 'log-group', all)
-    const operated = stage.hasSandboxBank ? [...nouns, ...moneyNouns] : nouns
-    const functions = operated.map((noun) =>
+    const operatorNouns = stage.hasSandboxBank ? [...nouns, ...moneyNouns] : nouns
+    const functions = operatorNouns.map((noun) =>
       this.#namedArn('lambda', 'function', resourceName(`manage-${noun}`, stage.name)),
     )
-    const listing = [
+    const listActions = [
       'cloudformation:DescribeStacks',
       // The app compares the quota with the stage's reserved concurrency.
       'lambda:GetAccountSettings',
@@ -75,7 +75,7 @@ export class DeploymentStack extends Stack {
     this.#allow(role, ['lambda:InvokeFunction'], functions)
     this.#allow(role, ['sqs:GetQueueUrl', 'sqs:GetQueueAttributes'], [queues])
     this.#allow(role, ['logs:FilterLogEvents'], [logs])
-    this.#allow(role, listing, ['*'])
+    this.#allow(role, listActions, ['*'])
     suppressNag(role, {
       'IAM5[Resource::*]': 'These actions only read, and IAM offers no resource for them',
       [`IAM5[Resource::${arnInFindings(this, queues)}]`]: 'The smoke test reads all queues',
@@ -93,8 +93,10 @@ export class DeploymentStack extends Stack {
   }
 
   #bootstrapRoleArns(): string[] {
-    const place = `${this.account}-${this.region}`
-    return bootstrapRoles.map((name) => this.#iamArn('role', `cdk-hnb659fds-${name}-role-${place}`))
+    const suffix = `${this.account}-${this.region}`
+    return bootstrapRoles.map((name) =>
+      this.#iamArn('role', `cdk-hnb659fds-${name}-role-${suffix}`),
+    )
   }
 
   #iamArn(resource: string, name: string): string {

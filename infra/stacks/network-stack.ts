@@ -18,7 +18,7 @@ export class NetworkStack extends Stack {
     this.#zones = network.zones
     const addresses = this.availabilityZones.map((_, index) => {
       const address = new ec2.CfnEIP(this, `Address${index + 1}`, { domain: 'vpc' })
-      // Banks have these addresses in their firewalls.
+      // The firewalls of banks admit these addresses.
       address.applyRemovalPolicy(removalPolicyOf(stage))
       return address
     })
@@ -32,7 +32,7 @@ export class NetworkStack extends Stack {
         {
           name: 'public',
           subnetType: ec2.SubnetType.PUBLIC,
-          // The smallest subnet: it holds a NAT gateway only.
+          // The smallest subnet, because it contains a NAT gateway only.
           cidrMask: 28,
           mapPublicIpOnLaunch: false,
         },
@@ -51,7 +51,7 @@ export class NetworkStack extends Stack {
     Tags.of(vpc).add('Name', this.stackName)
     this.vpc = vpc as ec2.IVpc
     this.securityGroups = {
-      // Operators set the URLs of banks, with any port.
+      // The URL of a bank can have any port.
       banks: this.#securityGroup('Banks', [ec2.Port.allTcp()]),
       receivers: this.#securityGroup('Receivers', [ec2.Port.tcp(443), ec2.Port.tcp(8443)]),
     }
@@ -63,7 +63,7 @@ export class NetworkStack extends Stack {
     })
   }
 
-  /** The template needs no look-up in the account, which the CDK would make for these names. */
+  /** Overrides the CDK, which would look the zones up in the account. */
   override get availabilityZones(): string[] {
     return Array.from({ length: this.#zones }, (_, index) => Fn.select(index, Fn.getAzs()))
   }

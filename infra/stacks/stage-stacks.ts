@@ -30,7 +30,7 @@ const propsOf = (stage: Stage) => {
 }
 
 /**
- * @param repository that deploys the stage by its workflow
+ * @param repository whose workflow deploys the stage
  * @param hasOidcProvider whether the account already has an OIDC provider for GitHub
  */
 export const defineDeployment = (
@@ -56,7 +56,7 @@ export const defineStage = (app: App, stage: Stage) => {
   const jobs = new JobsStack(app, name('jobs'), { ...shared, api })
   const operators = new OperatorsStack(app, name('operators'), { ...shared, api, jobs })
   const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
-  // Alarms on metrics of all other stacks.
+  // The alarms use metrics of these stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
   const { backup } = stage
   return {

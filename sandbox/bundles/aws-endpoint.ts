@@ -30,7 +30,7 @@ export const openAwsEndpoint = async (
         const length = { 'content-length': Buffer.byteLength(body) }
         response.writeHead(status, { ...headers, ...length }).end(body)
       },
-      // The request is incomplete, or in no protocol of AWS.
+      // The request is incomplete, or follows no protocol of AWS.
       () => response.destroy(),
     )
   })
@@ -51,7 +51,7 @@ const respond = async (request: IncomingMessage, services: AwsServices): Promise
   try {
     await checkCaller(request, url, call.command, services)
     const output = await services.answer(call.command)
-    if (!output) throw refused('UnknownOperationException', call.command.constructor.name)
+    if (!output) throw newRefusal('UnknownOperationException', call.command.constructor.name)
     return await call.reply(output as Output)
   } catch (error) {
     const { $metadata, $fault } = error as Partial<Refusal>
@@ -62,7 +62,7 @@ const respond = async (request: IncomingMessage, services: AwsServices): Promise
 
 type Refusal = Error & { $fault: string; $metadata: { httpStatusCode?: number } }
 
-const refused = (name: string, message: string): Refusal =>
+const newRefusal = (name: string, message: string): Refusal =>
   Object.assign(new Error(message), { name, $fault: 'client', $metadata: { httpStatusCode: 403 } })
 
 /** Checks the call against the permissions of the function that the session token names. */
@@ -73,14 +73,14 @@ const checkCaller = async (
   { readObject }: AwsServices,
 ): Promise<void> => {
   const { headers } = request
-  if (!isLocal(targetOf(request), headers, [])) throw refused('AccessDenied', 'A foreign host')
+  if (!isLocal(targetOf(request), headers, [])) throw newRefusal('AccessDenied', 'A foreign host')
   if (url.searchParams.has('X-Amz-Signature')) {
     const isRead = command.constructor.name === 'GetObjectCommand'
     if (isRead && (await readObject(url))) return
-    throw refused('AccessDenied', 'The signature is invalid or has expired')
+    throw newRefusal('AccessDenied', 'The signature is invalid or has expired')
   }
   const caller = functionNames.find((name) => name === headers['x-amz-security-token'])
-  if (!caller) throw refused('UnrecognizedClientException', 'The token names no function')
+  if (!caller) throw newRefusal('UnrecognizedClientException', 'The token names no function')
   const denied = authorize(caller, command)
   if (denied) throw denied
 }
@@ -111,9 +111,9 @@ const callIn = (request: AwsRequest): AwsCall => {
     const Name = decodeURIComponent(schedule)
     return call('CreateScheduleCommand', { ...JSON.parse(body.toString()), Name })
   }
-  const [, invoked] = INVOCATION.exec(url.pathname) ?? []
-  if (invoked) {
-    const input = { FunctionName: decodeURIComponent(invoked), Payload: body.toString() }
+  const [, functionName] = INVOCATION.exec(url.pathname) ?? []
+  if (functionName) {
+    const input = { FunctionName: decodeURIComponent(functionName), Payload: body.toString() }
     return call('InvokeCommand', input, invocationReply)
   }
   return s3Call(request)
@@ -136,7 +136,7 @@ const invocationReply = ({ Payload, FunctionError }: Output): AwsReply => ({
 
 type SqsInput = { MessageBody?: string; Entries?: readonly { Id: string; MessageBody: string }[] }
 
-/** Adds the digests that the client compares with the bodies that it sent. */
+/** Adds digests, which the client compares with the bodies that it sent. */
 const withDigests = ({ MessageBody, Entries = [] }: SqsInput, output: Output): Output => {
   if (MessageBody !== undefined) return { ...output, MD5OfMessageBody: md5(MessageBody) }
   if (!output.Successful) return output

@@ -1,6 +1,6 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 
-/** DynamoDB's JSON protocol, as calls of the document client. */
+/** Converts between DynamoDB's JSON protocol and commands of the document client. */
 
 const commands: Record<string, string> = {
   GetItem: 'GetCommand',
@@ -16,7 +16,7 @@ export const documentCommand = (operation: string): string => commands[operation
 
 type Attributes = Record<string, unknown>
 
-const entriesMapped = (members: Attributes, map: (value: unknown) => unknown): Attributes =>
+const mapMembers = (members: Attributes, map: (value: unknown) => unknown): Attributes =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]))
 
 const isMap = (value: unknown): value is Attributes =>
@@ -31,7 +31,7 @@ const valueTypes: Record<string, (value: unknown) => boolean> = {
   M: isMap,
 }
 
-/** Whether it is a value like `{S: 'text'}`. An item is none: it has two keys at least. */
+/** Returns whether the map is a value such as `{S: 'text'}`; an item has at least two attributes. */
 const isAttributeValue = (value: Attributes): boolean => {
   const [[type = '', content] = [], second] = Object.entries(value)
   return second === undefined && valueTypes[type]?.(content) === true
@@ -42,18 +42,18 @@ export const documentInput = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(documentInput)
   if (!isMap(value)) return value
   if (isAttributeValue(value)) return unmarshall({ value: value as never }).value
-  return entriesMapped(value, documentInput)
+  return mapMembers(value, documentInput)
 }
 
-const marshalled = (item: unknown): unknown => marshall(item as Attributes)
-const marshalledList = (items: unknown): unknown => (items as unknown[]).map(marshalled)
+const marshallItem = (item: unknown): unknown => marshall(item as Attributes)
+const marshallList = (items: unknown): unknown => (items as unknown[]).map(marshallItem)
 
 const outputMembers: Record<string, (value: unknown) => unknown> = {
-  Item: marshalled,
-  Attributes: marshalled,
-  LastEvaluatedKey: marshalled,
-  Items: marshalledList,
-  Responses: (tables) => entriesMapped(tables as Attributes, marshalledList),
+  Item: marshallItem,
+  Attributes: marshallItem,
+  LastEvaluatedKey: marshallItem,
+  Items: marshallList,
+  Responses: (tables) => mapMembers(tables as Attributes, marshallList),
 }
 
 /** Converts the items of a response. */

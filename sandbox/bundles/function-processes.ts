@@ -16,7 +16,7 @@ const STOP_MS = 1_000
 type ProcessOptions = {
   /** Returns the file of a bundle, by the name of its function. */
   bundleOf: (name: string) => string
-  /** Returns all environment variables of a process that starts now. */
+  /** Returns all environment variables of a new process. */
   variablesOf: (row: FunctionRow) => Record<string, string>
 }
 
@@ -24,12 +24,12 @@ export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) 
   const processes = new Map<string, FunctionProcess>()
 
   const start = (row: FunctionRow): FunctionProcess => {
-    const started = startProcess(bundleOf(row.name), variablesOf(row), row.timeoutSeconds)
-    processes.set(row.name, started)
-    started.child.once('exit', () => {
-      if (processes.get(row.name) === started) processes.delete(row.name)
+    const functionProcess = startProcess(bundleOf(row.name), variablesOf(row), row.timeoutSeconds)
+    processes.set(row.name, functionProcess)
+    functionProcess.child.once('exit', () => {
+      if (processes.get(row.name) === functionProcess) processes.delete(row.name)
     })
-    return started
+    return functionProcess
   }
   const load: Load = async (row) => ({
     handler: (event, context) => (processes.get(row.name) ?? start(row)).invoke(event, context),
@@ -38,9 +38,9 @@ export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) 
     load,
     /** Stops all processes; a later invocation starts a new one. */
     stop: async (): Promise<void> => {
-      const stopping = [...processes.values()]
+      const running = [...processes.values()]
       processes.clear()
-      await Promise.all(stopping.map(({ stop }) => stop()))
+      await Promise.all(running.map(({ stop }) => stop()))
     },
   }
 }
@@ -56,7 +56,7 @@ type ProcessReply = {
 }
 
 const startProcess = (file: string, env: Record<string, string>, timeoutSeconds: number) => {
-  // A separate process group: Ctrl-C reaches only the sandbox, which then stops its functions.
+  // In its own process group: Ctrl-C reaches only the sandbox, which then stops its functions.
   const child: ChildProcess = spawn(process.execPath, [BUNDLE_PROCESS, file], {
     env,
     detached: true,
@@ -65,19 +65,19 @@ const startProcess = (file: string, env: Record<string, string>, timeoutSeconds:
   const input = child.stdin as Writable
   const closed = once(child, 'close')
   const pending = new Map<string, Invocation>()
-  // The exit rejects what can no longer be written.
+  // After a failed write, the handler of `close` rejects the invocation.
   input.on('error', () => undefined)
   createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
     const { id = '', value, error }: ProcessReply = JSON.parse(line)
     const invocation = pending.get(id)
     pending.delete(id)
-    if (error) invocation?.reject(named(error.errorType, error.errorMessage))
+    if (error) invocation?.reject(newError(error.errorType, error.errorMessage))
     else invocation?.resolve(value)
   })
   child.once('close', (code, signal) => {
     for (const [id, { reject }] of pending) {
       const message = `Runtime exited with error: ${code === null ? signal : `exit status ${code}`}`
-      reject(named('Runtime.ExitError', `RequestId: ${id} Error: ${message}`))
+      reject(newError('Runtime.ExitError', `RequestId: ${id} Error: ${message}`))
     }
   })
   return {
@@ -91,7 +91,7 @@ const startProcess = (file: string, env: Record<string, string>, timeoutSeconds:
       return promise
     },
     stop: async (): Promise<void> => {
-      // Nobody waits for these invocations any more.
+      // No caller waits any more, so the handler of `close` rejects nothing.
       pending.clear()
       input.end()
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
@@ -101,4 +101,5 @@ const startProcess = (file: string, env: Record<string, string>, timeoutSeconds:
   }
 }
 
-const named = (name: string, message: string): Error => Object.assign(new Error(message), { name })
+const newError = (name: string, message: string): Error =>
+  Object.assign(new Error(message), { name })

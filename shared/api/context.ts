@@ -35,8 +35,8 @@ export type Guard = MiddlewareObj<ApiEvent>
 const REQUEST_ID = /^[\w+/=-]{8,64}$/
 
 /**
- * Returns the id that API Gateway generated for a request. A caller can set the gateway's other id,
- * `requestId`, with X-Amzn-RequestId, so it serves only events without the first, such as samples.
+ * Returns the id that API Gateway generated for a request. Events without one, such as samples, use
+ * `requestId`, which a caller can set with X-Amzn-RequestId.
  */
 export const requestIdOf = (
   { requestContext }: Pick<APIGatewayProxyEvent, 'requestContext'>,

@@ -10,16 +10,16 @@ import type { Success, TextReply } from './envelope.ts'
 
 /** Returns the debit or batch that a reply shows. */
 export const referenceIn = (result: Success | TextReply | Refusal): Reference | undefined => {
-  const shown = result instanceof Refusal ? result.details : 'data' in result && result.data
-  return readReference((shown as { reference?: string } | undefined)?.reference)
+  const source = result instanceof Refusal ? result.details : 'data' in result && result.data
+  return readReference((source as { reference?: string } | undefined)?.reference)
 }
 
 /** Returns the well-formed ids of a path, in any case, as the caller sent them; never a phone number. */
 const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefined>) => {
-  const named = reference ?? id ?? ''
+  const text = reference ?? id ?? ''
   return {
-    reference: v.is(Reference, named.toUpperCase())
-      ? named
+    reference: v.is(Reference, text.toUpperCase())
+      ? text
       : parseDeliveryId(environment.referencePrefix, id)?.reference,
     uuid: v.is(Uuid, uuid.toLowerCase()) ? uuid : undefined,
   }

@@ -7,7 +7,7 @@ import { ConnectorFault } from './connector.ts'
 
 const CONNECT_SECONDS = 5
 
-/** Node's command line and environment could lower it. */
+/** Set here, because Node's command line and environment could lower it. */
 const minVersion = 'TLSv1.2'
 
 const Pem = v.pipe(v.string(), v.includes('-----BEGIN '))
@@ -19,8 +19,12 @@ const ClientCertificate = v.pipe(
   v.object({ key: Pem, certificate: Pem, ca: v.optional(Pem) }),
 )
 
-/** `validTo`: when the client certificate expires. */
-type BankAgent = { clientCertificate: string | undefined; agent: Agent; validTo: Date | undefined }
+type BankAgent = {
+  clientCertificate: string | undefined
+  agent: Agent
+  /** Expiry of the client certificate. */
+  validTo: Date | undefined
+}
 
 let current: BankAgent | undefined
 
@@ -45,7 +49,7 @@ export const agentFor = (clientCertificate: string | undefined): BankAgent => {
   return current
 }
 
-/** Names errors by their code only: a message could quote the key. */
+/** Reports errors by their code only, because a message could quote the key. */
 const parse = (text: string): { secureContext: SecureContext; validTo?: Date } => {
   const parsed = v.safeParse(ClientCertificate, text)
   if (!parsed.success) throw unreadable('JSON with key and certificate as PEM is required')

@@ -96,7 +96,7 @@ const faultOf = (error: unknown, isExpired = false): ConnectorFault => {
     return new ConnectorFault(2002, 'the response is not HTTP')
   }
   const reason = code || String(name)
-  // Most banks close the connection without a reason.
+  // Most banks close the connection without a reason when a certificate has expired.
   return new ConnectorFault(
     2502,
     isExpired ? `${reason}, the client certificate has expired` : reason,

@@ -28,7 +28,7 @@ export const scheduleExpiry = async (name: string, at: Date, message: Message<'e
           Arn: targetArn,
           RoleArn: roleArn,
           Input: JSON.stringify(message),
-          // Scheduler sends what it cannot deliver to the dead letters of the target.
+          // Scheduler sends messages that it cannot deliver to this queue.
           DeadLetterConfig: { Arn: `${targetArn}-dead-letters` },
         },
       }),

@@ -44,7 +44,7 @@ export const keys = {
   /** In the index work: the completed debits of a provider before their settlement. */
   unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
   deliveries: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'DELIVERY#' }),
-  /** A repeated report is another record, also if an operator invokes the function twice with one event. */
+  /** Each report is a record; the time separates invocations with one request id. */
   exception: ({
     reference,
     at,

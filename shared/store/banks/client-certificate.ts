@@ -1,7 +1,7 @@
 import { getSecret } from '@aws-lambda-powertools/parameters/secrets'
 import { environment } from '../../runtime.ts'
 
-/** A rotated certificate is in use after five minutes. */
+/** Times the usual cache of 30 s: functions use a rotated certificate within five minutes. */
 const CACHE_FACTOR = 10
 
 /**

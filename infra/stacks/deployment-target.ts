@@ -2,15 +2,15 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { endpointRows } from '../definitions/functions.ts'
 import { InvalidStage, reservedFor, type Stage } from '../definitions/stages.ts'
 
-/** AWS keeps so many executions unreserved. */
+/** Concurrent executions that AWS keeps unreserved in every account. */
 const UNRESERVED = 100
 
 /**
- * Checks the account and Region of the credentials, which the CDK's command finds, against the stage:
- * its pins, and the account's concurrency. Without credentials, as in CI, there is nothing to check.
+ * Checks the account and Region of the credentials, which the CDK sets, against those of the stage, and
+ * the account's quota of concurrency. Without credentials, as in CI, it checks nothing.
  * @throws InvalidStage before CloudFormation creates a resource
  */
-export const checkPlace = async (
+export const checkDeploymentTarget = async (
   stage: Stage,
   { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env,
 ): Promise<void> => {
