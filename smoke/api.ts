@@ -3,17 +3,17 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseJson } from '../shared/domain/json.ts'
 import { expectParts, Mismatch } from './expect.ts'
 
-/** Calls the published API and checks what every reply has (docs/api.md#replies). */
+/** Calls the published API and checks the form of every reply (docs/api.md#replies). */
 
 export type ApiRequest = {
   method?: 'GET' | 'POST' | 'DELETE'
-  /** With the query, from `/api` on. */
+  /** From `/api` on, with the query. */
   path: string
   token?: string
   signingSecret?: string
   /** An object is sent as JSON. */
   body?: object | string
-  /** API Gateway itself answers, without rate headers. */
+  /** Whether API Gateway itself answers, without rate headers. */
   fromGateway?: true
 }
 
@@ -102,7 +102,7 @@ export const newApi = (address: string, signal: AbortSignal) => {
 export const expectReply = (reply: ApiReply, status: number, body: object): void =>
   expectParts({ status: reply.status, ...reply.body }, { status, ...body })
 
-/** Undici hides the reason in the cause. */
+/** Undici has the reason of a failure in `cause`. */
 const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? cause.message : message
 

@@ -16,11 +16,11 @@ import { eventually, Mismatch } from './expect.ts'
 /** Checks what only AWS shows: logs, queues and event sources of a stage. */
 
 const SWEEP_SECONDS = 125
-/** CloudWatch shows a log line some seconds after it was written. */
+/** CloudWatch finds a log line only some seconds after the write. */
 const LOG_SECONDS = 60
 const POLL_MS = 5_000
 
-/** The terms that CloudWatch searches for, and the lines that count. */
+/** The terms that CloudWatch searches for; FAULT then selects the lines that count. */
 const FAULT_FILTER =
   '?ERROR ?AccessDenied ?AccessDeniedException ?"Task timed out" ?"Runtime exited"'
 // A rejected report is an error of its bank.
@@ -55,7 +55,7 @@ const listMappings = async (stage: string): Promise<EventSourceMappingConfigurat
   return mappings
 }
 
-/** The first check: the API of a paused stage refuses every request. */
+/** Runs first, because the API of a paused stage refuses every request. */
 export const eventSourceChecks = (stage: string): CheckSequence => [
   {
     name: 'event-sources',
@@ -72,7 +72,7 @@ export const eventSourceChecks = (stage: string): CheckSequence => [
   },
 ]
 
-/** Returns the ARNs of the queues that get what fails repeatedly: messages and stream records. */
+/** Returns the ARNs of the dead-letter queues, of messages and of stream records. */
 const listFailureQueues = async (stage: string): Promise<string[]> => {
   const arns = await Promise.all(
     (await listMappings(stage)).map(async ({ EventSourceArn = '', DestinationConfig }) => {
@@ -107,7 +107,6 @@ async function* linesIn(logGroupName: string, filterPattern: string, since: Date
 
 type LogSearch = { group: string; term: string; since: Date }
 
-/** Waits for a line with the term. */
 const expectLine = (
   { group, term, since }: LogSearch,
   waiting: { seconds: number; signal: AbortSignal },
@@ -120,7 +119,7 @@ const expectLine = (
     { ...waiting, everyMs: POLL_MS },
   )
 
-/** A sweep must run within the time of the other checks, or soon after. */
+/** A sweep must run within two minutes; other checks run in parallel. */
 export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
   {
     name: 'sweep',
@@ -131,7 +130,7 @@ export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): Ch
   },
 ]
 
-/** The last checks: they cover all earlier ones. */
+/** Run last, because they cover the faults of all other checks. */
 export const faultChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
   {
     name: 'dead-letters',
@@ -156,7 +155,7 @@ export const faultChecks = (stage: string, since: Date, signal: AbortSignal): Ch
     name: 'logs',
     run: async () => {
       const groups = await listLogGroups(stage)
-      // The reconciliation ran last.
+      // Waits for the line of the reconciliation, which ran last.
       const group = groups.get('manage-reconciliation') ?? ''
       await expectLine({ group, term: 'operator', since }, { seconds: LOG_SECONDS, signal })
       for (const [name, group] of groups) {

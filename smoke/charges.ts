@@ -3,16 +3,16 @@ import type { CheckDeps } from './checks.ts'
 import { eventually } from './expect.ts'
 import type { Objects } from './objects.ts'
 
-/** How long the service may take until the bank has a debit, or a refund or payout is done. */
+/** Maximum until the bank has a debit, or a refund or payout is complete. */
 export const SUBMISSION_SECONDS = 30
-/** How long a list may lack a debit. */
+/** Maximum until a list contains a new debit. */
 export const INDEX_SECONDS = 15
-/** How long a warm function may not know a new bank; it caches banks for 30 s. */
+/** Maximum until a warm function knows a new bank; it caches banks for 30 s. */
 export const BANK_SECONDS = 40
 
-export type Charged = { reference: string; response: { uuid: string } }
+export type ChargedDebit = { reference: string; response: { uuid: string } }
 
-/** Every charge of a run has its own reference. */
+/** Numbers the charges of a run, so that each has its own reference. */
 let charges = 0
 
 export const chargeBody = ({ provider, phone, bank }: Objects, more: object = {}) => ({
@@ -25,7 +25,7 @@ export const chargeBody = ({ provider, phone, bank }: Objects, more: object = {}
   ...more,
 })
 
-/** Sends a charge again until the function knows the new bank. */
+/** Retries a charge until the function knows the new bank. */
 export const sendCharge = (
   { api, objects, signal }: CheckDeps,
   body: object,
@@ -45,16 +45,16 @@ export const charge = async (
   deps: CheckDeps,
   body: object,
   caller?: Partial<ApiRequest>,
-): Promise<Charged> => {
+): Promise<ChargedDebit> => {
   const reply = await sendCharge(deps, body, caller)
   expectReply(reply, 202, { success: true, data: { status: 'pending' } })
-  return reply.body.data as Charged
+  return reply.body.data as ChargedDebit
 }
 
 /** Reads a debit until it has the status. */
-export const statusIs = (
+export const awaitStatus = (
   { api, objects, signal }: CheckDeps,
-  { reference, response }: Charged,
+  { reference, response }: ChargedDebit,
   { seconds, ...expected }: { status: string; seconds: number; error_details?: object },
   caller: Partial<ApiRequest> = { token: objects.token },
 ) =>

@@ -1,18 +1,18 @@
 import { findIn, paths } from './api.ts'
 import {
-  type Charged,
+  awaitStatus,
+  type ChargedDebit,
   charge,
   chargeBody,
   INDEX_SECONDS,
   SUBMISSION_SECONDS,
-  statusIs,
 } from './charges.ts'
 import type { CheckDeps, CheckSequence } from './checks.ts'
 import { eventually, expectParts, required } from './expect.ts'
 import { settlementChecks } from './settlement.ts'
 import { webhookChecks } from './webhooks.ts'
 
-/** Follows debits to their end: reported by the bank, failed, reversed. */
+/** Checks of debits until their final status: completed by the bank, failed, reversed. */
 
 /** The sandbox bank accepts debits of this number and never reports them (docs/api.md#sandbox). */
 const SILENT_PHONE = '+233244444444'
@@ -21,24 +21,24 @@ const SILENT_PHONE = '+233244444444'
 const OUTCOME_SECONDS = 75
 
 export const debitChecks = (deps: CheckDeps): CheckSequence[] => [
-  reportedByBank(deps),
-  failedByBank(deps),
-  reversed(deps),
+  completionChecks(deps),
+  failureChecks(deps),
+  reversalChecks(deps),
 ]
 
-/** A debit that the bank completes by an update, another one by a callback, and their settlement. */
-const reportedByBank = (deps: CheckDeps): CheckSequence => {
+/** Checks a debit that the bank completes by an update, another by a callback, and their settlement. */
+const completionChecks = (deps: CheckDeps): CheckSequence => {
   const { api, objects, operator, signal } = deps
   const { token, bankToken } = objects
   const body = chargeBody(objects, { phone_number: SILENT_PHONE })
   const report = { status: 'completed', bank_reference: 'SMOKE-1', approval_method: 'ussd' }
   const failure = { status: 'failed', bank_reference: 'SMOKE-1', error_message: 'Smoke test' }
-  let debit: Charged | undefined
-  const charged = () => required(debit, 'a debit')
+  let debit: ChargedDebit | undefined
+  const getDebit = () => required(debit, 'a debit')
   const update = (content: object) =>
     ({
       method: 'POST',
-      path: paths.update(charged().response.uuid),
+      path: paths.update(getDebit().response.uuid),
       token: bankToken,
       body: content,
     }) as const
@@ -53,7 +53,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'replay',
       run: async () => {
-        const { reference } = charged()
+        const { reference } = getDebit()
         const request = { method: 'POST', path: paths.charge, token, body } as const
         const { headers } = await api.expect(request, 202, { data: { reference } })
         const replayed = headers.get('Idempotent-Replayed')
@@ -65,18 +65,19 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
       run: () => {
         const other = { ...body, amount: '101.00' }
         const request = { method: 'POST', path: paths.charge, token, body: other } as const
-        const { reference } = charged()
+        const { reference } = getDebit()
         return api.expect(request, 409, { error: { code: 3003 }, details: { reference } })
       },
     },
     {
       name: 'submission',
-      run: () => statusIs(deps, charged(), { status: 'processing', seconds: SUBMISSION_SECONDS }),
+      run: () =>
+        awaitStatus(deps, getDebit(), { status: 'processing', seconds: SUBMISSION_SECONDS }),
     },
     {
       name: 'foreign-debit',
       run: () => {
-        const path = paths.debit(charged().reference)
+        const path = paths.debit(getDebit().reference)
         const { token, secret } = objects.signing
         const request = { path, token, signingSecret: secret }
         return api.expect(request, 404, { error: { code: 3404 } })
@@ -89,7 +90,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
           async () => {
             const path = `${paths.debits}?status=processing&per_page=100`
             const reply = await api.expect({ path, token }, 200)
-            findIn(reply.body.data, { reference: charged().reference })
+            findIn(reply.body.data, { reference: getDebit().reference })
           },
           { seconds: INDEX_SECONDS, signal },
         ),
@@ -104,7 +105,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'repeated-report',
       run: async () => {
-        const path = paths.debit(charged().reference)
+        const path = paths.debit(getDebit().reference)
         const before = (await api.expect({ path, token }, 200)).body.data
         await api.expect(update({ ...report, fee: '1.50' }), 200, { data: { status: 'completed' } })
         await api.expect({ path, token }, 200, { data: before })
@@ -117,7 +118,7 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'exception',
       run: async () => {
-        const { reference } = charged()
+        const { reference } = getDebit()
         const resolved = await operator<{ kind: string }[]>('exception', 'resolve', {
           reference,
           note: 'Smoke test',
@@ -126,18 +127,18 @@ const reportedByBank = (deps: CheckDeps): CheckSequence => {
       },
     },
     { name: 'bank-callback', run: () => completeByCallback(deps) },
-    ...webhookChecks(deps, charged, 'completed'),
-    ...settlementChecks(deps, charged),
+    ...webhookChecks(deps, getDebit, 'completed'),
+    ...settlementChecks(deps, getDebit),
   ]
 }
 
 const completeByCallback = async (deps: CheckDeps): Promise<void> => {
   const { api, objects } = deps
   const body = chargeBody(objects, { phone_number: SILENT_PHONE, amount: '50.00' })
-  const charged = await charge(deps, body)
-  await statusIs(deps, charged, { status: 'processing', seconds: SUBMISSION_SECONDS })
+  const debit = await charge(deps, body)
+  await awaitStatus(deps, debit, { status: 'processing', seconds: SUBMISSION_SECONDS })
   const callback = (content: object, status: string) => {
-    const path = paths.callback(charged.response.uuid)
+    const path = paths.callback(debit.response.uuid)
     const request = { method: 'POST', path, token: objects.bankToken, body: content } as const
     return api.expect(request, 200, { data: { status } })
   }
@@ -146,10 +147,10 @@ const completeByCallback = async (deps: CheckDeps): Promise<void> => {
   await callback({ ...report, status: 'completed' }, 'completed')
 }
 
-const failedByBank = (deps: CheckDeps): CheckSequence => {
+const failureChecks = (deps: CheckDeps): CheckSequence => {
   const { api, objects, signal } = deps
-  let debit: Charged | undefined
-  const charged = () => required(debit, 'a debit')
+  let debit: ChargedDebit | undefined
+  const getDebit = () => required(debit, 'a debit')
   return [
     {
       name: 'charge-above-balance',
@@ -160,7 +161,7 @@ const failedByBank = (deps: CheckDeps): CheckSequence => {
     {
       name: 'failed-by-bank',
       run: () =>
-        statusIs(deps, charged(), {
+        awaitStatus(deps, getDebit(), {
           status: 'failed',
           seconds: OUTCOME_SECONDS,
           error_details: { code: 'insufficient_funds' },
@@ -175,22 +176,22 @@ const failedByBank = (deps: CheckDeps): CheckSequence => {
             const path = `${paths.bankList}?${query}`
             const { body } = await api.expect({ path, token: objects.bankToken }, 200)
             const { transactions } = body.data as { transactions: unknown }
-            findIn(transactions, { uuid: charged().response.uuid, amount: 5000.01 })
+            findIn(transactions, { uuid: getDebit().response.uuid, amount: 5000.01 })
           },
           { seconds: INDEX_SECONDS, signal },
         ),
     },
-    ...webhookChecks(deps, charged, 'failed'),
+    ...webhookChecks(deps, getDebit, 'failed'),
   ]
 }
 
-/** A signed charge that the sandbox bank completes and an operator reverses. */
-const reversed = (deps: CheckDeps): CheckSequence => {
+/** Checks a signed charge that the sandbox bank completes and an operator reverses. */
+const reversalChecks = (deps: CheckDeps): CheckSequence => {
   const { objects, operator, signal } = deps
   const { token, secret } = objects.signing
   const caller = { token, signingSecret: secret }
-  let debit: Charged | undefined
-  const charged = () => required(debit, 'a debit')
+  let debit: ChargedDebit | undefined
+  const getDebit = () => required(debit, 'a debit')
   return [
     {
       name: 'signed-charge',
@@ -201,12 +202,12 @@ const reversed = (deps: CheckDeps): CheckSequence => {
     {
       name: 'completed-by-bank',
       run: () =>
-        statusIs(deps, charged(), { status: 'completed', seconds: OUTCOME_SECONDS }, caller),
+        awaitStatus(deps, getDebit(), { status: 'completed', seconds: OUTCOME_SECONDS }, caller),
     },
     {
       name: 'reversal',
       run: async () => {
-        const { reference } = charged()
+        const { reference } = getDebit()
         const options = { reference, reason: 'Smoke test' }
         expectParts(await operator('debit', 'reverse', options), { status: 'reversed' })
       },
@@ -216,7 +217,7 @@ const reversed = (deps: CheckDeps): CheckSequence => {
       run: () =>
         eventually(
           async () => {
-            const { reference } = charged()
+            const { reference } = getDebit()
             const refund = { status: 'completed', amount: '100.00' }
             expectParts(await operator('debit', 'show', { reference }), { refund })
           },

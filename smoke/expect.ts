@@ -4,13 +4,13 @@ import { isDeepStrictEqual } from 'node:util'
 /** A failed check, in one line. */
 export class Mismatch extends Error {
   constructor(expected: unknown, actual: unknown) {
-    super(`expected ${printed(expected)}, got ${printed(actual)}`)
+    super(`expected ${format(expected)}, got ${format(actual)}`)
   }
 }
 
 const PRINTED_MAX = 300
 
-const printed = (value: unknown): string => {
+const format = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.replaceAll(/\s+/g, ' ').slice(0, PRINTED_MAX)
 }
@@ -40,12 +40,12 @@ export const expectParts = (actual: unknown, expected: unknown): void => {
 }
 
 /** Returns a value that an earlier check has stored. */
-export const required = <T>(value: T | undefined, what: string): T => {
-  if (value === undefined) throw new Mismatch(what, 'none: an earlier check failed')
+export const required = <T>(value: T | undefined, name: string): T => {
+  if (value === undefined) throw new Mismatch(name, 'none: an earlier check failed')
   return value
 }
 
-type Patience = { seconds: number; everyMs?: number; signal: AbortSignal }
+type WaitOptions = { seconds: number; everyMs?: number; signal: AbortSignal }
 
 /**
  * Repeats an attempt until it does not throw a Mismatch.
@@ -53,7 +53,7 @@ type Patience = { seconds: number; everyMs?: number; signal: AbortSignal }
  */
 export const eventually = async <T>(
   attempt: () => Promise<T>,
-  { seconds, everyMs = 1_000, signal }: Patience,
+  { seconds, everyMs = 1_000, signal }: WaitOptions,
 ): Promise<T> => {
   const end = performance.now() + seconds * 1_000
   for (;;) {

@@ -6,7 +6,7 @@ import { debitChecks } from './debits.ts'
 import { Mismatch } from './expect.ts'
 import { cleanUp, createObjects, type Undo } from './objects.ts'
 import { startReceiver } from './receiver.ts'
-import { replyForms, requestChecks } from './requests.ts'
+import { replyFormChecks, requestChecks } from './requests.ts'
 import { reconciliationChecks } from './settlement.ts'
 import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './target.ts'
 
@@ -95,8 +95,8 @@ const runAll = async (checks: CheckSequence): Promise<void> => {
   }
 }
 
-/** Runs a check that the others need, and returns its result. */
-const runFirst = async <T>(name: string, run: () => Promise<T>): Promise<T | undefined> => {
+/** Runs a check and returns its result, which later checks need. */
+const runForResult = async <T>(name: string, run: () => Promise<T>): Promise<T | undefined> => {
   let result: T | undefined
   const store = async () => {
     result = await run()
@@ -114,13 +114,13 @@ const aws = stage === undefined ? undefined : await import('./aws.ts')
 const runChecks = async (): Promise<void> => {
   if (aws && stage) await runAll(aws.eventSourceChecks(stage))
   if (failed > 0) return
-  const address = await runFirst('api-address', async () =>
+  const address = await runForResult('api-address', async () =>
     withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
   )
   if (!address) return
   const operator = await operatorOf(target)
   const command = operatorCommandOf(target)
-  const objects = await runFirst('objects', () =>
+  const objects = await runForResult('objects', () =>
     createObjects({ operator, command, receiver, undo }),
   )
   if (!objects) return
@@ -131,7 +131,7 @@ const runChecks = async (): Promise<void> => {
     ...(aws && stage ? [aws.sweepChecks(stage, since, signal)] : []),
   ]
   await Promise.all(sequences.map(runAll))
-  await runAll(replyForms(deps))
+  await runAll(replyFormChecks(deps))
   await runAll(reconciliationChecks(objects, command, since))
   if (aws && stage) await runAll(aws.faultChecks(stage, since, signal))
 }
@@ -139,7 +139,7 @@ const runChecks = async (): Promise<void> => {
 await runChecks()
 receiver?.stop()
 if (signal.aborted) report('run', new Mismatch('the end of the test', 'an interruption'))
-if (keep) for (const { what } of undo) print(`kept ${what}`)
+if (keep) for (const { object } of undo) print(`kept ${object}`)
 else if (undo.length > 0) report('cleanup', await cleanUp(undo))
 print(failed === 0 ? `${checked} checks hold` : `${failed} of ${checked} checks failed`)
 process.exit(failed === 0 ? 0 : 1)

@@ -17,7 +17,7 @@ export type Objects = {
 }
 
 /** Removes or disables one object. */
-export type Undo = { what: string; run: () => Promise<unknown> }
+export type Undo = { object: string; run: () => Promise<unknown> }
 
 type Creation = {
   operator: Operator
@@ -29,7 +29,7 @@ type Creation = {
 /** Without a receiver, attempts go to this public host, and the service records their result. */
 const NO_RECEIVER = 'https://example.com/debit-collection-smoke'
 
-/** Above what one run needs. */
+/** More than one run needs. */
 const PER_MINUTE = '600'
 
 const PROVIDER_OPERATIONS = [
@@ -63,7 +63,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   const createProvider = async (id: string, more: Record<string, string>) => {
     await operator('provider', 'create', { provider: id, name: `Smoke test ${suffix}`, ...more })
     undo.push({
-      what: `provider ${id}`,
+      object: `provider ${id}`,
       run: () => operator('provider', 'disable', { provider: id }),
     })
     return issueToken({ provider: id }, creation)
@@ -72,7 +72,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
     const account = { phone, bank }
     const name = 'Smoke Test'
     await operator('customer', 'link', { ...account, name, 'account-number': newAccount() })
-    undo.push({ what: `customer ${phone}`, run: () => operator('customer', 'unlink', account) })
+    undo.push({ object: `customer ${phone}`, run: () => operator('customer', 'unlink', account) })
   }
   const settlement = {
     'fee-basis-points': '150',
@@ -88,15 +88,15 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
     linkCustomer(),
   ])
   await settleAll([
-    raiseLimits({ provider }, PROVIDER_OPERATIONS, operator),
-    raiseLimits({ bank }, BANK_OPERATIONS, operator),
+    raiseRequestLimits({ provider }, PROVIDER_OPERATIONS, operator),
+    raiseRequestLimits({ bank }, BANK_OPERATIONS, operator),
     setWebhook(provider, creation),
   ])
   const signing = { provider: signingProvider, secret, token: signingToken }
   return { bank, provider, signing, phone, token, bankToken, movesMoney }
 }
 
-/** Waits for all, so that no object is created after the clean-up. @throws the first error */
+/** Waits for all calls, so that none creates an object after the clean-up. @throws the first error */
 const settleAll = async <const T extends readonly unknown[]>(work: T) => {
   await Promise.allSettled(work)
   return Promise.all(work)
@@ -118,11 +118,11 @@ const createBank = async (
   if (created?.approval) await operator('approval', 'deny', { id: created.approval.id })
   const movesMoney = created !== undefined && !created.approval
   if (!movesMoney) await create({})
-  undo.push({ what: `bank ${bank}`, run: () => operator('bank', 'disable', { bank }) })
+  undo.push({ object: `bank ${bank}`, run: () => operator('bank', 'disable', { bank }) })
   return movesMoney
 }
 
-/** Issues a token by the operator command itself. */
+/** Issues a token through the command of operators, which prints it. */
 const issueToken = async (
   owner: Record<string, string>,
   { operator, command, undo }: Pick<Creation, 'operator' | 'command' | 'undo'>,
@@ -133,12 +133,12 @@ const issueToken = async (
     'issue',
     ...words,
   )
-  undo.push({ what: `credential ${id}`, run: () => operator('credential', 'revoke', { id }) })
+  undo.push({ object: `credential ${id}`, run: () => operator('credential', 'revoke', { id }) })
   return token
 }
 
-/** One after the other: each changes the same item. */
-const raiseLimits = async (
+/** Runs in sequence, because all calls change the same item. */
+const raiseRequestLimits = async (
   owner: Record<string, string>,
   operations: readonly string[],
   operator: Operator,
@@ -159,16 +159,16 @@ const setWebhook = async (
   })
   receiver?.useSecret(secret)
   undo.push({
-    what: `webhook of ${provider}`,
+    object: `webhook of ${provider}`,
     run: () => operator('webhook', 'remove', { provider }),
   })
 }
 
-/** Undoes all, the newest first. Returns what remains. */
+/** Removes or disables the newest objects first. @returns a mismatch that names the remaining ones */
 export const cleanUp = async (undo: readonly Undo[]): Promise<Mismatch | undefined> => {
   const remaining: string[] = []
-  for (const { what, run } of undo.toReversed()) {
-    await run().catch((error: Error) => remaining.push(`${what} (${error.message})`))
+  for (const { object, run } of undo.toReversed()) {
+    await run().catch((error: Error) => remaining.push(`${object} (${error.message})`))
   }
   return remaining.length > 0
     ? new Mismatch('every object disabled', remaining.join('; '))

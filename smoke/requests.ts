@@ -3,7 +3,7 @@ import { BANK_SECONDS, chargeBody, sendCharge } from './charges.ts'
 import type { CheckDeps, CheckSequence } from './checks.ts'
 import { eventually, expectParts, Mismatch } from './expect.ts'
 
-/** Checks of reads and refusals, which change nothing. */
+/** Checks of reads and refusals. */
 
 const BODY_MAX_BYTES = 64 * 1024
 const GATEWAY_MAX_BYTES = 10 * 1024 * 1024
@@ -11,7 +11,7 @@ const UNKNOWN_UUID = '00000000-0000-4000-8000-000000000000'
 
 const error = (code: number) => ({ success: false, error: { code } })
 
-/** One after the other: an account may allow ten concurrent functions. */
+/** Run in sequence, because an account may allow only ten concurrent functions. */
 export const requestChecks = (deps: CheckDeps): CheckSequence => {
   const { api, objects, receiver, signal } = deps
   const { token, bankToken, signing, phone, bank } = objects
@@ -91,7 +91,7 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
 const jsonOf = (bytes: number): string => `{"narration":"${'x'.repeat(bytes - 16)}"}`
 
 /** Fails with the first reply that lacks the published form. */
-export const replyForms = ({ api }: Pick<CheckDeps, 'api'>): CheckSequence => [
+export const replyFormChecks = ({ api }: Pick<CheckDeps, 'api'>): CheckSequence => [
   {
     name: 'envelope-and-headers',
     run: async () => {

@@ -1,5 +1,5 @@
 import { findIn, paths } from './api.ts'
-import { type Charged, INDEX_SECONDS, SUBMISSION_SECONDS } from './charges.ts'
+import { type ChargedDebit, INDEX_SECONDS, SUBMISSION_SECONDS } from './charges.ts'
 import type { CheckDeps, CheckSequence } from './checks.ts'
 import { eventually, expectParts, Mismatch, required } from './expect.ts'
 import type { Objects } from './objects.ts'
@@ -11,14 +11,14 @@ const DAY_MS = 86_400_000
 
 type BuiltBatch = { id: string }
 
-/** Two debits are completed: one of 100.00 with a fee of 1.50, and one of 50.00. */
+/** Expects two completed debits: one of 100.00 with a fee of 1.50, and one of 50.00. */
 export const settlementChecks = (
   { api, objects, operator, signal }: CheckDeps,
-  charged: () => Charged,
+  getDebit: () => ChargedDebit,
 ): CheckSequence => {
   const { token, provider } = objects
   let batch: BuiltBatch | undefined
-  const sealed = () => required(batch, 'a batch')
+  const getBatch = () => required(batch, 'a batch')
   return [
     {
       name: 'settlement-run',
@@ -37,18 +37,18 @@ export const settlementChecks = (
     {
       name: 'settlement-report-json',
       run: async () => {
-        const path = `${paths.settlements}/${sealed().id}/report`
+        const path = `${paths.settlements}/${getBatch().id}/report`
         const { body } = await api.expect({ path, token }, 200, {
           data: { totals: { count: 2, net: '147.75' } },
         })
         const { lines } = body.data as { lines: unknown }
-        findIn(lines, { reference: charged().reference, gross: '100.00', net: '98.50' })
+        findIn(lines, { reference: getDebit().reference, gross: '100.00', net: '98.50' })
       },
     },
     {
       name: 'settlement-report-csv',
       run: async () => {
-        const path = `${paths.settlements}/${sealed().id}/report?format=csv`
+        const path = `${paths.settlements}/${getBatch().id}/report?format=csv`
         const { text, headers } = await api.expect({ path, token }, 200)
         expectParts({ type: headers.get('Content-Type') }, { type: 'text/csv; charset=utf-8' })
         const expected = 'total,,,,,150.00,2.25,147.75,GHS'
@@ -59,7 +59,7 @@ export const settlementChecks = (
     {
       name: 'payout',
       run: async () => {
-        const { id } = sealed()
+        const { id } = getBatch()
         await operator('settlement', 'process', { batch: id })
         await eventually(
           () =>
@@ -73,7 +73,7 @@ export const settlementChecks = (
   ]
 }
 
-/** Differences of other providers do not count. */
+/** Ignores differences of other providers. */
 export const reconciliationChecks = (
   { bank, provider, signing }: Objects,
   command: ReturnType<typeof operatorCommandOf>,

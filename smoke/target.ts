@@ -25,7 +25,7 @@ export const operatorOf = async (target: FunctionTarget): Promise<Operator> => {
 const ROOT = join(import.meta.dirname, '..')
 const OUTPUT_MAX_BYTES = 16 * 1024 * 1024
 
-/** Returns a function that runs the operator command itself. */
+/** Returns a function that runs `npm run operator` and parses its output. */
 export const operatorCommandOf = (target: FunctionTarget) => {
   const option = 'port' in target ? ['--port', String(target.port)] : ['--stage', target.stage]
   return async <T>(...words: string[]): Promise<T> => {

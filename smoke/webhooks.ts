@@ -5,7 +5,7 @@ import { eventually, expectParts, Mismatch } from './expect.ts'
 /** Checks of the events of a debit: received, in the feed, and in the delivery records. */
 
 const DELIVERY_SECONDS = 45
-/** A second attempt waits until the first is recorded. */
+/** Longer, because a redelivery waits until the first attempt is recorded. */
 const REDELIVERY_SECONDS = 75
 
 type FeedEvent = {
@@ -18,7 +18,7 @@ type DeliveryRecord = { id: number; event: string; event_id: string; attempt_cou
 
 export const webhookChecks = (
   { api, objects, receiver, signal }: CheckDeps,
-  charged: () => { reference: string },
+  getDebit: () => { reference: string },
   outcome: 'completed' | 'failed',
 ): CheckSequence => {
   const { token } = objects
@@ -30,7 +30,7 @@ export const webhookChecks = (
   }))
 
   const listRecords = async () => {
-    const path = paths.deliveries(charged().reference)
+    const path = paths.deliveries(getDebit().reference)
     return (await api.expect({ path, token }, 200)).body.data as DeliveryRecord[]
   }
 
@@ -38,7 +38,7 @@ export const webhookChecks = (
     const { body } = await api.expect({ path: `${paths.events}?per_page=100`, token }, 200)
     const feed = body.data as FeedEvent[]
     return feed.flatMap(({ event, sequence, data: { transaction } }) =>
-      transaction?.reference === charged().reference
+      transaction?.reference === getDebit().reference
         ? [{ event, sequence, status: transaction.status }]
         : [],
     )
@@ -65,7 +65,7 @@ export const webhookChecks = (
         if (record.attempt_count <= attempt_count) throw new Mismatch('another attempt', record)
         if (!receiver) return
         const arrivals = receiver
-          .eventsOf(charged().reference)
+          .eventsOf(getDebit().reference)
           .filter(({ eventId }) => eventId === event_id)
         const ids = new Set(arrivals.map(({ deliveryId }) => deliveryId))
         if (ids.size < 2) throw new Mismatch('two X-SVC-Delivery-ID', [...ids])
@@ -80,7 +80,7 @@ export const webhookChecks = (
       ? [
           {
             name: `webhooks-of-${outcome}-debit`,
-            run: () => eventually(async () => expectReceived(charged().reference), waiting),
+            run: () => eventually(async () => expectReceived(getDebit().reference), waiting),
           },
         ]
       : []),
