@@ -152,7 +152,7 @@ const updates: Record<string, () => Promise<unknown>> = {
   },
 }
 
-/** Derived from other items, or written by operators alone, whose functions have one version. */
+/** Replaces derived items, and items that only operators write: their functions have one version. */
 const replacements: typeof updates = {
   PROVIDER: () => operate('provider', 'update', { provider, name: 'Renamed' }),
   GOLD: () => operate('bank', 'update', { bank: 'GOLD', name: 'Renamed' }),
@@ -209,7 +209,7 @@ test('an attribute of a later version changes no view and is shown to no operato
   const withIt = Object.keys(later).filter((name) =>
     JSON.stringify(later[name]).includes('addedLater'),
   )
-  // Read from the store, where an object keeps what it does not know.
+  // Read from the store, where an object keeps unknown attributes.
   expect(withIt).toEqual([
     'refund',
     'uuid',

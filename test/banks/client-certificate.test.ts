@@ -11,7 +11,7 @@ import { networkOf, pem, requestTo, tlsReceiver } from '../webhooks/http/servers
 import { submissionOf } from './examples.ts'
 import { accepted, faultOf, submit } from './stub-bank.ts'
 
-/** Returns the text of the secret: a certificate of the tests, trusting their authority. */
+/** Returns the text of a secret with a certificate and the authority of the tests. */
 const certificateOf = (name: string, changes: object = {}) =>
   JSON.stringify({
     key: pem(`${name}.key`),
@@ -116,7 +116,7 @@ test('a secret that Secrets Manager does not return is a fault with its cause', 
   calls.restore()
 })
 
-test('the secret is read once while its cache is valid, and not at all without a setting', async () => {
+test('functions read the secret once while their cache is valid, and never without the setting', async () => {
   const calls = mockClient(SecretsManagerClient)
   expect(await findClientCertificate()).toBeUndefined()
   vi.stubEnv('BANK_CLIENT_CERTIFICATE_ARN', 'arn:cached')

@@ -19,7 +19,7 @@ const idOf = ({ body }: Reply): string => body.meta.request_id
 const lineOf = (reply: Reply) =>
   lines().find((line) => line.message === 'request' && line.request_id === idOf(reply))
 
-test('the id of API Gateway is in reply, log line and history, never one of the caller', async () => {
+test('reply, log line and history have the id of API Gateway, never one of the caller', async () => {
   const names = ['X-Request-ID', 'X-Amzn-RequestId', 'X-Amz-Apigw-Id', 'X-Amzn-Trace-Id']
   const headers = Object.fromEntries(names.map((name) => [name, 'JHbGLHXXoAMF1Tw=']))
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
@@ -50,7 +50,7 @@ test.each([
   expect(requestIdOf(event, { newId: () => 'own' })).toBe(expected)
 })
 
-test('an event without that id, such as a sample, has the other id of its gateway', () => {
+test('an event without an extended id, such as a sample, uses the `requestId` of its gateway', () => {
   const requestContext = { requestId: '3f0d0a52-6f1a-4f1e-9a5d-2f0c4a3b1d00' }
   const event = { requestContext } as Parameters<typeof requestIdOf>[0]
   expect(requestIdOf(event, { newId: () => 'new' })).toBe(requestContext.requestId)
@@ -112,7 +112,7 @@ test.each([
   expect(lineOf(reply)?.reference).toBe(expected)
 })
 
-test('an event that an operator invokes twice stores two exceptions', async () => {
+test('an event with a rejected report stores an exception for each invocation', async () => {
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
   await service.until(reference, 'processing')
   const sample = await sampleEvent('debit-callback')

@@ -132,7 +132,7 @@ test('alarms on the account, the schedules and the firewall have the dimensions 
   ])
 })
 
-test('the threshold of concurrency follows the quota, and no firewall has no alarm', () => {
+test('the threshold of concurrency follows the quota, and a stage without firewall has no alarm for it', () => {
   const rows = alarmRows({ hasSandboxBank: true, hasFirewall: false, concurrencyQuota: 10 })
   expect(rows.find(({ name }) => name === 'concurrency-high')?.threshold).toBe(8)
   expect(rows.map(({ name }) => name)).not.toContain('requests-blocked')
@@ -148,7 +148,7 @@ test('charge-slow measures the gateway latency and ignores periods with few samp
   })
 })
 
-test('each alarm has an event and an action, and its stage', () => {
+test('each description has an event and an action, and each name has its stage', () => {
   const stageName = [{ Name: 'service', Value: 'debit-collection-production' }]
   for (const row of alarms) {
     expect(row.AlarmDescription, row.AlarmName).toMatch(/^[A-Z][^:\n]+: [^\n]+$/)

@@ -31,7 +31,7 @@ test('bundles contain no module that the build removes', () => {
   expect(inputs.some((file) => file.includes('undici/lib/dispatcher/client.js'))).toBe(true)
 })
 
-test('bundles contain a client for banks or receivers exactly if the function may call them', () => {
+test('a bundle contains a client for banks or receivers exactly if its function may call them', () => {
   const containing = (source: string): string[] =>
     functionRows
       .map(({ name }) => name)

@@ -85,7 +85,7 @@ test('the figures per bank and per failure code come from the log of relay', () 
   }
 })
 
-test('the dashboard names all sections about alarms, as links if the docs have an address', () => {
+test('the dashboard names all sections of the runbook, as links if the docs have an address', () => {
   const textOf = (template: typeof all): string =>
     widgetsOf(template).find(({ type }) => type === 'text')?.properties.markdown
   expect(textOf(all)).toMatch(/When an alarm rings \| .*A bank is down \| /)

@@ -2,7 +2,7 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, expect, test } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
-import { checkPlace } from '../../infra/stacks/place.ts'
+import { checkDeploymentTarget } from '../../infra/stacks/deployment-target.ts'
 
 const lambda = mockClient(LambdaClient)
 afterAll(() => lambda.restore())
@@ -18,31 +18,31 @@ test.each([
   'credentials of another account or Region than %s in %s are rejected',
   async (account, region) => {
     const stage = { ...stageNamed('sandbox'), account, region }
-    await expect(checkPlace(stage, place)).rejects.toThrow(
+    await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
       `Stage sandbox belongs to account ${account} in ${region}; the credentials are of 111111111111 in eu-west-1`,
     )
   },
 )
 
-test('a stage without a place accepts any, and one with a place its own', async () => {
-  await checkPlace(stageNamed('sandbox'), place)
-  await checkPlace({ ...stageNamed('sandbox'), account: '111111111111' }, place)
+test('a stage without account and Region accepts any, and another stage its own', async () => {
+  await checkDeploymentTarget(stageNamed('sandbox'), place)
+  await checkDeploymentTarget({ ...stageNamed('sandbox'), account: '111111111111' }, place)
   expect(lambda.calls()).toEqual([])
 })
 
 test.each([10, 674])('production is rejected where the quota is %i executions', async (quota) => {
   withQuota(quota)
-  await expect(checkPlace(stageNamed('production'), place)).rejects.toThrow(
+  await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
     `reserves 575 concurrent executions and AWS keeps 100, but the quota of the account is ${quota}`,
   )
 })
 
 test('production is accepted where the quota covers its reservations', async () => {
   withQuota(675)
-  await checkPlace(stageNamed('production'), place)
+  await checkDeploymentTarget(stageNamed('production'), place)
 })
 
 test('nothing is checked without credentials', async () => {
   const pinned = { ...stageNamed('production'), account: '222222222222' }
-  await checkPlace(pinned, {})
+  await checkDeploymentTarget(pinned, {})
 })

@@ -84,7 +84,7 @@ test('the role may assume the roles of cdk bootstrap and no others', () => {
   ])
 })
 
-test('in a stage with the sandbox bank the role may invoke what the smoke test operates', () => {
+test('in a stage with the sandbox bank the role may invoke all functions that the smoke test calls', () => {
   const source = globSync('smoke/*.ts').map((file) => readFileSync(file, 'utf8'))
   const calls = source.join('\n').matchAll(/operator(?:<.*>)?\(\s*'([a-z]+)'/g)
   const used = [...calls].map(([, noun]) => `debit-collection-sandbox-manage-${noun}`)
@@ -104,7 +104,7 @@ test('in production the role can neither grant approvals nor move money', () => 
   expect(functions('sandbox')).toEqual([...common, 'webhook', ...money])
 })
 
-test('all resources of services belong to the stage', () => {
+test('all resources of services that the role may use belong to its stage', () => {
   const deployment = deploymentOf(stageNamed('sandbox'))
   for (const action of ['sqs:GetQueueUrl', 'logs:FilterLogEvents']) {
     expect(resourcesFor(action, deployment)).toEqual(['debit-collection-sandbox-*'])

@@ -14,7 +14,7 @@ const stage: Stage = {
   network: { cidr: '10.20.0.0/24', zones: 2 },
   bankClientCertificate: { secretArn, keyArn },
 }
-/** The default policy of a key, which leaves the decision to IAM. */
+/** The default policy of a key, which delegates access to IAM. */
 const keyPolicy = {
   Version: '2012-10-17',
   Statement: {
@@ -39,7 +39,7 @@ const callers = [...callersOf('banks'), ...callersOf('receivers')]
 
 const ofInterface = ['CreateNetworkInterface', 'DeleteNetworkInterface', 'AssignPrivateIpAddresses']
 
-/** Lambda's calls in the role of a function, when a stack is deployed or deleted. */
+/** Returns Lambda's calls in the role of a function when a stack is deployed or deleted. */
 const interfaceChecks = (name: string): IamCheck[] => {
   const principal = roleOf(name)
   const arn = (path: string) => `arn:aws:ec2:${REGION}:${ACCOUNT}:${path}`
@@ -61,7 +61,7 @@ test('Lambda may create and delete the network interfaces of every caller', asyn
   expect(await deniedChecks(deployed, callers.flatMap(interfaceChecks))).toEqual([])
 })
 
-test('the code of a caller may not', async () => {
+test('the code of a caller may not create or delete network interfaces', async () => {
   for (const name of callers) {
     const { FunctionName } = deployed.functionNamed(name)
     const source = `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${FunctionName}`

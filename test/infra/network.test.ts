@@ -24,7 +24,7 @@ test('a stage with a network and a client certificate has no finding of AWS Solu
   expect(findings()).toEqual([])
 })
 
-test('a stage without the settings has neither', () => {
+test('a stage without the settings has neither network nor client certificate', () => {
   const { all, stacks } = templatesOf(stageNamed('production'))
   expect(Object.keys(stacks)).not.toContain('network')
   all.resourceCountIs('AWS::EC2::VPC', 0)
@@ -32,7 +32,7 @@ test('a stage without the settings has neither', () => {
   expect(text).not.toMatch(/VpcConfig|NetworkInterface|BANK_CLIENT_CERTIFICATE_ARN/)
 })
 
-test('only functions that call banks or receivers run in the network, by peers', () => {
+test('only functions that call banks or receivers run in the network, in the security groups of their peers', () => {
   const inNetwork = functions.filter(({ VpcConfig }) => VpcConfig !== undefined)
   expect(namesOf(inNetwork)).toEqual(callers)
   for (const peers of ['banks', 'receivers'] as const) {
@@ -49,7 +49,7 @@ test('only functions that call banks or receivers run in the network, by peers',
   }
 })
 
-test('security groups admit nothing and let out the ports of banks and of receivers', () => {
+test('security groups admit no traffic in, and only the ports of banks and receivers out', () => {
   const port = (from: number, to = from) =>
     Match.objectLike({ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: from, ToPort: to })
   for (const ports of [[port(0, 65_535)], [port(443), port(8_443)]]) {
@@ -62,7 +62,7 @@ test('security groups admit nothing and let out the ports of banks and of receiv
   all.resourceCountIs('AWS::EC2::SecurityGroupIngress', 0)
 })
 
-test('each zone has a NAT gateway with a retained address, and the output lists all', () => {
+test('each zone has a NAT gateway with a retained address, and an output lists the addresses', () => {
   const addresses = all.findResources('AWS::EC2::EIP')
   for (const { DeletionPolicy } of Object.values<TemplateNode>(addresses)) {
     expect(DeletionPolicy).toBe('RetainExceptOnCreate')
@@ -96,8 +96,8 @@ test('the network of a pinned stage needs no look-up of zones in the account', (
 })
 
 test('only functions that call banks know the client certificate', () => {
-  const knowing = functions.filter(
+  const certificateReaders = functions.filter(
     ({ Environment }) => Environment.Variables.BANK_CLIENT_CERTIFICATE_ARN === secretArn,
   )
-  expect(namesOf(knowing)).toEqual(callersOf('banks'))
+  expect(namesOf(certificateReaders)).toEqual(callersOf('banks'))
 })

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Runs the command with a PATH that has the given programs alone. */
+/** Runs the command with a PATH that contains only the given programs. */
 const proveStack = (...programs: readonly string[]) => {
   for (const name of programs) symlinkSync('/bin/true', join(folder, name))
   return runScript(['localstack/main.ts'], { PATH: folder, HOME: folder })

@@ -11,7 +11,7 @@ import { openAwsEndpoint } from '../../sandbox/bundles/aws-endpoint.ts'
 import { signedObject } from '../../sandbox/signed-object.ts'
 import { takeRefused } from '../support/permissions/record.ts'
 
-/** The AWS of functions in other processes. The session token of their credentials names them. */
+/** The AWS endpoint for functions in other processes, which their session tokens name. */
 
 const TableName = 'table'
 const Bucket = 'reports'
@@ -61,7 +61,7 @@ const putDebit = () =>
     ],
   })
 
-test('items keep their values, also in attributes named like types, and errors their reasons', async () => {
+test('items keep their values, also in attributes with names of types, and errors their reasons', async () => {
   const table = tableOf('charge')
   await table.send(putDebit())
   const { Item } = await table.send(new GetCommand({ TableName, Key: debit, ConsistentRead: true }))
@@ -80,7 +80,7 @@ test('a function is denied a call that its role does not allow', async () => {
   expect(takeRefused()).toHaveLength(1)
 })
 
-test('credentials that name no function are refused, and so is a page of another host', async () => {
+test('the endpoint refuses credentials that name no function, and pages of other hosts', async () => {
   const unknown = { name: 'UnrecognizedClientException' }
   await expect(tableOf('nobody').send(putDebit())).rejects.toMatchObject(unknown)
   const headers = { 'X-Amz-Security-Token': 'charge', 'X-Amz-Target': 'secretsmanager.Any' }
@@ -111,7 +111,7 @@ test('a presigned URL downloads its object until it expires, and no other', asyn
   expect((await fetch(url, { method: 'PUT', body: 'forged' })).status).toBe(403)
 })
 
-test('a request in no protocol of AWS ends its connection alone', async () => {
+test('a request without a protocol of AWS ends only its own connection', async () => {
   const headers = { 'X-Amz-Target': 'DynamoDB_20120810.GetItem' }
   await expect(fetch(endpoint, { method: 'POST', body: '{', headers })).rejects.toThrow('fetch')
   expect((await fetch(endpoint)).status).toBe(403)

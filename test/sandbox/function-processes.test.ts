@@ -6,7 +6,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { newFunctionProcesses } from '../../sandbox/bundles/function-processes.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 
-/** Functions in processes of their own, with a handler that does what its event says. */
+/** Functions in their own processes; the verb of an event selects the action of the handler. */
 
 const HANDLER = `export const handler = async ({ verb }, context) => {
   if (verb === 'exit') process.exit(3)
@@ -40,7 +40,7 @@ const startFunctions = async () => {
   return { stop, invoke: (name: string, verb = '') => invoke(name, { verb }) as Promise<any> }
 }
 
-test('a function has one process, with its own variables alone', async () => {
+test('a function has one process, with only its own variables', async () => {
   const { invoke } = await startFunctions()
   const [first, second] = await Promise.all([invoke('charge'), invoke('charge')])
   expect(first).toMatchObject({ env: { OWN: 'charge' }, function: 'charge' })

@@ -13,7 +13,7 @@ const ACCOUNT = 'eu-west-1:000000000000'
 type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
-  /** Lines that every log group has besides the usual ones. */
+  /** Lines of every log group in addition to the usual ones. */
   lines: readonly string[]
 }
 

@@ -53,10 +53,10 @@ export const printed = (reply: OperatorReply): Shown => {
 /** For `vi.waitFor`, on a busy machine. */
 export const PATIENCE = { timeout: 30_000, interval: 20 }
 
-/** Whether bundles in processes run instead of the functions in this process. */
+/** Whether functions run as bundles in other processes. */
 const isBundled = process.env.BUNDLES === 'true'
 
-/** A test that changes the clock, the variables or the SDK of functions, which processes have alone. */
+/** Skips a test that changes the clock, variables or SDK of functions if these run in other processes. */
 export const testInProcess = test.skipIf(isBundled)
 
 /** Starts the service before the tests of a file and stops it after them. */
@@ -143,7 +143,7 @@ export const useService = ({
     invoke,
     /** Runs a job with one message, with a clock that is some seconds ahead. */
     runJob: async (name: JobName, message = {}, secondsAhead = 0, queue = queuesOf(name)[0]) => {
-      // A process has its own clock, so this job runs in the process of the test.
+      // Runs in the process of the test, because another process has its own clock.
       const functions = secondsAhead > 0 && isBundled ? await loadFunctions() : running().functions
       if (secondsAhead > 0) {
         vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })

@@ -2,7 +2,7 @@ import { getDenialReasons, type RequestAnalysis, runSimulation } from '@cloud-co
 import type { DeployedStage } from './deployed-stage.ts'
 import { ACCOUNT } from './resolve-templates.ts'
 
-/** A check that IAM makes for a call. */
+/** Describes a check that IAM makes for a call. */
 export type IamCheck = {
   /** ARN of a role, or the name of a service. */
   principal: string
