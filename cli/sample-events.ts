@@ -64,11 +64,11 @@ type EventInput = SampleRequest & {
 
 /** Returns the event with its body as text, which is easier to edit than base64. */
 const eventOf = ({ method, resource, headers, path = {}, query, body = '' }: EventInput) => {
-  const encoded = (name: string): string => encodeURIComponent(path[name] ?? '')
+  const encodeParameter = (name: string): string => encodeURIComponent(path[name] ?? '')
   const event = gatewayEvent(
     {
       method,
-      pathname: resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(name)),
+      pathname: resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeParameter(name)),
       search: new URLSearchParams(query).toString(),
       headers: Object.entries({ ...headers, Host: 'api.example.com' }),
       body: Buffer.from(body),

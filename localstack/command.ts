@@ -17,17 +17,17 @@ export const print = (line: string): void => {
 
 /** Runs a command until its end, a failure or a signal, then its cleanup, and sets the exit code. */
 export const runCommand = async (command: (deps: CommandDeps) => Promise<number>) => {
-  const stopping = new AbortController()
-  const { signal } = stopping
+  const controller = new AbortController()
+  const { signal } = controller
   for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => stopping.abort(INTERRUPTED))
+    process.on(name, () => controller.abort(INTERRUPTED))
   const cleanup = new AsyncDisposableStack()
   try {
     process.exitCode = await command({
       cleanup,
       signal,
       all: async (...steps) => {
-        for (const step of steps) step.catch((error) => stopping.abort(error))
+        for (const step of steps) step.catch((error) => controller.abort(error))
         await Promise.allSettled(steps)
         return await Promise.all(steps)
       },

@@ -63,12 +63,12 @@ export const resourcesIn = (assembly: string): Map<string, number> => {
 }
 
 /** @throws StartFailure with the last lines of the CDK's output */
-const cdk = async (words: readonly string[], signal: AbortSignal, cwd?: string): Promise<void> => {
+const cdk = async (args: readonly string[], signal: AbortSignal, cwd?: string): Promise<void> => {
   const lines: string[] = []
   const onLine = (line: string) => lines.push(line)
-  const command = [process.execPath, join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...words, '--ci']
+  const command = [process.execPath, join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, '--ci']
   if ((await run(command, { cwd, onLine, signal })) === 0) return
-  throw new StartFailure([...lines.slice(-LINES_OF_FAILURE), `cdk ${words[0]} failed`].join('\n'))
+  throw new StartFailure([...lines.slice(-LINES_OF_FAILURE), `cdk ${args[0]} failed`].join('\n'))
 }
 
 /** @param folder without cdk.json, so that the CDK needs no synthesis */
@@ -82,8 +82,8 @@ export const deploy = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const outputs = join(assembly, 'outputs.json')
-  const words = ['deploy', '--all', '--app', assembly, '--require-approval', 'never']
-  await cdk([...words, '--outputs-file', outputs], signal)
+  const args = ['deploy', '--all', '--app', assembly, '--require-approval', 'never']
+  await cdk([...args, '--outputs-file', outputs], signal)
   const address = /https:\/\/(\w+)\.execute-api\.[^/]+\//.exec(readFileSync(outputs, 'utf8'))
   if (!address) throw new StartFailure('No output of a stack contains the address of the API')
   return `${endpoint}/_aws/execute-api/${address[1]}/${STAGE}`

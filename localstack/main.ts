@@ -21,10 +21,10 @@ import { fireSchedules } from './schedules.ts'
 /** Deploys the stacks into LocalStack and runs the smoke checks (docs/localstack.md#the-stacks). */
 
 /** Runs a step and prints its seconds. */
-const timed = async <T>(name: string, step: Promise<T>): Promise<T> => {
-  const started = performance.now()
+const measure = async <T>(name: string, step: Promise<T>): Promise<T> => {
+  const startTime = performance.now()
   const result = await step
-  print(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  print(`${name}: ${((performance.now() - startTime) / 1000).toFixed(1)} s`)
   return result
 }
 
@@ -37,19 +37,19 @@ await runCommand(async ({ cleanup, signal, all }) => {
   const assembly = join(folder, 'cdk.out')
   const emulate = async (): Promise<string> => {
     const settings = { python, folder, ignoredTypes, signal }
-    const endpoint = await timed('LocalStack', startLocalStack(settings, cleanup))
+    const endpoint = await measure('LocalStack', startLocalStack(settings, cleanup))
     useEndpoint(endpoint)
-    await timed('bootstrap', bootstrap(folder, signal))
+    await measure('bootstrap', bootstrap(folder, signal))
     return endpoint
   }
-  const [endpoint] = await all(emulate(), timed('synthesis', synthesize(assembly, signal)))
+  const [endpoint] = await all(emulate(), measure('synthesis', synthesize(assembly, signal)))
   const counts = resourcesIn(assembly)
   for (const type of ignoredTypes) {
     const count = counts.get(type)
     if (count) print(`ignored by LocalStack: ${count} ${type}`)
   }
-  const api = await timed('deployment', deploy(endpoint, assembly, signal))
+  const api = await measure('deployment', deploy(endpoint, assembly, signal))
   cleanup.defer(fireSchedules(endpoint, (error) => print(`schedules: ${error}`)))
   const smoke = ['smoke/main.ts', '--stage', STAGE, '--api', api, '--receiver']
-  return await timed('checks', run([process.execPath, ...smoke], { onLine: print, signal }))
+  return await measure('checks', run([process.execPath, ...smoke], { onLine: print, signal }))
 })

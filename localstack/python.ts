@@ -35,8 +35,8 @@ export const installedPython = async (
   try {
     await mustRun([program, '-m', 'venv', draft], { signal })
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-    const words = [...pip, '--require-hashes', '--requirement', requirements]
-    await mustRun([join(draft, 'bin/python'), ...words], { signal })
+    const args = [...pip, '--require-hashes', '--requirement', requirements]
+    await mustRun([join(draft, 'bin/python'), ...args], { signal })
     // Another process may have installed the same folder.
     await rename(draft, folder).catch((error) => {
       if (!existsSync(python)) throw error

@@ -18,10 +18,10 @@ type RunOptions = {
 
 /** Runs a command until its end. @returns its exit code */
 export const run = async (
-  [program = '', ...words]: readonly string[],
+  [program = '', ...args]: readonly string[],
   { cwd = ROOT, env = process.env, onLine, signal }: RunOptions,
 ): Promise<number> => {
-  const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], signal })
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], signal })
   for (const input of [child.stdout, child.stderr]) {
     createInterface({ input }).on('line', onLine)
   }
@@ -31,13 +31,13 @@ export const run = async (
 
 /** @throws StartFailure with the last line of a command that fails */
 export const mustRun = async (
-  words: readonly string[],
+  args: readonly string[],
   options: Omit<RunOptions, 'onLine'>,
 ): Promise<void> => {
   let lastLine = ''
   const onLine = (line: string) => {
     if (line.trim()) lastLine = line.trim()
   }
-  const code = await run(words, { ...options, onLine })
-  if (code !== 0) throw new StartFailure(`${words.join(' ')}: ${lastLine}`)
+  const code = await run(args, { ...options, onLine })
+  if (code !== 0) throw new StartFailure(`${args.join(' ')}: ${lastLine}`)
 }

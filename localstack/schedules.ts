@@ -22,7 +22,7 @@ export const fireSchedules = (
 ): (() => Promise<void>) => {
   const scheduler = new SchedulerClient({ endpoint })
   const sqs = new SQSClient({ endpoint })
-  const stopping = new AbortController()
+  const controller = new AbortController()
   const planned = new Map<string, PlannedMessage>()
 
   const send = (queueArn: string, MessageBody: string) => {
@@ -69,14 +69,14 @@ export const fireSchedules = (
   }
 
   const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    while (!controller.signal.aborted) {
       await poll().catch(onFault)
-      await pause(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await pause(POLL_MS, undefined, { signal: controller.signal }).catch(() => undefined)
     }
   }
   const loopEnd = loop()
   return async () => {
-    stopping.abort()
+    controller.abort()
     await loopEnd
     scheduler.destroy()
     sqs.destroy()

@@ -59,8 +59,8 @@ const headersOf = (request: GatewayRequest, { traceId }: Origin): Record<string,
     ['X-Forwarded-Port', '443'],
     ['X-Forwarded-Proto', 'https'],
   ] as const
-  const replaced = [...DROPPED, ...added.map(([name]) => name.toLowerCase())]
-  const kept = request.headers.filter(([name]) => !replaced.includes(name.toLowerCase()))
+  const replacedNames = [...DROPPED, ...added.map(([name]) => name.toLowerCase())]
+  const kept = request.headers.filter(([name]) => !replacedNames.includes(name.toLowerCase()))
   return groupByName([...kept, ...added]) ?? {}
 }
 

@@ -62,13 +62,13 @@ export const newApi = (address: string, signal: AbortSignal) => {
   const send = async (request: ApiRequest): Promise<ApiReply> => {
     const { method = 'GET', path, token, signingSecret, body: content } = request
     const body = typeof content === 'object' ? JSON.stringify(content) : (content ?? '')
-    const signing = { ...request, method }
+    const signedRequest = { ...request, method }
     const response = await fetch(`${address}${path}`, {
       method,
       headers: {
         ...(token && { Authorization: `Bearer ${token}` }),
         ...(content !== undefined && { 'Content-Type': 'application/json' }),
-        ...(signingSecret && signatureHeaders(signingSecret, signing, body)),
+        ...(signingSecret && signatureHeaders(signingSecret, signedRequest, body)),
       },
       ...(content !== undefined && { body }),
       redirect: 'manual',
@@ -80,10 +80,10 @@ export const newApi = (address: string, signal: AbortSignal) => {
     const parsed = parseJson(text)
     const isObject = typeof parsed === 'object' && parsed !== null
     const reply = { status: response.status, headers: response.headers, text }
-    const checked = { ...reply, body: isObject ? (parsed as ApiBody) : {} }
-    const problem = problemOf(checked, request)
+    const apiReply = { ...reply, body: isObject ? (parsed as ApiBody) : {} }
+    const problem = problemOf(apiReply, request)
     if (problem) problems.push(`${response.status} to ${method} ${path}: ${problem}`)
-    return checked
+    return apiReply
   }
 
   return {

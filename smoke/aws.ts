@@ -109,14 +109,14 @@ type LogSearch = { group: string; term: string; since: Date }
 
 const expectLine = (
   { group, term, since }: LogSearch,
-  waiting: { seconds: number; signal: AbortSignal },
+  options: { seconds: number; signal: AbortSignal },
 ) =>
   eventually(
     async () => {
       const { done } = await linesIn(group, term, since).next()
       if (done) throw new Mismatch(`${term} in ${group}`, 'no line')
     },
-    { ...waiting, everyMs: POLL_MS },
+    { ...options, everyMs: POLL_MS },
   )
 
 /** A sweep must run within two minutes; other checks run in parallel. */
@@ -144,9 +144,9 @@ export const faultChecks = (stage: string, since: Date, signal: AbortSignal): Ch
           return { arn, count: visible + Number(attributes.ApproximateNumberOfMessagesNotVisible) }
         }),
       )
-      const filled = counts.filter(({ count }) => count > 0)
-      if (filled.length > 0) {
-        const texts = filled.map(({ arn, count }) => `${count} in ${arn.split(':').at(-1)}`)
+      const filledQueues = counts.filter(({ count }) => count > 0)
+      if (filledQueues.length > 0) {
+        const texts = filledQueues.map(({ arn, count }) => `${count} in ${arn.split(':').at(-1)}`)
         throw new Mismatch('empty dead-letter queues', texts.join(', '))
       }
     },

@@ -17,7 +17,7 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
   const { token, bankToken, signing, phone, bank } = objects
   const charge = (body: object | string) =>
     ({ method: 'POST', path: paths.charge, token, body }) as const
-  const signed = (signingSecret: string) => ({
+  const signedRequest = (signingSecret: string) => ({
     path: `${paths.debits}?per_page=1`,
     token: signing.token,
     signingSecret,
@@ -71,8 +71,8 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
       api.expect({ method: 'POST', path: paths.ping, token }, 200, {
         data: { event: 'ping', ...(receiver && { delivered: true }) },
       }),
-    signature: () => api.expect(signed(signing.secret), 200, { success: true }),
-    'wrong-signature': () => api.expect(signed(`${signing.secret}x`), 401, error(1401)),
+    signature: () => api.expect(signedRequest(signing.secret), 200, { success: true }),
+    'wrong-signature': () => api.expect(signedRequest(`${signing.secret}x`), 401, error(1401)),
     ...(objects.movesMoney
       ? {}
       : {

@@ -74,13 +74,13 @@ export const webhookChecks = (
     )
   }
 
-  const waiting = { seconds: DELIVERY_SECONDS, signal }
+  const waitOptions = { seconds: DELIVERY_SECONDS, signal }
   return [
     ...(receiver
       ? [
           {
             name: `webhooks-of-${outcome}-debit`,
-            run: () => eventually(async () => expectReceived(getDebit().reference), waiting),
+            run: () => eventually(async () => expectReceived(getDebit().reference), waitOptions),
           },
         ]
       : []),
@@ -94,7 +94,7 @@ export const webhookChecks = (
             [...feed.values()].sort((a, b) => a.sequence - b.sequence),
             events,
           )
-        }, waiting),
+        }, waitOptions),
     },
     {
       name: `deliveries-of-${outcome}-debit`,
@@ -107,7 +107,7 @@ export const webhookChecks = (
             if (receiver) expectParts(record, { event, status: 'delivered' })
             else if (record.attempt_count === 0) throw new Mismatch('an attempt', record)
           }
-        }, waiting),
+        }, waitOptions),
     },
     ...(outcome === 'completed' ? [{ name: 'redelivery', run: redeliver }] : []),
   ]

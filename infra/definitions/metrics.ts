@@ -44,7 +44,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
   const queue = (name: string, metricName: string, over: Aggregation) =>
     metric('AWS/SQS', metricName, { QueueName: resourceName(name, stage.name) }, over)
   // AWS may drop recursive invocations of the other functions.
-  const loopChecked = jobsOf(stage).filter((name) => !RECURSIVE.has(name))
+  const loopCheckedJobs = jobsOf(stage).filter((name) => !RECURSIVE.has(name))
   return {
     lambda,
     service: (name: MetricName, over: Aggregation) =>
@@ -89,7 +89,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     droppedInvocations: () =>
       sum(
         'droppedInvocations',
-        loopChecked.map((name) => lambda(name, 'RecursiveInvocationsDropped', COUNTED)),
+        loopCheckedJobs.map((name) => lambda(name, 'RecursiveInvocationsDropped', COUNTED)),
       ),
     /** Errors of the functions that are deployed gradually. */
     crashes: () =>

@@ -67,9 +67,9 @@ const error = (status: number, { name, message }: Error): AwsReply => ({
 })
 
 const xml = (root: string, members: readonly (readonly [string, unknown])[]): string => {
-  const elements = members.map(([name, text]) => `<${name}>${escaped(String(text))}</${name}>`)
+  const elements = members.map(([name, text]) => `<${name}>${escapeXml(String(text))}</${name}>`)
   return `<${root}>${elements.join('')}</${root}>`
 }
 
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`)
