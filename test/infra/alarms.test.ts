@@ -169,8 +169,8 @@ test('each alarm notifies of alarm and recovery, itself or through exactly one c
     const notifies = Properties.AlarmActions !== undefined
     expect(causes.length + Number(notifies), AlarmName).toBe(1)
   }
-  const notifying = [...alarms.filter(({ AlarmActions }) => AlarmActions), ...composites]
-  for (const alarm of notifying) {
+  const notifyingAlarms = [...alarms.filter(({ AlarmActions }) => AlarmActions), ...composites]
+  for (const alarm of notifyingAlarms) {
     expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
   }
 })

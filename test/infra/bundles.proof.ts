@@ -32,7 +32,7 @@ test('bundles contain no module that the build removes', () => {
 })
 
 test('a bundle contains a client for banks or receivers exactly if its function may call them', () => {
-  const containing = (source: string): string[] =>
+  const bundlesWith = (source: string): string[] =>
     functionRows
       .map(({ name }) => name)
       .filter((name) =>
@@ -42,13 +42,13 @@ test('a bundle contains a client for banks or receivers exactly if its function 
             Object.keys(inputs).some((input) => input.endsWith(source)),
         ),
       )
-  const calling = (...peers: string[]): string[] =>
+  const callersOf = (...peers: string[]): string[] =>
     functionRows
       .filter(({ permissions }) => permissions.calls?.some((peer) => peers.includes(peer)))
       .map(({ name }) => name)
-  expect(containing('undici/lib/dispatcher/client.js')).toEqual(calling('banks', 'receivers'))
-  expect(containing('shared/banks/request.ts')).toEqual(calling('banks'))
-  expect(containing('shared/webhooks/http/connection.ts')).toEqual(calling('receivers'))
+  expect(bundlesWith('undici/lib/dispatcher/client.js')).toEqual(callersOf('banks', 'receivers'))
+  expect(bundlesWith('shared/banks/request.ts')).toEqual(callersOf('banks'))
+  expect(bundlesWith('shared/webhooks/http/connection.ts')).toEqual(callersOf('receivers'))
 })
 
 test("bundles load Node's own modules by call, never by import", async () => {

@@ -15,7 +15,7 @@ const widgetsOf = (template: typeof all): TemplateNode[] => {
   return JSON.parse(text.join('')).widgets
 }
 const widgets = widgetsOf(all)
-const titled = (title: string): TemplateNode =>
+const widgetTitled = (title: string): TemplateNode =>
   widgets.find(({ properties }) => properties.title === title)?.properties
 
 test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
@@ -39,9 +39,9 @@ test('the dashboard begins with the composite alarms and ends with all alarms', 
     widgets.length - 1,
   ])
   const composites = Object.keys(all.findResources('AWS::CloudWatch::CompositeAlarm'))
-  expect(titled('Causes').alarms).toHaveLength(composites.length)
+  expect(widgetTitled('Causes').alarms).toHaveLength(composites.length)
   const rows = [...alarmRows(stage), ...rollbackAlarms]
-  expect(titled('All alarms').alarms).toHaveLength(rows.length)
+  expect(widgetTitled('All alarms').alarms).toHaveLength(rows.length)
   // The limit of a widget.
   expect(rows.length).toBeLessThanOrEqual(100)
 })
@@ -79,7 +79,7 @@ test('the figures per bank and per failure code come from the log of relay', () 
     ['Debits by bank', 'bank'],
     ['Failed debits by code', 'code'],
   ] as const) {
-    const { query } = titled(title)
+    const { query } = widgetTitled(title)
     expect(query).toContain(`ExportsOutputRef${log}`)
     expect(query).toMatch(new RegExp(`stats .* by ${key}\\b`))
   }

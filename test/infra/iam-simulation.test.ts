@@ -32,7 +32,7 @@ test.each(Object.entries(stages))(
 
 const keys = (...names: string[]) => ({ 'dynamodb:LeadingKeys': names })
 const via = (service: string) => ({ 'kms:ViaService': `${service}.${REGION}.amazonaws.com` })
-const passed = (service: string) => ({ 'iam:PassedToService': `${service}.amazonaws.com` })
+const passedTo = (service: string) => ({ 'iam:PassedToService': `${service}.amazonaws.com` })
 
 const table = arnOf('charge', 'table')
 const [key = ''] = stage.arnsOf('AWS::KMS::Key')
@@ -100,8 +100,8 @@ const implicit: Row[] = [
   ['build-batch', 's3:PutObject', arnOf('build-batch', 'reports/restores/generation.json')],
   ['charge', 'sqs:SendMessage', submissions],
   ['submit-to-bank', 'sqs:PurgeQueue', submissions],
-  ['schedule-timeout', 'iam:PassRole', scheduleRole, passed('lambda')],
-  ['schedule-timeout', 'iam:PassRole', roleOf('sweep'), passed('scheduler')],
+  ['schedule-timeout', 'iam:PassRole', scheduleRole, passedTo('lambda')],
+  ['schedule-timeout', 'iam:PassRole', roleOf('sweep'), passedTo('scheduler')],
   ['schedule-timeout', 'scheduler:DeleteSchedule', arnOf('schedule-timeout', 'schedules/1')],
   ['charge', 'scheduler:CreateSchedule', arnOf('schedule-timeout', 'schedules/1')],
   ['manage-approval', 'lambda:InvokeFunction', arnOf('manage-approval', 'function/relay')],

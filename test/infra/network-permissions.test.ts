@@ -73,12 +73,12 @@ test('the code of a caller may not create or delete network interfaces', async (
 })
 
 test('functions that call banks may read the client certificate, other functions may not', async () => {
-  const reading = (name: string): IamCheck => ({
+  const secretCheck = (name: string): IamCheck => ({
     principal: roleOf(name),
     action: 'secretsmanager:GetSecretValue',
     resource: secretArn,
   })
-  const decrypting = (name: string, service: string): IamCheck => ({
+  const decryptCheck = (name: string, service: string): IamCheck => ({
     principal: roleOf(name),
     action: 'kms:Decrypt',
     resource: keyArn,
@@ -87,8 +87,8 @@ test('functions that call banks may read the client certificate, other functions
   const results = async (check: IamCheck) => (await simulate(deployed, check)).result
   for (const { name } of functionsOf(stage)) {
     const expected = callersOf('banks').includes(name) ? 'Allowed' : 'ImplicitlyDenied'
-    expect(await results(reading(name)), name).toBe(expected)
-    expect(await results(decrypting(name, 'secretsmanager')), name).toBe(expected)
-    expect(await results(decrypting(name, 'dynamodb')), name).toBe('ImplicitlyDenied')
+    expect(await results(secretCheck(name)), name).toBe(expected)
+    expect(await results(decryptCheck(name, 'secretsmanager')), name).toBe(expected)
+    expect(await results(decryptCheck(name, 'dynamodb')), name).toBe('ImplicitlyDenied')
   }
 })

@@ -214,9 +214,9 @@ test('only a stage that keeps its data protects the data stack from deletion and
   const stacksOf = (name: string) => defineStage(new App(uncompiled), stageNamed(name))
   expect(stacksOf('production').data.terminationProtection).toBe(true)
   expect(stacksOf('sandbox').data.terminationProtection).toBe(false)
-  const emptied = (stage: StageName) =>
+  const autoDeletionsOf = (stage: StageName) =>
     Object.keys(templates[stage].data.findResources('Custom::S3AutoDeleteObjects')).length
-  expect([emptied('production'), emptied('sandbox')]).toEqual([0, 2])
+  expect([autoDeletionsOf('production'), autoDeletionsOf('sandbox')]).toEqual([0, 2])
 })
 
 test('all stacks have the place and the tags of their stage', () => {

@@ -52,6 +52,8 @@ test.each([
     const text = await readFile(bundleFile(name, folder), 'utf8')
     if (new RegExp(`\\.${setting}\\b`).test(text)) read.push(name)
   }
-  const given = functionRows.filter((row) => variable in environmentOf(row, settings, addresses))
-  expect(given.map(({ name }) => name)).toEqual(read)
+  const recipients = functionRows.filter(
+    (row) => variable in environmentOf(row, settings, addresses),
+  )
+  expect(recipients.map(({ name }) => name)).toEqual(read)
 })

@@ -25,9 +25,9 @@ const proxyTo =
   async (request, response) => {
     const { url = '', method = '', headers } = request
     const body = await buffer(request)
-    const altered = alter({ url, method, headers, body })
-    if (altered) {
-      response.writeHead(altered.status, altered.headers).end(altered.body)
+    const alteredReply = alter({ url, method, headers, body })
+    if (alteredReply) {
+      response.writeHead(alteredReply.status, alteredReply.headers).end(alteredReply.body)
       return
     }
     const { host, connection, 'content-length': _, ...forwarded } = headers

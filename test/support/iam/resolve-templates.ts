@@ -46,8 +46,8 @@ export const resolveTemplates = (templates: Record<string, TemplateNode>): Deplo
     const nameOf = (id: string): string => {
       const { Type, Properties = {} } = Resources[id]
       const kind = Type.split('::').at(-1)
-      const given = Properties[`${kind}Name`] ?? Properties.TableName ?? Properties.Name
-      const name = given ? String(resolve(given)) : `${stack}-${id}`
+      const definedName = Properties[`${kind}Name`] ?? Properties.TableName ?? Properties.Name
+      const name = definedName ? String(resolve(definedName)) : `${stack}-${id}`
       return Type === 'AWS::S3::Bucket' ? name.toLowerCase() : name
     }
     const arnOf = (id: string): string => arns[Resources[id].Type]?.(nameOf(id)) ?? nameOf(id)
