@@ -1,6 +1,6 @@
 import { type Stage, stageNamed } from './stages.ts'
 
-/** An invented stage with every optional setting, for checks of the templates. */
+/** An example stage with every optional setting, for checks of templates. */
 export const completeStage: Stage = {
   ...stageNamed('production'),
   name: 'complete',

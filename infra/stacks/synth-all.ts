@@ -3,7 +3,7 @@ import { completeStage } from '../definitions/complete-stage.ts'
 import { stageNamed, stageNames } from '../definitions/stages.ts'
 import { checkedApp, defineAccount, defineDeployment, defineStage } from './stage-stacks.ts'
 
-/** Synthesizes the account, all stages and an invented one for `npm run synth`. */
+/** Synthesizes the account, all stages and an example stage for `npm run synth`. */
 
 await buildBundles()
 const app = checkedApp()
