@@ -51,7 +51,7 @@ export const installedPython = async (
 const findPython = (): { program: string; version: string } => {
   const pyenv = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
   const hasPython = spawnSync('python3', ['--version']).status === 0
-  const installed = hasPython ? globSync(join(pyenv, '3.1[23].*/bin/python3')) : []
+  const installed = hasPython ? globSync(join(pyenv, '3.1[23].*/bin/python3')).sort().reverse() : []
   for (const program of ['python3.13', 'python3.12', 'python3', ...installed]) {
     const { stdout } = spawnSync(program, ['-c', VERSION], { encoding: 'utf8' })
     const version = stdout?.trim() ?? ''

@@ -9,10 +9,16 @@ import os
 import subprocess
 import tempfile
 import threading
+import warnings
+
+import typing_extensions
+
+# LocalStack uses two features of Python 3.13, which 3.12 gets here.
+warnings.deprecated = typing_extensions.deprecated
 
 
 class Lock:
-    """Lets Python 3.12 evaluate LocalStack's annotation `Lock | None`."""
+    """Allows LocalStack's annotation `Lock | None`."""
 
     new = staticmethod(threading.Lock)
 
