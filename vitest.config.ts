@@ -16,27 +16,48 @@ const files = isProof
     ? 'test/flows/**/*.test.ts'
     : 'test/**/*.test.ts'
 
+// Their files only read templates, so those of a process share the CDK's modules.
+const templateTests = 'test/infra/*.test.ts'
+const isPlain = !(isProof || isEmulated || isBundled)
+
+const inherited = {
+  setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
+  // Functions read their environment once, so each file needs a process.
+  pool: 'forks' as const,
+  unstubEnvs: true,
+  // Generous for busy machines.
+  testTimeout: isProof ? 600_000 : 60_000,
+  hookTimeout: 60_000,
+}
+
 export default defineConfig({
   test: {
-    include: [files],
-    // These read the log lines of functions in the process of the test.
-    exclude: isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : [],
-    globalSetup: [
-      'test/support/permissions/folder.ts',
-      ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
-      ...(isBundled ? ['test/support/bundles-folder.ts'] : []),
-    ],
-    setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
-    // Functions read their environment once, so each file needs a process.
-    pool: 'forks',
     // Most tests wait rather than compute.
     maxWorkers: 3,
     // Concurrent tests of a file start a process each.
     maxConcurrency: 2,
-    unstubEnvs: true,
-    // Generous for busy machines.
-    testTimeout: isProof ? 600_000 : 60_000,
-    hookTimeout: 60_000,
     reporters: ['default', './test/support/closing-line.ts'],
+    projects: [
+      {
+        test: {
+          ...inherited,
+          name: 'tests',
+          include: [files],
+          exclude: [
+            ...(isPlain ? [templateTests] : []),
+            // These read the log lines of functions in the process of the test.
+            ...(isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : []),
+          ],
+          globalSetup: [
+            'test/support/permissions/folder.ts',
+            ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
+            ...(isBundled ? ['test/support/bundles-folder.ts'] : []),
+          ],
+        },
+      },
+      ...(isPlain
+        ? [{ test: { ...inherited, name: 'templates', include: [templateTests], isolate: false } }]
+        : []),
+    ],
   },
 })

@@ -6,8 +6,17 @@ import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { holdError } from './contract.ts'
 
+const synthesized = new Map<string, ReturnType<typeof synthesize>>()
+
 /** Returns the templates of a stage and the findings of the AWS Solutions rules. */
 export const templatesOf = (stage: Stage) => {
+  const key = JSON.stringify(stage)
+  const result = synthesized.get(key) ?? synthesize(stage)
+  synthesized.set(key, result)
+  return result
+}
+
+const synthesize = (stage: Stage) => {
   // Templates do not need bundles.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
   const stacks = defineStage(app, stage)

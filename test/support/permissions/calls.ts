@@ -28,7 +28,8 @@ const isWhole = (modules: readonly TestModule[]): boolean => {
 
 /** Returns the calls that a run of all flow tests recorded; undefined for other runs. */
 export const callsIn = (modules: readonly TestModule[]): Call[] | undefined => {
-  const folder = modules[0]?.project.getProvidedContext().callsFolder
+  const folders = modules.map(({ project }) => project.getProvidedContext().callsFolder)
+  const folder = folders.find((name) => name !== undefined)
   if (!folder || !isWhole(modules)) return undefined
   const files = readdirSync(folder).map(
     (file): Record<string, Call> => JSON.parse(readFileSync(join(folder, file), 'utf8')),
