@@ -32,11 +32,8 @@ export class ApiStack extends Stack {
     if (stage.hasFirewall) defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
     const metrics = metricsOf(stage, data.table.tableName)
-    defineRollout(
-      this,
-      aliases,
-      rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics)),
-    )
+    const alarms = rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics))
+    if (!stage.switchesAtOnce) defineRollout(this, aliases, alarms)
     const path = stage.domain ? '' : `/${stage.name}`
     new CfnOutput(this, 'ApiAddress', { value: `https://${this.host}${path}` })
   }

@@ -172,7 +172,7 @@ test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the ga
   }
 })
 
-const paused = templatesOf(stageNamed('production', 'true'))
+const paused = templatesOf(stageNamed('production', { paused: 'true' }))
 
 test.each([
   ['AWS::Lambda::EventSourceMapping', 'Enabled', true, false],
@@ -236,7 +236,9 @@ test('all stacks have the place and the tags of their stage', () => {
 })
 
 test('only the value true pauses a stage', () => {
-  const paused = ['true', 'false', undefined].map((value) => stageNamed('sandbox', value).paused)
-  expect(paused).toEqual([true, undefined, undefined])
-  expect(() => stageNamed('sandbox', 'yes')).toThrow(InvalidStage)
+  const states = ['true', 'false', undefined].map(
+    (paused) => stageNamed('sandbox', { paused }).paused,
+  )
+  expect(states).toEqual([true, undefined, undefined])
+  expect(() => stageNamed('sandbox', { paused: 'yes' })).toThrow(InvalidStage)
 })
