@@ -24,6 +24,8 @@ export class ApiStack extends Stack {
     super(scope, id, props)
     const api = defineApi(this, stage)
     this.host = ownHost(this, stage.domain, api)
+    // Keeps the export for the other stacks when the stage gets a domain.
+    this.exportValue(api.restApiId)
     const resources = { stage, data, host: this.host, queues: new Map(), network }
     const aliases = new Map(
       endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),

@@ -172,6 +172,15 @@ test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the ga
   }
 })
 
+// CloudFormation refuses to delete an export that a stack still imports, and deploys the API first.
+test('a domain that is set later removes no export', () => {
+  const exportsOf = ({ all }: typeof templates.custom) =>
+    Object.values(all.findOutputs('*')).flatMap(({ Export }) => (Export ? [Export.Name] : []))
+  const apiId = expect.stringMatching(/-api:ExportsOutputRefApi/)
+  expect(exportsOf(templates.production)).toContainEqual(apiId)
+  expect(exportsOf(templates.custom)).toContainEqual(apiId)
+})
+
 const paused = templatesOf(stageNamed('production', { paused: 'true' }))
 
 test.each([
