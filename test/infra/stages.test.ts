@@ -181,6 +181,24 @@ test('a domain that is set later removes no export', () => {
   expect(exportsOf(templates.custom)).toContainEqual(apiId)
 })
 
+// A rollback deploys the jobs before the operators, which may still import a queue of the newer version.
+test.each(['production', 'sandbox'] as const)('%s exports every queue', (name) => {
+  const { all } = templates[name]
+  const exported = Object.values(all.findOutputs('*')).flatMap(({ Export, Value }) =>
+    Export ? [JSON.stringify(Value)] : [],
+  )
+  const work = Object.entries(all.findResources('AWS::SQS::Queue')).filter(
+    ([, { Properties }]) => Properties.RedrivePolicy,
+  )
+  expect(work.length).toBeGreaterThan(10)
+  for (const [id] of work) {
+    const values = [{ 'Fn::GetAtt': [id, 'Arn'] }, { Ref: id }].map((value) =>
+      JSON.stringify(value),
+    )
+    expect(exported).toEqual(expect.arrayContaining(values))
+  }
+})
+
 const paused = templatesOf(stageNamed('production', { paused: 'true' }))
 
 test.each([
