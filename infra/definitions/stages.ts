@@ -48,7 +48,7 @@ export type Stage = {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Whether X-Ray traces requests and jobs. */
+  /** Whether X-Ray traces functions. */
   tracing?: true
   alarmsTo?: string
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
