@@ -14,6 +14,9 @@ import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './tar
 
 const USAGE = 'usage: npm run smoke -- --stage NAME | --port N [--api URL] [--receiver] [--keep]'
 
+/** Longer than any run. */
+const CREDENTIAL_MS = 30 * 60_000
+
 const misuse = (): never => {
   process.stderr.write(`${USAGE}\n`)
   process.exit(2)
@@ -108,6 +111,9 @@ const runForResult = async <T>(name: string, run: () => Promise<T>): Promise<T |
 const undo: Undo[] = []
 const receiver = hasReceiver ? await startReceiver() : undefined
 const stage = 'stage' in target ? target.stage : undefined
+// The clock of a sandbox can be ahead.
+const expiresOn =
+  stage === undefined || keep ? undefined : new Date(Date.now() + CREDENTIAL_MS).toISOString()
 // Loaded for stages only: a sandbox has no logs or queues to read.
 const aws = stage === undefined ? undefined : await import('./aws.ts')
 
@@ -121,7 +127,7 @@ const runChecks = async (): Promise<void> => {
   const operator = await operatorOf(target)
   const command = operatorCommandOf(target)
   const objects = await runForResult('objects', () =>
-    createObjects({ operator, command, receiver, undo }),
+    createObjects({ operator, command, receiver, undo, expiresOn }),
   )
   if (!objects) return
   const deps: CheckDeps = { api: newApi(address, signal), operator, objects, receiver, signal }

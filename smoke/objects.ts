@@ -24,6 +24,8 @@ type Creation = {
   command: ReturnType<typeof operatorCommandOf>
   receiver: Receiver | undefined
   undo: Undo[]
+  /** When credentials expire, in case the test is killed before it revokes them. */
+  expiresOn: string | undefined
 }
 
 /** Without a receiver, attempts go to this public host, and the service records their result. */
@@ -125,9 +127,10 @@ const createBank = async (
 /** Issues a token through the command of operators, which prints it. */
 const issueToken = async (
   owner: Record<string, string>,
-  { operator, command, undo }: Pick<Creation, 'operator' | 'command' | 'undo'>,
+  { operator, command, undo, expiresOn }: Omit<Creation, 'receiver'>,
 ): Promise<string> => {
-  const words = Object.entries(owner).flatMap(([name, value]) => [`--${name}`, value])
+  const options = { ...owner, ...(expiresOn && { 'expires-on': expiresOn }) }
+  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
   const { id, token } = await command<{ id: string; token: string }>(
     'credential',
     'issue',

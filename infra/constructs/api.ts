@@ -30,7 +30,7 @@ export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
     // Functions need the exact bytes of bodies to check their UTF-8 and signature.
     binaryMediaTypes: ['*/*'],
     deployOptions: deployment(stack, stage),
-    ...(stage.paused && { policy: denyAll() }),
+    policy: invocations(stage),
   })
   // API Gateway would create this log group without a retention.
   const executionLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
@@ -43,12 +43,16 @@ export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
   return api
 }
 
-/** Denies every request; the gateway answers with its ACCESS_DENIED response. */
-const denyAll = (): PolicyDocument =>
+/**
+ * Allows every request, or denies it while the stage is paused; the gateway then answers with its
+ * ACCESS_DENIED response. CloudFormation keeps a policy that is removed from the template, so a resumed
+ * stage has one that allows.
+ */
+const invocations = ({ paused }: Stage): PolicyDocument =>
   new PolicyDocument({
     statements: [
       new PolicyStatement({
-        effect: Effect.DENY,
+        effect: paused ? Effect.DENY : Effect.ALLOW,
         principals: [new AnyPrincipal()],
         actions: ['execute-api:Invoke'],
         resources: ['execute-api:/*'],
@@ -68,7 +72,8 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   const { method, path } = operations.charge
   return {
     stageName: stage.name,
-    tracingEnabled: stage.tracing ?? false,
+    // Its segments have the URL, which may contain a phone number; Lambda begins the traces.
+    tracingEnabled: false,
     ...everyMethod,
     // Metrics per method cost extra; one alarm needs those of charge.
     methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },

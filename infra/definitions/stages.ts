@@ -40,10 +40,15 @@ export type Stage = {
   keepsData: boolean
   /** Disables event sources and schedules, and answers every request with 503/1503. */
   paused?: boolean
+  /**
+   * Whether functions switch to new versions at once, without a canary. CodeDeploy refuses a rollout
+   * while one of its alarms rings, and a paused stage must not use two tables at the same time.
+   */
+  switchesAtOnce?: boolean
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Whether X-Ray traces requests and jobs. */
+  /** Whether X-Ray traces functions. */
   tracing?: true
   alarmsTo?: string
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
@@ -129,17 +134,28 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
   },
 }
 
-/** @throws InvalidStage for another name, or if `paused` is neither `true` nor `false` */
-export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
+type StageContext = { paused?: unknown; canary?: unknown }
+
+/** @throws InvalidStage for another name, or if `paused` or `canary` is neither `true` nor `false` */
+export const stageNamed = (name: unknown, context: StageContext = {}): Stage => {
   const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!stage || typeof name !== 'string') {
     throw new InvalidStage(`A stage is required: -c stage=${stageNames.join('|')}`)
   }
-  const isPaused = String(paused) === 'true'
-  if (!isPaused && String(paused) !== 'false') {
-    throw new InvalidStage('-c paused must be true or false')
+  const paused = isTrue('paused', context.paused ?? false)
+  const hasCanary = isTrue('canary', context.canary ?? true)
+  return {
+    ...{ name, ...stage },
+    ...(paused && { paused }),
+    ...((paused || !hasCanary) && { switchesAtOnce: true }),
   }
-  return { name, ...stage, ...(isPaused && { paused: true }) }
+}
+
+const isTrue = (name: string, value: unknown): boolean => {
+  const text = String(value)
+  if (text !== 'true' && text !== 'false')
+    throw new InvalidStage(`-c ${name} must be true or false`)
+  return text === 'true'
 }
 
 /** Reports an invalid stage, account, Region or quota before the deployment, in one line. */

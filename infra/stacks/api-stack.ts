@@ -24,6 +24,8 @@ export class ApiStack extends Stack {
     super(scope, id, props)
     const api = defineApi(this, stage)
     this.host = ownHost(this, stage.domain, api)
+    // Keeps the export for the other stacks when the stage gets a domain.
+    this.exportValue(api.restApiId)
     const resources = { stage, data, host: this.host, queues: new Map(), network }
     const aliases = new Map(
       endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),
@@ -32,11 +34,8 @@ export class ApiStack extends Stack {
     if (stage.hasFirewall) defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
     const metrics = metricsOf(stage, data.table.tableName)
-    defineRollout(
-      this,
-      aliases,
-      rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics)),
-    )
+    const alarms = rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics))
+    if (!stage.switchesAtOnce) defineRollout(this, aliases, alarms)
     const path = stage.domain ? '' : `/${stage.name}`
     new CfnOutput(this, 'ApiAddress', { value: `https://${this.host}${path}` })
   }

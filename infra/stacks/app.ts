@@ -5,7 +5,7 @@ import { checkedApp, defineAccount, defineDeployment, defineStage } from './stag
 
 /**
  * Synthesizes one of:
- * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true]`
+ * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true] [-c canary=false]`
  * - the role of its deployment workflow: `cdk deploy -c stage=NAME -c repository=OWNER/NAME
  *   [-c oidcProvider=existing]`
  * - the account stack, which all stages of an account and Region share: `cdk deploy`
@@ -18,7 +18,10 @@ try {
   const repository: unknown = node.tryGetContext('repository')
   if (name === undefined && repository === undefined) defineAccount(app)
   else {
-    const stage = stageNamed(name, node.tryGetContext('paused'))
+    const stage = stageNamed(name, {
+      paused: node.tryGetContext('paused'),
+      canary: node.tryGetContext('canary'),
+    })
     await checkDeploymentTarget(stage)
     if (repository !== undefined) {
       defineDeployment(app, stage, repository, node.tryGetContext('oidcProvider') === 'existing')

@@ -31,6 +31,10 @@ export class JobsStack extends Stack {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage), stage)
     this.queues = queues.work
+    // All of them, so that neither an update nor a rollback removes an export that operators import.
+    for (const { queueArn, queueUrl } of queues.work.values()) {
+      for (const value of [queueArn, queueUrl]) this.exportValue(value)
+    }
     const schedules = defineSchedules(this, queues, stage)
     const resources = { stage, data, host: api.host, queues: queues.work, schedules, network }
     for (const row of jobRowsOf(stage)) {

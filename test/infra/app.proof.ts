@@ -36,6 +36,7 @@ test.each([
   [{ stage: 'prod' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ repository: 'acme/debits' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ stage: 'sandbox', paused: 'yes' }, '-c paused must be true or false\n'],
+  [{ stage: 'sandbox', canary: 'no' }, '-c canary must be true or false\n'],
   [{ stage: 'sandbox', repository: 'acme' }, '-c repository must be OWNER/NAME\n'],
 ])('the context %j is rejected with one line', (context, line) => {
   expect(synthesize(context)).toEqual({ status: 1, stderr: line, stacks: [] })

@@ -89,8 +89,9 @@ test('an alarm rings if no backup completes for 36 hours', () => {
   })
 })
 
-test('a traced stage lets the gateway and every function write traces', () => {
-  all.hasResourceProperties('AWS::ApiGateway::Stage', { TracingEnabled: true })
+test('a traced stage lets every function, but not the gateway, write traces', () => {
+  // The gateway's segments have the URL, which may contain a phone number.
+  all.hasResourceProperties('AWS::ApiGateway::Stage', { TracingEnabled: false })
   const functions = Object.entries(all.findResources('AWS::Lambda::Function')).map(
     ([, { Properties }]) => Properties,
   )
