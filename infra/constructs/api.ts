@@ -84,12 +84,11 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
 
 /**
  * Logs the resource path, because the actual path may contain a phone number. The function's line with
- * the same `request_id` names the debit. Execution logs have `gateway_request_id`, which a caller can set.
+ * the same `request_id` names the debit. A caller can set the gateway's other id, so no line has it.
  */
 const accessLine = {
   at: gateway.AccessLogField.contextRequestTime(),
   request_id: gateway.AccessLogField.contextExtendedRequestId(),
-  gateway_request_id: gateway.AccessLogField.contextRequestId(),
   address: gateway.AccessLogField.contextIdentitySourceIp(),
   method: gateway.AccessLogField.contextHttpMethod(),
   resource: gateway.AccessLogField.contextResourcePath(),

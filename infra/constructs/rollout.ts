@@ -7,7 +7,7 @@ import { canaries } from '../definitions/functions.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
 /**
- * Sends a tenth of the requests to a new version for five minutes; an alarm returns all of them to the
+ * Sends a tenth of the requests to a new version for ten minutes; an alarm returns all of them to the
  * previous version and fails the deployment. The other functions switch at once.
  */
 export const defineRollout = (
@@ -31,7 +31,7 @@ export const defineRollout = (
       alias,
       role,
       alarms,
-      deploymentConfig: codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      deploymentConfig: codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     })
   }

@@ -70,7 +70,8 @@ export const rollbackAlarms: AlarmRow[] = [
     cause: 'api-failing',
     description:
       'The p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
-    metric: (metrics) => metrics.chargeLatency({ statistic: 'p99' }),
+    // Rings within the ten minutes of a canary.
+    metric: (metrics) => metrics.chargeLatency({ statistic: 'p99', minutes: 1 }),
     threshold: 200,
     periods: 3,
     ignoresFewSamples: true,

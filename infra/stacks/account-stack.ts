@@ -10,9 +10,8 @@ export class AccountStack extends Stack {
     super(scope, id, props)
     const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs'
     const role = new Role(this, 'GatewayLogsRole', {
-      assumedBy: new ServicePrincipal('apigateway.amazonaws.com', {
-        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
-      }),
+      // API Gateway does not document that it sends a source account, so there is no condition.
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
       managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName(policy)],
     })
     suppressNag(role, {

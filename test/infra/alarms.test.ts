@@ -34,7 +34,7 @@ const WEEK = 'Maximum of 300 s >= 604800'
 const rows = [
   ...rowsOf(`
     server-errors               AWS/ApiGateway 5XXError            Sum of 300 s >= 5          1   ok
-    charge-slow                 AWS/ApiGateway Latency             p99 of 300 s >= 200        3   ok
+    charge-slow                 AWS/ApiGateway Latency             p99 of 60 s >= 200         3   ok
     charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
     stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
     sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad

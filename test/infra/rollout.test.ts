@@ -26,7 +26,7 @@ test('charge, status and bank operations move to a new version through a canary 
   expect(groups).toHaveLength(5)
   for (const group of groups) {
     expect(group).toMatchObject({
-      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
       AlarmConfiguration: { Enabled: true },
       AutoRollbackConfiguration: { Enabled: true },
     })
