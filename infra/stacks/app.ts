@@ -1,3 +1,4 @@
+import { Errors } from 'aws-cdk-lib'
 import { buildBundles } from '../bundles/build.ts'
 import { InvalidStage, stageNamed } from '../definitions/stages.ts'
 import { checkDeploymentTarget } from './deployment-target.ts'
@@ -11,9 +12,16 @@ import { checkedApp, defineAccount, defineDeployment, defineStage } from './stag
  * - the account stack, which all stages of an account and Region share: `cdk deploy`
  */
 
+const SETTINGS = ['stage', 'paused', 'canary', 'repository', 'oidcProvider']
+
 const app = checkedApp()
 try {
   const { node } = app
+  // The CDK's own keys have a colon, a hyphen or an at sign.
+  const unknown = Object.keys(node.getAllContext()).find(
+    (key) => /^\w+$/.test(key) && !SETTINGS.includes(key),
+  )
+  if (unknown) throw new InvalidStage(`-c ${unknown} is unknown; known: ${SETTINGS.join(', ')}`)
   const name: unknown = node.tryGetContext('stage')
   const repository: unknown = node.tryGetContext('repository')
   if (name === undefined && repository === undefined) defineAccount(app)
@@ -31,7 +39,8 @@ try {
     }
   }
 } catch (error) {
-  if (!(error instanceof InvalidStage)) throw error
+  // The CDK's constructs reject wrong settings of a stage.
+  if (!(error instanceof InvalidStage || Errors.isConstructError(error))) throw error
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
 }

@@ -37,6 +37,10 @@ test.each([
   [{ repository: 'acme/debits' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ stage: 'sandbox', paused: 'yes' }, '-c paused must be true or false\n'],
   [{ stage: 'sandbox', canary: 'no' }, '-c canary must be true or false\n'],
+  [
+    { stag: 'production' },
+    '-c stag is unknown; known: stage, paused, canary, repository, oidcProvider\n',
+  ],
   [{ stage: 'sandbox', repository: 'acme' }, '-c repository must be OWNER/NAME\n'],
 ])('the context %j is rejected with one line', (context, line) => {
   expect(synthesize(context)).toEqual({ status: 1, stderr: line, stacks: [] })
