@@ -1,10 +1,9 @@
 import type { Stack } from 'aws-cdk-lib'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import * as codedeploy from 'aws-cdk-lib/aws-codedeploy'
-import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Alias } from 'aws-cdk-lib/aws-lambda'
 import { canaries } from '../definitions/functions.ts'
-import { suppressNag } from './nag-suppressions.ts'
+import { definePlatformRole } from './platform-role.ts'
 
 /**
  * Sends a tenth of the requests to a new version for ten minutes; an alarm returns all of them to the
@@ -16,15 +15,12 @@ export const defineRollout = (
   alarms: Alarm[],
 ): void => {
   const application = new codedeploy.LambdaApplication(stack, 'Rollout')
-  const policy = 'service-role/AWSCodeDeployRoleForLambdaLimited'
-  const role = new Role(stack, 'RolloutRole', {
-    assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
-    managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName(policy)],
-  })
-  suppressNag(role, {
-    [`IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`]:
-      'The policy that CodeDeploy documents for Lambda',
-  })
+  const role = definePlatformRole(
+    stack,
+    'RolloutRole',
+    'codedeploy',
+    'service-role/AWSCodeDeployRoleForLambdaLimited',
+  )
   for (const alias of canaries.flatMap((name) => aliases.get(name) ?? [])) {
     new codedeploy.LambdaDeploymentGroup(alias, 'rollout', {
       application,

@@ -1,23 +1,19 @@
 import { Stack, type StackProps } from 'aws-cdk-lib'
 import { CfnAccount } from 'aws-cdk-lib/aws-apigateway'
-import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import { suppressNag } from '../constructs/nag-suppressions.ts'
+import { definePlatformRole } from '../constructs/platform-role.ts'
 
 /** Defines what all stages of one account and Region share: API Gateway's role for logs. */
 export class AccountStack extends Stack {
   constructor(scope: Construct, id: string, props: StackProps = {}) {
     super(scope, id, props)
-    const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs'
-    const role = new Role(this, 'GatewayLogsRole', {
-      // API Gateway does not document that it sends a source account, so there is no condition.
-      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
-      managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName(policy)],
-    })
-    suppressNag(role, {
-      [`IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`]:
-        'The policy that API Gateway documents for its logs',
-    })
+    // API Gateway does not document that it sends a source account, so the trust has no condition.
+    const role = definePlatformRole(
+      this,
+      'GatewayLogsRole',
+      'apigateway',
+      'service-role/AmazonAPIGatewayPushToCloudWatchLogs',
+    )
     new CfnAccount(this, 'GatewayAccount', { cloudWatchRoleArn: role.roleArn })
   }
 }

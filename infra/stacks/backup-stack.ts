@@ -1,10 +1,10 @@
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup'
 import { Schedule } from 'aws-cdk-lib/aws-events'
-import { type IRole, ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
-import { suppressNag } from '../constructs/nag-suppressions.ts'
+import { definePlatformRole } from '../constructs/platform-role.ts'
 import { resourceName, stageName } from '../definitions/resource-name.ts'
 import type { Backup, Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
@@ -35,7 +35,14 @@ export class BackupStack extends Stack {
       },
       removalPolicy,
     })
-    const role = this.#defineRole()
+    // A restore uses another role, so this one cannot write to a table or a bucket.
+    const role = definePlatformRole(
+      this,
+      'BackupRole',
+      'backup',
+      'service-role/AWSBackupServiceRolePolicyForBackup',
+      'AWSBackupServiceRolePolicyForS3Backup',
+    )
     const plan = (name: string, resources: string[], rule: BackupPlanRule) =>
       new BackupPlan(this, name, {
         backupPlanName: resourceName(name, stage.name),
@@ -68,24 +75,5 @@ export class BackupStack extends Stack {
       deleteAfter: Duration.days(continuousDays),
     })
     plan('continuous', [bucketArn], continuous)
-  }
-
-  /** A restore uses another role, so this one cannot write to a table or a bucket. */
-  #defineRole(): Role {
-    const policies = [
-      'service-role/AWSBackupServiceRolePolicyForBackup',
-      'AWSBackupServiceRolePolicyForS3Backup',
-    ]
-    const role = new Role(this, 'BackupRole', {
-      assumedBy: new ServicePrincipal('backup.amazonaws.com'),
-      managedPolicies: policies.map((name) => ManagedPolicy.fromAwsManagedPolicyName(name)),
-    })
-    for (const name of policies) {
-      suppressNag(role, {
-        [`IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${name}]`]:
-          'The policy that AWS Backup documents',
-      })
-    }
-    return role
   }
 }
