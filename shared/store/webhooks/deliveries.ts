@@ -3,6 +3,7 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
+import { fromDebitItem } from '../debits/debit-item.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -38,6 +39,23 @@ export const findDelivery = (reference: Reference, n: number): Promise<Delivery 
 
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> =>
   (await db.readCollection(keys.deliveries(reference))).map(fromDeliveryItem)
+
+/** The sort keys of a debit and of its deliveries are neighbours: the query reads no attempts. */
+const followUpQuery = (reference: Reference) =>
+  db.itemsQuery(keys.debit(reference).pk, 'sk BETWEEN :first AND :last', {
+    ':first': keys.debit(reference).sk,
+    ':last': keys.delivery(reference, 99).sk,
+  })
+
+/** Reads a debit and its deliveries in one query. */
+export const findWithDeliveries = async (reference: Reference) => {
+  const items = await db.queryAll(followUpQuery(reference))
+  const debit = items.find(({ entity }) => entity === 'debit')
+  return {
+    debit: debit && fromDebitItem(debit),
+    deliveries: items.filter(({ entity }) => entity === 'delivery').map(fromDeliveryItem),
+  }
+}
 
 /** Reads the existing deliveries of many events, in no order. */
 export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) => {
