@@ -42,6 +42,8 @@ const units = {
   BankRequestsLimited: MetricUnit.Count,
   BankRequestsRefused: MetricUnit.Count,
   ReconciliationDifferences: MetricUnit.Count,
+  /** Reconciliations that have not ended in time. */
+  ReconciliationUnfinished: MetricUnit.Count,
   /** Messages that the sweep sent again. */
   SweepRepaired: MetricUnit.Count,
   SweepRuns: MetricUnit.Count,

@@ -16,6 +16,12 @@ import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
+import {
+  fromPartItem,
+  fromRunItem,
+  type ReconciliationPart,
+  type ReconciliationRun,
+} from '../../shared/store/settlement/reconciliations.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
 import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
@@ -46,6 +52,10 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
           return followBuild(fromBuildItem(item), old && fromBuildItem(old))
         case 'refund':
           return followRefund(fromRefundItem(item), old && fromRefundItem(old))
+        case 'reconciliation-part':
+          return old ? undefined : requestPart(fromPartItem(item))
+        case 'reconciliation':
+          return followRun(fromRunItem(item), old && fromRunItem(old))
         case 'exception':
           // Updates of an exception are resolutions.
           return old ? undefined : measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 })
@@ -128,6 +138,15 @@ const followDelivery = async (delivery: Delivery, old: Delivery | undefined, { n
 const followBuild = async (build: BuildRecord, old: BuildRecord | undefined): Promise<void> => {
   const isContinued = build.continuations > (old?.continuations ?? 0)
   if (isContinued) await sendAllOrThrow([outbox.buildBatchMessage(build.provider, build.date)])
+}
+
+const requestPart = ({ run, id }: ReconciliationPart): Promise<void> =>
+  sendAllOrThrow([outbox.reconciliationMessage(run, id)])
+
+/** Ends a reconciliation when its last part is stored. */
+const followRun = async (run: ReconciliationRun, old: ReconciliationRun | undefined) => {
+  const isLast = run.openParts === 0 && old?.openParts !== 0
+  if (isLast) await sendAllOrThrow([outbox.reconciliationMessage(run.id)])
 }
 
 /** Publishes a completed payout, and measures the totals of a new batch. */

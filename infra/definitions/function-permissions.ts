@@ -14,6 +14,7 @@ import {
   reconciles,
   redeliversEvents,
   requestsApprovals,
+  startsReconciliation,
   transitionsDebits,
 } from './permission-groups.ts'
 
@@ -137,7 +138,7 @@ const rows = {
       'manage-settlement',
     ],
   },
-  'manage-reconciliation': merge(reconciles, { GetItem: ['BANKS'] }),
+  'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
   'manage-ledger': merge(derivesLedger, { journals: ['read', 'write'] }),
   'manage-funding': {
     GetItem: ['BANKS', 'FUNDING'],
@@ -172,6 +173,7 @@ const rows = {
       'refunds',
       // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
+      'reconciliation-parts',
     ],
   }),
   'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
@@ -199,15 +201,29 @@ const rows = {
     sealingKey: true,
     calls: ['banks'],
   },
-  'reconcile-day': reconciles,
+  'reconcile-day': merge(startsReconciliation, {
+    // Lists providers with unfinished settlement.
+    BatchGetItem: ['BATCH#*'],
+    'by-status': ['*#settlements'],
+    work: ['SETTLE#*'],
+  }),
+  'reconcile-part': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {
-    GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
+    GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
-    UpdateItem: ['BATCH#*', 'BUILD#*'],
+    UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
     'by-status': ['PROVIDERS'],
     work: ['WATCH#*', 'SETTLE#*'],
-    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
+    sends: [
+      'submissions',
+      ...webhookQueues,
+      'recoveries',
+      'settlements',
+      'payments',
+      'refunds',
+      'reconciliation-parts',
+    ],
   }),
 } as const satisfies Record<string, Permissions>
 

@@ -17,7 +17,17 @@ export type Job = {
 export const jobs = {
   relay: {
     from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund'],
+      stream: [
+        'debit',
+        'delivery',
+        'recovery',
+        'batch',
+        'build',
+        'exception',
+        'refund',
+        'reconciliation',
+        'reconciliation-part',
+      ],
       batchSize: 100,
     },
     timeoutSeconds: 60,
@@ -80,6 +90,10 @@ export const jobs = {
     from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 900,
     every: ['cron(0 2 * * ? *)'],
+  },
+  'reconcile-part': {
+    from: { queues: ['reconciliation-parts'], batchSize: 1, maxConcurrency: 20 },
+    timeoutSeconds: 900,
   },
   sweep: {
     from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },

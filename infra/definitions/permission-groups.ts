@@ -27,6 +27,7 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
@@ -146,11 +147,22 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
-export const reconciles = merge(derivesLedger, {
-  GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
+/** Starts a reconciliation: creates its run and its parts. */
+export const startsReconciliation = merge(readsRestore, {
+  GetItem: ['RECONCILIATION#*'],
+  PutItem: ['RECONCILIATION#*'],
+  Query: ['LEDGER'],
+  'by-status': ['PROVIDERS'],
+  work: ['PAY', 'FAILED'],
+})
+
+/** Performs the parts of a reconciliation and ends it. */
+export const reconciles = merge(derivesLedger, readsRestore, {
+  GetItem: ['PROVIDER#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
   BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
-  Query: ['FEED#*'],
-  PutItem: ['LEDGER'],
+  Query: ['FEED#*', 'RECONCILIATION#*'],
+  PutItem: ['LEDGER', 'RECONCILIATION#*'],
+  UpdateItem: ['RECONCILIATION#*'],
   'by-status': byStatus,
-  work: ['PAY', 'FAILED', 'BELOW_ZERO#*'],
+  work: ['BELOW_ZERO#*'],
 })

@@ -31,6 +31,7 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
+import { expectedOfRun } from './reconciliation.ts'
 import { graceElapsed, repair, repairEvents } from './repair.ts'
 
 const PAGE_SIZE = 25
@@ -203,6 +204,8 @@ const expectedOf = async (
       const build = await findBuild(provider, date)
       return build && { outgoing: [buildBatchMessage(provider, date)], at: now }
     }
+    case 'reconciliation':
+      return expectedOfRun(about, now)
     case 'refund': {
       const refund = await findRefund(about.reference)
       const outgoing = refund ? refundMessages(refund) : []

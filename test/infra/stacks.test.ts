@@ -3,7 +3,7 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { expect, test } from 'vitest'
 import { functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
-import { queuesOf, recurring } from '../../infra/definitions/jobs.ts'
+import { jobs, queuesOf, recurring } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
@@ -167,7 +167,7 @@ test('queues have event sources that report single failures and limit concurrenc
 })
 
 test('the stream has one consumer, from its beginning, with an on-failure queue', () => {
-  const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
+  const { stream: entities } = jobs.relay.from
   const Pattern = JSON.stringify({ dynamodb: { NewImage: { entity: { S: entities } } } })
   all.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
     StartingPosition: 'TRIM_HORIZON',

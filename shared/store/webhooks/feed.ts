@@ -188,12 +188,25 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
-/** Lists the feed since a time, the newest page first. */
-export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  for await (const pages of db.queryPages(newestFirst(provider))) {
-    const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
-    yield recent.flatMap(({ entries }) => entries.map(entryOf))
-    if (recent.length < pages.length) return
+/** The pages that one call of {@link recentFeed} reads: up to 15,000 events. */
+const LISTED_PAGES = 500
+
+/**
+ * Lists events of the feed since a time, from the newest page to older ones.
+ * @param below reads pages with lower numbers
+ * @returns the number of the last page, if older ones can follow
+ */
+export const recentFeed = async (provider: ProviderId, since: Date, below?: number) => {
+  const range =
+    below === undefined
+      ? {}
+      : db.itemsQuery(pk(provider), 'sk < :below', { ':below': keys.feedPage(provider, below).sk })
+  const query = { ...newestFirst(provider), ...range, Limit: LISTED_PAGES }
+  const pages = (await db.queryAll(query)) as FeedPage[]
+  const recent = pages.filter(({ lastAt }) => new Date(lastAt) >= since)
+  return {
+    entries: recent.flatMap(({ entries }) => entries.map(entryOf)),
+    next: recent.length === LISTED_PAGES ? recent.at(-1)?.page : undefined,
   }
 }
 
