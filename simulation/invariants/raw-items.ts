@@ -123,6 +123,10 @@ export type RawRefund = Item & {
   status: string
 }
 
+type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
+
+type RawPart = Item & { run: string; findings?: string }
+
 type RawFeedPage = Item & { entries: readonly string[] }
 
 /** The items by kind. */
@@ -138,6 +142,8 @@ export type RawItems = {
   batch: RawBatch
   line: RawLine
   'feed-page': RawFeedPage
+  reconciliation: RawRun
+  'reconciliation-part': RawPart
   'webhook-health': Item
   another: Item
 }
@@ -145,7 +151,10 @@ export type RawItems = {
 export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
-  'debit delivery attempt exception refund batch line feed-page webhook-health'.split(' '),
+  [
+    'debit delivery attempt exception refund batch line feed-page webhook-health',
+    'reconciliation reconciliation-part',
+  ].flatMap((names) => names.split(' ')),
 )
 
 /** Claims, pointers and day totals have no `entity`. */

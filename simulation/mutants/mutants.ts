@@ -200,4 +200,16 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
     from: '  if (!phase) return false',
     to: "  if (!phase || debit.status === 'processing') return false",
   },
+  {
+    name: 'part-counted-twice',
+    file: 'shared/store/settlement/reconciliations.ts',
+    from: ' AND attribute_not_exists(findings)',
+    to: '',
+  },
+  {
+    name: 'lost-part-not-swept',
+    file: 'shared/sweep/reconciliation.ts',
+    from: '{ outgoing: [reconciliationMessage(id, partId)], at }',
+    to: 'undefined',
+  },
 ]
