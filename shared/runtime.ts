@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { clearTimeout, setTimeout as startTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 
 /** The sources of non-determinism. Tests and the simulator pass their own. */
@@ -18,6 +20,26 @@ export type Jitter = Pick<Runtime, 'random' | 'pause'>
 /** Waits. The client of the table uses it directly, as the SDK does for its own retries. */
 export const pause: Runtime['pause'] = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, signal && { signal })
+
+export type PhaseTimer = {
+  /** Starts a phase of at most so many milliseconds; by default, of the rest of the whole time. */
+  startPhase: (milliseconds?: number) => void
+  stop: () => void
+}
+
+/** Returns one timer for the phases of some work. It calls back at the limit of a phase or of the whole. */
+export const phaseTimer = (milliseconds: number, onEnd: () => void): PhaseTimer => {
+  const end = performance.now() + milliseconds
+  let timer: NodeJS.Timeout | undefined
+  const stop = () => clearTimeout(timer)
+  return {
+    startPhase: (limit = Number.POSITIVE_INFINITY) => {
+      stop()
+      timer = startTimer(onEnd, Math.ceil(Math.min(limit, end - performance.now())))
+    },
+    stop,
+  }
+}
 
 export const real: Runtime = {
   now: () => new Date(),
