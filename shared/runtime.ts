@@ -30,12 +30,25 @@ export type PhaseTimer = {
 /** Returns one timer for the phases of some work. It calls back at the limit of a phase or of the whole. */
 export const phaseTimer = (milliseconds: number, onEnd: () => void): PhaseTimer => {
   const end = performance.now() + milliseconds
-  let timer: NodeJS.Timeout | undefined
-  const stop = () => clearTimeout(timer)
+  let limit = end
+  let timer: { ref: NodeJS.Timeout; at: number } | undefined
+  const start = (now: number) => {
+    timer = { ref: startTimer(fire, Math.ceil(limit - now)), at: limit }
+  }
+  const fire = () => {
+    const now = performance.now()
+    if (now < limit) start(now)
+    else onEnd()
+  }
+  const stop = () => clearTimeout(timer?.ref)
   return {
-    startPhase: (limit = Number.POSITIVE_INFINITY) => {
+    startPhase: (milliseconds = Number.POSITIVE_INFINITY) => {
+      const now = performance.now()
+      limit = Math.min(now + milliseconds, end)
+      // A timer that is too early continues when it fires.
+      if (timer && timer.at <= limit) return
       stop()
-      timer = startTimer(onEnd, Math.ceil(Math.min(limit, end - performance.now())))
+      start(now)
     },
     stop,
   }
