@@ -144,7 +144,7 @@ const measuredOf = (counts: CallCounts) => {
 
 const cost: Measure = async () => {
   // Includes one log line per function.
-  Object.assign(process.env, { ...CREDENTIALS, POWERTOOLS_LOG_LEVEL: 'INFO' })
+  Object.assign(process.env, { ...CREDENTIALS, AWS_LAMBDA_LOG_LEVEL: 'INFO' })
   mute()
   await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
