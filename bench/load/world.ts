@@ -21,8 +21,8 @@ process.env = { ...process.env }
 await import('../../simulation/aws/environment.ts')
 Object.assign(process.env, {
   CACHE_SECONDS: '30',
-  POWERTOOLS_LOG_LEVEL: 'INFO',
-  POWERTOOLS_METRICS_DISABLED: 'false',
+  AWS_LAMBDA_LOG_LEVEL: 'INFO',
+  METRICS_DISABLED: 'false',
 })
 const { enter } = await import('../../simulation/engine/current.ts')
 const { newEffects } = await import('../../simulation/engine/effects.ts')
