@@ -118,8 +118,10 @@ const exchange = (
     resolve({ outcome, isComplete })
   }
   limit.end = () => end('read_timeout')
-  // The caller may have aborted at the moment of the connection.
-  if (signal?.aborted) limit.end()
+  if (signal?.aborted) {
+    end('read_timeout')
+    return promise
+  }
   timer.startPhase()
   client.dispatch(request, {
     onRequestStart: () => undefined,
