@@ -140,8 +140,23 @@ const settings = {
 
 type Environment = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]> }
 
-/** Each read of a setting is fresh, so that tests can change it. */
+/** Lambda's variables never change in a process. Elsewhere each read is fresh: tests change them. */
+const isConstant = process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined
+
+const once = <T>(get: () => T): (() => T) => {
+  let read: { value: T } | undefined
+  return () => {
+    read ??= { value: get() }
+    return read.value
+  }
+}
+
 export const environment = Object.defineProperties(
   {},
-  Object.fromEntries(Object.entries(settings).map(([name, get]) => [name, { get }])),
+  Object.fromEntries(
+    Object.entries<() => unknown>(settings).map(([name, get]) => [
+      name,
+      { get: isConstant ? once(get) : get },
+    ]),
+  ),
 ) as Environment
