@@ -15,8 +15,9 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
   consumer('reconciliations', async () => {
     const today = dayOf(runtime.now())
     const unfinished = await listUnfinished(today)
-    if (unfinished.length > 0) log.error('settlement unfinished', { date: today, unfinished })
-    measure({ SettlementUnfinished: unfinished.length })
+    const figures = { SettlementUnfinished: unfinished.length }
+    if (unfinished.length === 0) measure(figures)
+    else log.error('settlement unfinished', { date: today, unfinished }, figures)
     const yesterday = dayAfter(today, -1)
     await startRun(yesterday, yesterday, runtime)
   })

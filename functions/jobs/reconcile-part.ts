@@ -1,5 +1,4 @@
 import { log } from '../../shared/log.ts'
-import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { type Reconciliation, resultOf } from '../../shared/reconciliation/runs.ts'
@@ -47,8 +46,11 @@ const logReconciliation = ({ date, invariants, differences, held }: Reconciliati
       examples: examples.slice(0, EXAMPLES_MAX),
     })
   }
-  log.info('day reconciled', { date, differences, held })
-  measure({ ReconciliationDifferences: differences })
+  log.info(
+    'day reconciled',
+    { date, differences, held },
+    { ReconciliationDifferences: differences },
+  )
 }
 
 export const handler = reconcilePart(real)

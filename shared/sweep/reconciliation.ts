@@ -1,6 +1,5 @@
 import { HOUR_MS } from '../domain/time.ts'
 import { log } from '../log.ts'
-import { measure } from '../metrics.ts'
 import { reconciliationMessage } from '../queues/outbox.ts'
 import { findPart, findRun } from '../store/settlement/reconciliations.ts'
 
@@ -26,8 +25,8 @@ export const expectedOfRun = async (
   }
   const { openParts } = run
   if (age > RUN_HOURS_MAX * HOUR_MS) {
-    log.error('reconciliation unfinished', { run: id, open_parts: openParts })
-    measure({ ReconciliationUnfinished: 1 })
+    const details = { run: id, open_parts: openParts }
+    log.error('reconciliation unfinished', details, { ReconciliationUnfinished: 1 })
   }
   return {
     outgoing: openParts === 0 ? [reconciliationMessage(id)] : [],

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
 import { defined } from '../../shared/domain/defined.ts'
@@ -11,11 +11,8 @@ import { captureOutput } from '../support/output.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
 
-// Before the logger is created.
-vi.hoisted(() => {
-  process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
-  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
-})
+process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
+process.env.METRICS_DISABLED = 'false'
 
 const { clear, lines } = captureOutput()
 useQueues()
@@ -61,8 +58,7 @@ test('the jobs log each broken invariant and count the differences, once for eac
         },
       ],
     },
-    { message: 'day reconciled', differences: 1 },
-    { ReconciliationDifferences: 1 },
+    { message: 'day reconciled', differences: 1, ReconciliationDifferences: 1 },
   ])
   expect(await findRun(TODAY)).toMatchObject({ openParts: 0, endedAt: runtime.now() })
 })
