@@ -12,6 +12,7 @@ import * as store from '../../shared/store/settlement/reconciliations.ts'
 import { remove } from '../../shared/store/table.ts'
 import { demoProvider, providerId, still } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
@@ -165,4 +166,21 @@ test('interrupted parts store the same balances as one uninterrupted run', async
   for (const day of [TODAY, TOMORROW]) await remove(keys.ledger(day))
   await interrupted(TOMORROW, { steps: 1, seed: 6 })
   expect(await findClosing(TOMORROW)).toEqual(carried)
+})
+
+test('a run reads each debit by one query, and everything else in batches', async () => {
+  const { debits, reversed } = await severalProviders()
+  const calls = new Map<string, number>()
+  const stop = aroundTableCalls((name, next) => {
+    calls.set(name, (calls.get(name) ?? 0) + 1)
+    return next()
+  })
+  await reconcileLater(TODAY, LATER)
+  stop()
+  const charged = sizes.reduce((sum, size) => sum + size, 0)
+  expect(debits.length + reversed.length).toBeLessThan(charged)
+  // Each provider costs some calls, whatever the number of its debits.
+  const perProvider = 30
+  expect(calls.get('Query')).toBeLessThan(charged + (providers.length + 2) * perProvider)
+  expect(calls.get('BatchGet')).toBeLessThan((providers.length + 2) * perProvider)
 })
