@@ -161,11 +161,12 @@ const rows = {
     reports: ['read', 'write'],
   }),
 
-  relay: merge(appendsToFeed, {
+  relay: {
     GetItem: ['PROVIDER#*'],
     sends: [
       'submissions',
       'timeouts',
+      'feeds.fifo',
       ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
@@ -173,7 +174,8 @@ const rows = {
       // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
     ],
-  }),
+  },
+  'append-feed': appendsToFeed,
   'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
   'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': { GetItem: ['DEBIT#*'], sends: ['expiries'], schedulesInto: 'expiries' },

@@ -1,10 +1,20 @@
-import type { QueueName } from '../../shared/queues/messages.ts'
+import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
 
+/**
+ * The values of string attributes that a changed item has, and had before. `any`: it has the attribute.
+ * Filters of a stream cannot compare the two items, or numbers.
+ */
+export type ChangeFilter = {
+  entity: readonly string[]
+  next?: Readonly<Record<string, readonly string[] | 'any'>>
+  previous?: Readonly<Record<string, readonly string[]>>
+}
+
 export type JobSource =
-  /** Changes of items of these entities, from the table's stream. */
-  | { stream: readonly string[]; batchSize: number }
+  /** Changes of items that one of the filters passes, from the table's stream; Lambda allows five. */
+  | { stream: readonly ChangeFilter[]; batchSize: number }
   | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
 
 export type Job = {
@@ -14,13 +24,24 @@ export type Job = {
   every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
 
+/** Changes that lead to messages or metrics. A settlement mark, for example, is no change of status. */
+const followed: readonly ChangeFilter[] = [
+  { entity: ['debit'], next: { status: ['pending', 'processing'] } },
+  {
+    entity: ['debit'],
+    next: { status: ['completed', 'failed'] },
+    previous: { status: ['pending', 'processing'] },
+  },
+  { entity: ['debit'], next: { status: ['reversed'] }, previous: { status: ['completed'] } },
+  { entity: ['delivery'], next: { nextAttemptAt: 'any' } },
+  { entity: ['recovery', 'batch', 'build', 'exception', 'refund'] },
+]
+
 export const jobs = {
-  relay: {
-    from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund'],
-      batchSize: 100,
-    },
-    timeoutSeconds: 60,
+  relay: { from: { stream: followed, batchSize: 100 }, timeoutSeconds: 60 },
+  'append-feed': {
+    from: { queues: ['feeds.fifo'], batchSize: 10, maxConcurrency: 20 },
+    timeoutSeconds: 30,
   },
   'submit-to-bank': {
     from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
@@ -138,7 +159,9 @@ const queuesOfJob = (job: JobName): QueueRow[] => {
 export const queueRows = jobNames.flatMap(queuesOfJob)
 export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob)
 
-export const deadLetters = (queue: QueueName): string => `${queue}-dead-letters`
+/** The dead-letter queue of a FIFO queue must be one too. */
+export const deadLetters = (queue: QueueName): string =>
+  isFifo(queue) ? queue.replace('.fifo', '-dead-letters.fifo') : `${queue}-dead-letters`
 /** Returns the name of the on-failure queue of a job that reads the stream. */
 export const lostRecords = (job: string): string => `${job}-lost-records`
 
