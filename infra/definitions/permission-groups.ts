@@ -96,8 +96,9 @@ export const appliesBankReports = merge(transitionsDebits, {
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
-  BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  BatchGetItem: ['BATCH#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
+  Query: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*', 'PROVIDER#*'],
   sealingKey: true,
   calls: ['receivers'],
@@ -105,6 +106,7 @@ export const deliversWebhooks: Permissions = {
 
 export const redeliversEvents: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  Query: ['DEBIT#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*'],
 }

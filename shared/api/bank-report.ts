@@ -9,8 +9,7 @@ import { findBankDebitByUuid } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
 import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { bankEndpoint } from './bank-endpoint.ts'
-import type { Call, RejectedCall } from './endpoint.ts'
+import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 
 type ReportOperation = 'update-debit-transaction' | 'debit-callback'
@@ -24,7 +23,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
   apply: (debit: Debit, report: Call<N>['input'], cause: Cause) => Debit | Refusal,
   view: (debit: Debit) => object,
 ) =>
-  bankEndpoint(
+  endpoint(
     name as ReportOperation,
     async ({ caller, input, body, at, requestId, prefetched }, runtime) => {
       const { debit, generation } = prefetched
