@@ -38,21 +38,21 @@ type QueueSourceDeps = {
   invoke: Invoke
   queues: () => Queues
   clock: Clock
-  conditions: Pick<Conditions, 'pick' | 'pollDelay'>
+  conditions: Pick<Conditions, 'pick' | 'pollDelay' | 'workers'>
 }
 
 /** Invokes the jobs of queues, up to their concurrency limits. */
 export const newQueueSource = ({ invoke, queues, clock, conditions }: QueueSourceDeps) => {
-  const { pick, pollDelay } = conditions
+  const { pick, pollDelay, workers } = conditions
   const waiting = new Map<QueueName, Message[]>()
-  const busy = new Map<JobName, number>()
+  const busy = new Map<QueueName, number>()
   /** The queues with a poll under way. */
   const polls = new Set<QueueName>()
 
   const work = async (job: JobName, queue: QueueName, received: readonly Message[]) => {
-    busy.set(job, (busy.get(job) ?? 0) + 1)
+    busy.set(queue, (busy.get(queue) ?? 0) + 1)
     const result = await invoke(job, { Records: queues().receive(received) })
-    busy.set(job, (busy.get(job) ?? 1) - 1)
+    busy.set(queue, (busy.get(queue) ?? 1) - 1)
     const ids = received.map(({ id }) => id)
     queues().settle(received, failedOf(result, ids))
     feed(queue)
@@ -79,8 +79,8 @@ export const newQueueSource = ({ invoke, queues, clock, conditions }: QueueSourc
     const job = jobOf(queue)
     const { from } = jobRow(job)
     const ready = waiting.get(queue) ?? []
-    const limit = 'maxConcurrency' in from ? from.maxConcurrency : 1
-    while (ready.length > 0 && (busy.get(job) ?? 0) < limit) {
+    const limit = workers('maxConcurrency' in from ? from.maxConcurrency : 1)
+    while (ready.length > 0 && (busy.get(queue) ?? 0) < limit) {
       const received = isFifo(queue)
         ? takeInOrder(ready, from.batchSize)
         : ready.splice(pick(ready.length), from.batchSize).filter(({ isGone }) => !isGone)

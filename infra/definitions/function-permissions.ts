@@ -14,6 +14,7 @@ import {
   reconciles,
   redeliversEvents,
   requestsApprovals,
+  submitsDebits,
   transitionsDebits,
 } from './permission-groups.ts'
 
@@ -176,7 +177,8 @@ const rows = {
     ],
   },
   'append-feed': appendsToFeed,
-  'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
+  'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
+  'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': { GetItem: ['DEBIT#*'], sends: ['expiries'], schedulesInto: 'expiries' },
   'expire-debit': expiresDebits,

@@ -44,7 +44,12 @@ export const jobs = {
     timeoutSeconds: 30,
   },
   'submit-to-bank': {
-    from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
+    from: { queues: ['submissions'], batchSize: 10, maxConcurrency: 20 },
+    timeoutSeconds: 30,
+  },
+  // A query and a submission may take 20 s each.
+  'submit-sidelined': {
+    from: { queues: ['submissions-sidelined'], batchSize: 10, maxConcurrency: 20 },
     timeoutSeconds: 60,
   },
   'report-sandbox-outcome': {

@@ -35,6 +35,8 @@ const RecoveryMessage = v.object({
 export const messages = {
   /** Pending debits to submit to their bank. */
   submissions: SubmissionMessage,
+  /** Submissions to slow banks, with separate workers. */
+  'submissions-sidelined': SubmissionMessage,
   /** Debits whose timeouts to schedule if they are still open. */
   timeouts: v.object({ reference: Reference }),
   /** Timeouts that fired. */

@@ -1,3 +1,4 @@
+import { OUTCOME_SECONDS, type SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
@@ -39,6 +40,25 @@ export const submission = (
   queue: 'submissions',
   message: defined({ reference: facts.reference, resubmission: resubmission || undefined }),
   group: `${facts.bank.identifier}#${facts.provider}`,
+})
+
+/** Submits a debit of a slow bank. Groups by bank, so that one slow bank does not delay another. */
+export const sidelinedSubmission = (
+  { facts }: Debit,
+  { repeated, delaySeconds }: { repeated: boolean; delaySeconds: number },
+): Outgoing => ({
+  queue: 'submissions-sidelined',
+  message: defined({ reference: facts.reference, resubmission: repeated || undefined }),
+  group: facts.bank.identifier,
+  delaySeconds,
+})
+
+/** Reports the outcome of the sandbox bank, after at least 1 s: the submission is stored before. */
+export const sandboxOutcome = (report: SandboxReport): Outgoing => ({
+  queue: 'sandbox-outcomes',
+  message: report,
+  group: report.reference,
+  delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
 })
 
 /** The share of the first timeout after which open debits get schedules; most debits have ended. */

@@ -119,7 +119,7 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
 test('functions have loop detection except those with long chains of invocations', () => {
   expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries'],
-    ...['relay', 'submit-to-bank'],
+    ...['relay', 'submit-sidelined', 'submit-to-bank'],
   ])
 })
 
