@@ -15,7 +15,12 @@ export type ChangeFilter = {
 export type JobSource =
   /** Changes of items that one of the filters passes, from the table's stream; Lambda allows five. */
   | { stream: readonly ChangeFilter[]; batchSize: number }
-  | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
+  | {
+      queues: readonly QueueName[]
+      batchSize: number
+      /** Concurrent batches of each queue, for 1,000 debits/s (docs/operations.md#concurrency). */
+      maxConcurrency: number
+    }
 
 export type Job = {
   from: JobSource
@@ -44,25 +49,24 @@ export const jobs = {
     timeoutSeconds: 30,
   },
   'submit-to-bank': {
-    from: { queues: ['submissions'], batchSize: 10, maxConcurrency: 20 },
+    from: { queues: ['submissions'], batchSize: 10, maxConcurrency: 200 },
     timeoutSeconds: 30,
   },
   // A query and a submission may take 20 s each.
   'submit-sidelined': {
-    from: { queues: ['submissions-sidelined'], batchSize: 10, maxConcurrency: 20 },
+    from: { queues: ['submissions-sidelined'], batchSize: 10, maxConcurrency: 50 },
     timeoutSeconds: 60,
   },
   'report-sandbox-outcome': {
     from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 10,
   },
-  // Scheduler's quota is 250 new schedules per second in most Regions.
   'schedule-timeout': {
     from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 20,
   },
   'expire-debit': {
-    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
+    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 20 },
     timeoutSeconds: 20,
   },
   // The messages of a batch run concurrently. One message may hold two first attempts of up to 60 s
@@ -117,6 +121,20 @@ export const jobs = {
 export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
+
+export type StageWorkers = {
+  /** Concurrent batches of each queue of a job, instead of the default. */
+  workers?: Partial<Record<JobName, number>>
+  /** Upper limit of every queue's concurrency. */
+  workersMax?: number
+}
+
+/** Returns the concurrent batches of each queue of a job. */
+export const concurrencyOf = (name: JobName, { workers, workersMax }: StageWorkers): number => {
+  const { from } = jobRow(name)
+  const usual = 'maxConcurrency' in from ? from.maxConcurrency : 0
+  return Math.min(workers?.[name] ?? usual, workersMax ?? Number.POSITIVE_INFINITY)
+}
 
 export type StageBanks = { hasSandboxBank: boolean }
 
