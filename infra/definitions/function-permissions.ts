@@ -27,7 +27,7 @@ const rows = {
   charge: {
     GetItem: ['DEBIT#*', 'RESTORE'],
     Query: ['BANKS'],
-    PutItem: ['DEBIT#*', 'PROVIDER#*#*', 'UUID#*'],
+    PutItem: ['DEBIT#*', 'PROVIDER#*#*'],
     UpdateItem: ['PROVIDER#*'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },

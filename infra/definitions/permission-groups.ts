@@ -26,7 +26,7 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
@@ -89,10 +89,7 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
-export const appliesBankReports = merge(transitionsDebits, {
-  GetItem: ['UUID#*'],
-  PutItem: ['DEBIT#*'],
-})
+export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
@@ -148,7 +145,7 @@ export const derivesLedger: Permissions = {
 
 export const reconciles = merge(derivesLedger, {
   GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
-  BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
+  BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*'],
   PutItem: ['LEDGER'],
   'by-status': byStatus,

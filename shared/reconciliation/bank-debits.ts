@@ -2,15 +2,14 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { StatementDebit } from '../domain/banks/statement.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { statuses } from '../domain/debits/lifecycle.ts'
-import type { Reference, Uuid } from '../domain/ids.ts'
+import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
+import { environment } from '../runtime.ts'
 import { listCreated } from '../store/debits/debit-lists.ts'
 import { findDebits } from '../store/debits/debits.ts'
-import { keys } from '../store/keys.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { readMany } from '../store/table.ts'
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const EARLIER_DAYS = 3
@@ -84,10 +83,10 @@ const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }
 
-export const readByUuid = async (bank: BankIdentifier, uuids: readonly Uuid[]) => {
-  const pointers = await readMany(uuids.map(keys.uuid))
+export const readByUuid = (bank: BankIdentifier, uuids: readonly Uuid[]) => {
+  const prefix = environment.referencePrefix
   return findOfBank(
     bank,
-    pointers.map(({ reference }) => reference as Reference),
+    uuids.flatMap((uuid) => referenceOfUuid(prefix, uuid) ?? []),
   )
 }

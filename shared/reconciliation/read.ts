@@ -1,4 +1,4 @@
-import type { Debit, Facts } from '../domain/debits/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
@@ -92,10 +92,9 @@ const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
 export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const related = debits.flatMap((debit) => {
     const { line, adjustment } = lineKeys(debit)
-    const { reference, uuid } = debit.facts
+    const { reference } = debit.facts
     return [
       claimOf(debit),
-      keys.uuid(uuid),
       ...debit.history.map((_, index) => keys.delivery(reference, index)),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
       ...[line, adjustment].filter((key) => key !== undefined),
@@ -121,14 +120,13 @@ const linesIn = (debit: Debit, items: ItemMap) => {
 }
 
 const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
-  const { reference, uuid } = debit.facts
+  const { reference } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))
   return {
     debit,
     ...linesIn(debit, items),
-    claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
-    pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
+    claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
     deliveries: debit.history.map((_, index) => {
       const item = itemAt(keys.delivery(reference, index))
       return item && fromDeliveryItem(item)

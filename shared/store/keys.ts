@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Status } from '../domain/debits/lifecycle.ts'
-import type { Reference, Uuid } from '../domain/ids.ts'
+import type { Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
@@ -58,7 +58,6 @@ export const keys = {
   /** In the index by-status: open and failed refunds by their creation, others by their completion. */
   refunds: (list: 'due' | 'completed'): string => `REFUNDS#${list}`,
   exceptionsOf: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'EXCEPTION#' }),
-  uuid: (uuid: Uuid) => item(`UUID#${uuid}`, 'UUID'),
   partnerReference: (provider: ProviderId, partnerReference: string) =>
     item(`PROVIDER#${provider}#${sha256(partnerReference)}`, 'PARTNER_REFERENCE'),
   dayTotal: (provider: ProviderId, day: string) => item(`PROVIDER#${provider}`, `DAY#${day}`),

@@ -99,8 +99,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'lost-race-reported-as-success',
     file: 'shared/store/debits/transitions.ts',
-    from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
-    to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
+    from: 'return commit(current, next, alongside(current, next), runtime)',
+    to: 'return (await commit(current, next, alongside(current, next), runtime)) ?? next',
   },
   {
     name: 'webhook-cached-across-providers',
@@ -128,10 +128,10 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
     file: 'shared/store/debits/charges.ts',
     from: `  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
     to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
   },
   {
     name: 'failed-transaction-reported-as-created',

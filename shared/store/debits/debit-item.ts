@@ -1,4 +1,5 @@
 import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
+import { debitUuid } from '../../domain/ids.ts'
 import { keys } from '../keys.ts'
 import { withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
@@ -63,7 +64,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
 
 export const toDebitItem = (debit: Debit) => {
   const { facts, status, version, history } = debit
-  const { metadata, ...plain } = facts
+  const { metadata, uuid, ...plain } = facts
   const { createdAt } = stateAt(debit, 0)
   return {
     ...keys.debit(facts.reference),
@@ -88,7 +89,11 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     withoutKeys<DebitItem>(item)
   const { byCustomer, ...plain } = rest
   return {
-    facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
+    facts: {
+      ...plain,
+      uuid: debitUuid(plain.reference),
+      metadata: metadata ? JSON.parse(metadata) : {},
+    },
     status,
     version,
     history: readEntries(history),

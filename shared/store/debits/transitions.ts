@@ -33,26 +33,6 @@ export const transition = (
     return commit(current, next, alongside(current, next), runtime)
   })
 
-/**
- * Applies a transition to a debit in an assumed state, in one write if the assumption is correct. If
- * it is wrong or nothing would be written, reads the stored debit and decides again.
- */
-export const transitionAssumed = async (
-  assumed: Debit,
-  decide: Decide,
-  runtime: Jitter,
-): Promise<Debit | Refusal> => {
-  const next = decide(assumed)
-  const committed =
-    next instanceof Refusal || next === assumed
-      ? undefined
-      : await commit(assumed, next, [], runtime)
-  return committed ?? transitionFresh(assumed, decide, runtime)
-}
-
-export const transitionFresh = async (debit: Debit, decide: Decide, runtime: Jitter) =>
-  transition(await reload(debit), decide, runtime)
-
 const reload = async ({ facts }: Debit): Promise<Debit> => {
   const debit = await findDebit(facts.reference)
   if (!debit) throw new Error(`Debit ${facts.reference} is gone`)
