@@ -9,6 +9,7 @@ import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Change } from './table/change.ts'
+import type { TableOptions } from './table/storage.ts'
 import { newTable } from './table/table.ts'
 
 /** An in-memory AWS: the services that functions call and the triggers that invoke them. */
@@ -22,6 +23,7 @@ export type AwsOptions = {
   /** Returns the invocation that writes. */
   by?: () => Change['by']
   onCommit?: (changes: readonly Change[]) => void
+  onConsumed?: TableOptions['onConsumed']
   onDeadLetter?: (message: Message) => void
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
   /** Sends the message of a schedule; by default to a queue of this process. */
@@ -48,13 +50,14 @@ export const newAws = ({
   journal = noJournal,
   by,
   onCommit,
+  onConsumed,
   onDeadLetter = () => undefined,
   onLostRecords = () => undefined,
   fitting = (records) => records,
   deliver,
   onRecord,
 }: AwsOptions) => {
-  const queueSource = newQueueSource({ invoke, queues: () => queues, pick: conditions.pick })
+  const queueSource = newQueueSource({ invoke, queues: () => queues, clock, conditions })
   const queues: Queues = newQueues({
     clock,
     journal,
@@ -94,6 +97,7 @@ export const newAws = ({
     now: clock.now,
     indexLag: conditions.indexLag,
     ...(by && { by }),
+    ...(onConsumed && { onConsumed }),
     onCommit: (changes) => {
       journal.write({ changes })
       onCommit?.(changes)

@@ -34,12 +34,20 @@ const jobOf = (queue: QueueName): JobName => {
   return job
 }
 
-type QueueSourceDeps = { invoke: Invoke; queues: () => Queues; pick: Conditions['pick'] }
+type QueueSourceDeps = {
+  invoke: Invoke
+  queues: () => Queues
+  clock: Clock
+  conditions: Pick<Conditions, 'pick' | 'pollDelay'>
+}
 
 /** Invokes the jobs of queues, up to their concurrency limits. */
-export const newQueueSource = ({ invoke, queues, pick }: QueueSourceDeps) => {
+export const newQueueSource = ({ invoke, queues, clock, conditions }: QueueSourceDeps) => {
+  const { pick, pollDelay } = conditions
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
+  /** The queues with a poll under way. */
+  const polls = new Set<QueueName>()
 
   const work = async (job: JobName, queue: QueueName, received: readonly Message[]) => {
     busy.set(job, (busy.get(job) ?? 0) + 1)
@@ -68,7 +76,15 @@ export const newQueueSource = ({ invoke, queues, pick }: QueueSourceDeps) => {
       const ready = waiting.get(message.queue) ?? []
       waiting.set(message.queue, ready)
       if (!ready.includes(message)) ready.push(message)
-      feed(message.queue)
+      const delay = pollDelay()
+      if (delay === 0) feed(message.queue)
+      else if (!polls.has(message.queue)) {
+        polls.add(message.queue)
+        clock.after(delay, () => {
+          polls.delete(message.queue)
+          feed(message.queue)
+        })
+      }
     },
   }
 }

@@ -25,7 +25,7 @@ export const setEnvironment = (): void => {
     LOCAL_PEERS: '127.0.0.1',
     // Caches never expire, although the clock of a part runs fast.
     CACHE_SECONDS: '100000000',
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    METRICS_DISABLED: 'true',
   })
   mute()
 }

@@ -19,8 +19,11 @@ export type Jitter = Pick<Runtime, 'random' | 'pause'>
 export const pause: Runtime['pause'] = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, signal && { signal })
 
+/** Returns the real time. Log lines and metrics use it directly. */
+export const wallTime = (): Date => new Date()
+
 export const real: Runtime = {
-  now: () => new Date(),
+  now: wallTime,
   newId: randomUUID,
   random: Math.random,
   randomBytes,
@@ -55,6 +58,10 @@ export const queueUrlFrom = (arn: string): string => {
   return `${AWS_ENDPOINT_URL_SQS ?? `https://sqs.${region}.${domain}`}/${account}/${name}`
 }
 
+/** Returns the X-Ray trace of the invocation, if Lambda traces it. */
+export const traceId = (): string | undefined =>
+  /Root=([^;]+)/.exec(process.env._X_AMZN_TRACE_ID ?? '')?.[1]
+
 const isTrue = (name: string): boolean => process.env[name] === 'true'
 
 /** The settings of a deployment. */
@@ -62,6 +69,9 @@ const settings = {
   stage: () => process.env.STAGE ?? 'sandbox',
   /** Selects the published limits: `production`, or `sandbox` for every other stage. */
   limits: () => (process.env.STAGE === 'production' ? 'production' : 'sandbox'),
+  /** The least level that is logged. Lambda sets it from the function's logging configuration. */
+  logLevel: () => process.env.AWS_LAMBDA_LOG_LEVEL ?? 'INFO',
+  metricsDisabled: () => isTrue('METRICS_DISABLED'),
   sandboxBank: () => isTrue('SANDBOX_BANK'),
   approvals: () => isTrue('APPROVALS'),
   /** Whether a payout waits until the remitted cash covers it. */

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
-import { operationNames, operations } from '../shared/api/operations.ts'
+import { operationNames } from '../shared/api/operations.ts'
 import { rowsOf } from './support/rows.ts'
 
 /** The structure of the code: allowed imports for each folder, and rules for all files. */
@@ -120,16 +120,6 @@ test('no file imports itself through others, by values or by types', () => {
 test('a charge does not load the arithmetic of fees', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement/line.ts')]).toContain('dinero.js')
-})
-
-test('operations of banks load metrics, operations of providers do not', () => {
-  const measuring = operationNames.filter((name) =>
-    packagesOf(`functions/${operations[name].caller}/${name}.ts`).has(
-      '@aws-lambda-powertools/metrics',
-    ),
-  )
-  const ofBanks = operationNames.filter((name) => operations[name].caller === 'bank')
-  expect(measuring.sort()).toEqual([...ofBanks, 'test-webhook'].sort())
 })
 
 test('the operator command loads no AWS clients except Lambda and STS', () => {

@@ -36,7 +36,12 @@ type Page = {
   LastEvaluatedKey?: Record<string, unknown>
 }
 
-export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): Page => {
+/** @param isWeighed whether `bytes`, the size of the examined rows, is needed */
+export const query = (
+  input: QueryInput,
+  { keys, projected, rowsOf }: Source,
+  options: { isWeighed: boolean },
+): { page: Page; bytes: number } => {
   const { KeyConditionExpression = '', FilterExpression, ProjectionExpression } = input
   const { Limit = Number.POSITIVE_INFINITY, Select, ScanIndexForward: isForward = true } = input
   if (Limit < 1) throw invalid('Limit must be at least 1')
@@ -49,7 +54,7 @@ export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): P
   if (input.ExclusiveStartKey) checkStart(input.ExclusiveStartKey, keys, range)
   const [from, to] = spanAfter(rows, within(rows, keys.sortKey, range), input, keys)
   const projection = ProjectionExpression?.split(/\s*,\s*/)
-  const isWeighed = Math.min(to - from, Limit) > WEIGHED_ROWS
+  const isWeighed = options.isWeighed || Math.min(to - from, Limit) > WEIGHED_ROWS
   const Items: Readonly<Record<string, unknown>>[] = []
   let last: Row | undefined
   let ScannedCount = 0
@@ -63,12 +68,13 @@ export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): P
     Items.push(projection ? projectedRow(row, projection) : row)
   }
   const edge = input.IndexName === undefined ? edgeOf(range, isForward) : undefined
-  return {
+  const page = {
     ...(Select === 'COUNT' ? {} : { Items }),
     Count: Items.length,
     ScannedCount,
     ...(last && last[keys.sortKey] !== edge ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
   }
+  return { page, bytes }
 }
 
 /** DynamoDB ends a page with the row that makes it this long. */

@@ -3,6 +3,7 @@ import { invalid, noSuchTable, unsupported } from './errors.ts'
 import { type Key, parseKey } from './keys.ts'
 import { type QueryInput, query, type Source } from './query.ts'
 import type { Storage, TableOptions } from './storage.ts'
+import { bytesOf, readUnits } from './units.ts'
 
 type ReadInput = {
   TableName?: string | undefined
@@ -20,7 +21,16 @@ type Output = Record<string, unknown>
 
 const KEYS_MAX = 100
 
-export const readCommands = (storage: Storage, { definition, name, now }: TableOptions) => {
+export const readCommands = (
+  storage: Storage,
+  { definition, name, now, onConsumed }: TableOptions,
+) => {
+  const meter = (bytes: readonly number[], { isConsistent = false }: { isConsistent?: boolean }) =>
+    onConsumed?.({
+      kind: 'read',
+      units: bytes.reduce((sum, one) => sum + readUnits(one, { isConsistent }), 0),
+    })
+
   const check = (tableName: string | undefined, input: object): void => {
     if (tableName !== name) throw noSuchTable()
     if ('ConsistentRead' in input !== !('IndexName' in input)) {
@@ -34,6 +44,7 @@ export const readCommands = (storage: Storage, { definition, name, now }: TableO
   const get = (input: ReadInput): Output => {
     check(input.TableName, input)
     const Item = storage.find(parseKey(input.Key))
+    if (onConsumed) meter([bytesOf(Item)], { isConsistent: input.ConsistentRead ?? false })
     return Item ? { Item } : {}
   }
 
@@ -42,6 +53,7 @@ export const readCommands = (storage: Storage, { definition, name, now }: TableO
     if (!input || second) throw unsupported('a batch of several tables')
     check(tableName, input)
     const items = distinct((input.Keys ?? []).map(parseKey)).map(storage.find)
+    if (onConsumed) meter(items.map(bytesOf), { isConsistent: input.ConsistentRead ?? false })
     const found = items.filter((item): item is Item => item !== undefined)
     return { Responses: { [name]: found }, UnprocessedKeys: {} }
   }
@@ -73,7 +85,11 @@ export const readCommands = (storage: Storage, { definition, name, now }: TableO
     GetCommand: get,
     BatchGetCommand: batchGet,
     ScanCommand: scan,
-    QueryCommand: (input: QueryInput): Output => query(input, sourceOf(input)),
+    QueryCommand: (input: QueryInput): Output => {
+      const { page, bytes } = query(input, sourceOf(input), { isWeighed: onConsumed !== undefined })
+      meter([bytes], { isConsistent: input.ConsistentRead ?? false })
+      return page
+    },
   }
 }
 

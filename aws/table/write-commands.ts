@@ -2,6 +2,7 @@ import type { CancellationReason } from '@aws-sdk/client-dynamodb'
 import type { Item } from './change.ts'
 import { cancelled, invalid, noSuchTable, reasonOf, tokenMismatch, unsupported } from './errors.ts'
 import type { Replacement, Storage, TableOptions } from './storage.ts'
+import { unitsOfWrite } from './units.ts'
 import { isSame, storable, type Value } from './values.ts'
 import { parseWrite, type Write, type WriteInput, type WriteKind } from './write.ts'
 
@@ -12,15 +13,36 @@ type TransactItem = Partial<Record<WriteKind, WriteInput>>
 const ITEMS_MAX = 100
 const TOKEN_LENGTH_MAX = 36
 
-export const writeCommands = (storage: Storage, { definition, name, now }: TableOptions) => {
+export const writeCommands = (
+  storage: Storage,
+  { definition, name, now, onConsumed }: TableOptions,
+) => {
   const tokens = newRequestTokens()
+
+  const meter = (
+    replacements: readonly Replacement[],
+    { inTransaction }: { inTransaction: boolean },
+  ) =>
+    onConsumed?.({
+      kind: 'write',
+      units: replacements.reduce(
+        (sum, one) => sum + unitsOfWrite(one, definition, { inTransaction }),
+        0,
+      ),
+    })
 
   const write = (kind: WriteKind) => (input: WriteInput) => {
     if (input.TableName !== name) throw noSuchTable()
     const { key, next, written } = parseWrite(kind, input, definition)
     const before = storage.find(key)
-    const after = next(before)
-    storage.commit([{ before, after }])
+    const replacement = { before, after: before }
+    try {
+      replacement.after = next(before)
+    } finally {
+      meter([replacement], { inTransaction: false })
+    }
+    const { after } = replacement
+    storage.commit([replacement])
     return returnValues(input.ReturnValues, after, written)
   }
 
@@ -42,7 +64,16 @@ export const writeCommands = (storage: Storage, { definition, name, now }: Table
       if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) throw invalid('Invalid token length')
       if (tokens.isDone(token, items, now())) return {}
     }
-    storage.commit(replacementsOf(writes, storage.find))
+    let replacements: readonly Replacement[] = writes.map(({ key }) => {
+      const before = storage.find(key)
+      return { before, after: before }
+    })
+    try {
+      replacements = replacementsOf(writes, storage.find)
+    } finally {
+      meter(replacements, { inTransaction: true })
+    }
+    storage.commit(replacements)
     if (token !== undefined) tokens.remember(token, items, now())
     return {}
   }

@@ -181,7 +181,8 @@ const rows = {
   'deliver-webhook': merge(deliversWebhooks, { sends: ['webhooks-sidelined'] }),
   'deliver-sidelined-webhook': deliversWebhooks,
   'recover-deliveries': {
-    GetItem: ['PROVIDER#*', 'DEBIT#*'],
+    GetItem: ['PROVIDER#*'],
+    Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   },
@@ -202,6 +203,7 @@ const rows = {
   'reconcile-day': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {
     GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
+    Query: ['DEBIT#*'],
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*'],

@@ -39,18 +39,18 @@ export const jobs = {
     from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
     timeoutSeconds: 20,
   },
-  // One message per batch: ten slow receivers would exceed any timeout. One message may hold two
-  // first attempts of up to 60 s each.
+  // The messages of a batch run concurrently. One message may hold two first attempts of up to 60 s
+  // each.
   'deliver-webhook': {
     from: {
       queues: ['webhooks-high', 'webhooks-medium', 'webhooks-low'],
-      batchSize: 1,
+      batchSize: 10,
       maxConcurrency: 50,
     },
     timeoutSeconds: 135,
   },
   'deliver-sidelined-webhook': {
-    from: { queues: ['webhooks-sidelined'], batchSize: 1, maxConcurrency: 20 },
+    from: { queues: ['webhooks-sidelined'], batchSize: 10, maxConcurrency: 20 },
     timeoutSeconds: 135,
   },
   'recover-deliveries': {

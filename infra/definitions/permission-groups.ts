@@ -93,8 +93,9 @@ export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
-  BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  BatchGetItem: ['BATCH#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
+  Query: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*', 'PROVIDER#*'],
   sealingKey: true,
   calls: ['receivers'],
@@ -102,6 +103,7 @@ export const deliversWebhooks: Permissions = {
 
 export const redeliversEvents: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  Query: ['DEBIT#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*'],
 }

@@ -7,8 +7,7 @@ import { findBankDebit } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { bankEndpoint } from './bank-endpoint.ts'
-import type { Call, RejectedCall } from './endpoint.ts'
+import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 
 type ReportOperation = 'update-debit-transaction' | 'debit-callback'
@@ -22,7 +21,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
   apply: (debit: Debit, report: Call<N>['input'], cause: Cause) => Debit | Refusal,
   view: (debit: Debit) => object,
 ) =>
-  bankEndpoint(
+  endpoint(
     name as ReportOperation,
     async ({ caller, input, body, at, requestId, prefetched }, runtime) => {
       const { debit, generation } = prefetched

@@ -49,7 +49,6 @@ type Options<N extends OperationName, P> = {
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: RejectedCall<N, P>) => Promise<void>
-  onReply?: (context: RequestContext, status: number) => void
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
@@ -69,7 +68,7 @@ export const endpoint =
   <N extends OperationName, P = undefined>(
     name: N,
     handle: Handle<N, P>,
-    { prefetch, onRejectedBody, onReply }: Options<N, P> = {},
+    { prefetch, onRejectedBody }: Options<N, P> = {},
   ) =>
   (runtime: Runtime): Handler => {
     const operation: Operation = operations[name]
@@ -87,10 +86,7 @@ export const endpoint =
     return middy<ApiEvent, APIGatewayProxyResult>(respond, {
       timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
       timeoutEarlyResponse: deadlinePassed,
-      requestEnd: ({ event, response }) => {
-        logRequest(name, event as ApiEvent, response)
-        if (response) onReply?.((event as ApiEvent).context, response.statusCode)
-      },
+      requestEnd: ({ event, response }) => logRequest(name, event as ApiEvent, response),
     })
       .use(head)
       .use(requestContext(name, onRejectedBody, runtime))

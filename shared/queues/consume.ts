@@ -81,21 +81,27 @@ const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string
 const SUBJECTS = new Set(['reference', 'batch', 'provider'])
 
 /** Returns the handler of a function that consumes a queue, or several queues of one message shape. */
-export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>) => {
+export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>) =>
+  batchConsumer(queue, () => handle)
+
+/** @param open returns the handler of the messages of one batch, which run concurrently */
+export const batchConsumer = <Q extends QueueName>(queue: Q, open: () => HandleMessage<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
-  const work = loggingFaults<SQSRecord>(
-    ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
-    (record) =>
-      handle(parse(schema, record.body), record.messageId, {
-        repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
-      }),
-    retrySoon,
-  )
-  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
-    processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {
+  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    const handle = open()
+    const work = loggingFaults<SQSRecord>(
+      ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
+      (record) =>
+        handle(parse(schema, record.body), record.messageId, {
+          repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
+        }),
+      retrySoon,
+    )
+    return processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {
       context,
       throwOnFullBatchFailure: false,
     })
+  }
 }
 
 /** @param open returns the handler of the records of one batch */

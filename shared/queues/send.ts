@@ -65,6 +65,29 @@ export const sendAllOrThrow = async (outgoing: readonly Outgoing[]): Promise<voi
   if (refused.length > 0) throw new Error(`SQS refused ${refused.length} messages`)
 }
 
+/**
+ * Returns a send for the messages of one invocation. Messages that arrive during a call go with the
+ * next call.
+ * @throws Error if SQS refused the message
+ */
+export const batchedSend = () => {
+  let waiting: { outgoing: Outgoing[]; refused: Promise<Outgoing[]> } | undefined
+  let last: Promise<unknown> = Promise.resolve()
+  return async (message: Outgoing): Promise<void> => {
+    if (waiting) waiting.outgoing.push(message)
+    else {
+      const outgoing = [message]
+      const refused = last.then(() => {
+        waiting = undefined
+        return sendAll(outgoing)
+      })
+      waiting = { outgoing, refused }
+      last = refused.catch(() => undefined)
+    }
+    if ((await waiting.refused).includes(message)) throw new Error('SQS refused the message')
+  }
+}
+
 const chunks = <T>(all: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(all.length / BATCH_MAX) }, (_, index) =>
     all.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),

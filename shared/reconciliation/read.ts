@@ -10,7 +10,7 @@ import { type Key, keys } from '../store/keys.ts'
 import { fromLineItem } from '../store/settlement/batch-item.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
-import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
+import { deliveriesIn, deliveryKeys } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
@@ -95,7 +95,7 @@ export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord
     const { reference } = debit.facts
     return [
       claimOf(debit),
-      ...debit.history.map((_, index) => keys.delivery(reference, index)),
+      ...debit.history.flatMap((_, n) => deliveryKeys({ reference, n })),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
       ...[line, adjustment].filter((key) => key !== undefined),
     ]
@@ -123,14 +123,19 @@ const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
   const { reference } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))
+  const deliveries = deliveriesIn(
+    debit.history
+      .flatMap((_, n) => deliveryKeys({ reference, n }))
+      .flatMap((key) => {
+        const item = itemAt(key)
+        return item ? [item] : []
+      }),
+  )
   return {
     debit,
     ...linesIn(debit, items),
     claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
-    deliveries: debit.history.map((_, index) => {
-      const item = itemAt(keys.delivery(reference, index))
-      return item && fromDeliveryItem(item)
-    }),
+    deliveries: debit.history.map((_, index) => deliveries.find(({ n }) => n === index)),
     refund: refund && fromRefundItem(refund),
   }
 }

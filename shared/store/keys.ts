@@ -24,6 +24,8 @@ export const keys = {
   debit: (reference: Reference) => item(`DEBIT#${reference}`, 'DEBIT'),
   delivery: (reference: Reference, n: number) =>
     item(`DEBIT#${reference}`, `DELIVERY#${padded(n)}`),
+  /** The events of a charge that were delivered at the first attempt. */
+  receipt: (reference: Reference) => item(`DEBIT#${reference}`, 'DELIVERY#00-01'),
   /** An attempt before the last one. Redeliveries make their number unbounded. */
   attempt: (reference: Reference, n: number, attempt: number) =>
     item(`DEBIT#${reference}`, `ATTEMPT#${padded(n)}#${padded(attempt, 6)}`),

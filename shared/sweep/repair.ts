@@ -5,7 +5,6 @@ import { DAY_MS } from '../domain/time.ts'
 import { isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
-import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
@@ -76,8 +75,8 @@ const repairProvider = async (
   await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))
   const missing = [...unpublished, ...unrecorded.map(({ event }) => event)]
   if (missing.length > 0) {
-    log.warn('events relayed by the sweep', { provider, events: missing.map(nameOf) })
-    measure({ SweepRepaired: missing.length })
+    const events = missing.map(nameOf)
+    log.warn('events relayed by the sweep', { provider, events }, { SweepRepaired: missing.length })
   }
   return missing
 }

@@ -54,19 +54,20 @@ const takesLonger = async (
   ]).finally(() => done.abort())
 }
 
-type OutcomeRecord = {
+export type OutcomeObservation = {
   provider: ProviderId
   /** The health as read before the attempt. */
   health: WebhookHealth
   milliseconds: number
   succeeded: boolean
-  /** Whether the delivery has no attempts left. */
-  abandoned: boolean
 }
 
-/** Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery). */
+/**
+ * Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery).
+ * `abandoned`: the delivery has no attempts left.
+ */
 export const recordOutcome = async (
-  { provider, health, ...outcome }: OutcomeRecord,
+  { provider, health, ...outcome }: OutcomeObservation & { abandoned: boolean },
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()

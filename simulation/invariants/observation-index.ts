@@ -3,6 +3,7 @@ import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
   type ChangeOf,
+  deliveriesOf,
   type Entry,
   entriesOf,
   type Kind,
@@ -64,10 +65,7 @@ export const indexObservations = (observations: Observations) => {
   const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
   const changesOf = <K extends Kind>(...kinds: K[]) =>
     kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
-  const historiesOf = <K extends Kind>(kind: K): History<RawItems[K]>[] => {
-    const changesByKey = Map.groupBy(changesOf(kind), (change) => keyOf(imageOf(change)))
-    return itemsOf(kind).map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
-  }
+  const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
   const lines = itemsOf('line').map((item) => ({ item, batch: ownerIn(item.pk) }))
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
@@ -101,11 +99,26 @@ export const indexObservations = (observations: Observations) => {
     ]),
   )
 
+  /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
+  const deliveryHistories = (): History<RawDelivery>[] => {
+    const records = itemsOf('delivery')
+    const recorded = new Set(records.map(keyOf))
+    const received = itemsOf('receipt').flatMap(deliveriesOf)
+    const receipts = changesOf('receipt').flatMap(({ after, ...change }) =>
+      after
+        ? deliveriesOf(after).map((event) => ({ ...change, before: undefined, after: event }))
+        : [],
+    )
+    return joinHistories(
+      [...records, ...received.filter((event) => !recorded.has(keyOf(event)))],
+      [...changesOf('delivery'), ...receipts],
+    ).map(({ item, changes }) => ({ item, changes: continued(changes) }))
+  }
   const posts = receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
   const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
   const deliveries = new Map(
-    historiesOf('delivery').map(({ item, changes }): [string, DeliveryHistory] => {
+    deliveryHistories().map(({ item, changes }): [string, DeliveryHistory] => {
       const key = eventKey(item.reference, item.n)
       const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
       const attempts = item.last ? [item.last, ...past] : past
@@ -171,6 +184,26 @@ export const indexObservations = (observations: Observations) => {
     operatorCalls,
     timeline: timelineOf(setup, operatorCalls),
   }
+}
+
+const joinHistories = <T extends Item>(
+  items: readonly T[],
+  changes: readonly ChangeOf<T>[],
+): History<T>[] => {
+  const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
+  return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+}
+
+/** Returns changes in the order of their commits; each starts from the end of the previous one. */
+const continued = (changes: readonly ChangeOf<RawDelivery>[]): ChangeOf<RawDelivery>[] => {
+  let last: RawDelivery | undefined
+  return changes
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((change) => {
+      const before = change.before ?? last
+      last = change.after
+      return { ...change, before }
+    })
 }
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`

@@ -68,6 +68,37 @@ export type RawDelivery = Item & {
   autoRetries: number
 }
 
+/** The events of a charge that were delivered at the first attempt. */
+type RawReceipt = Item & {
+  reference: string
+  provider: string
+  events: readonly {
+    n: number
+    event: string
+    occurredAt: string
+    attemptsMax: number
+    attempt: Omit<RawAttempt, 'number' | 'cause'>
+  }[]
+}
+
+/** Returns the events of a receipt as deliveries of their own. */
+export const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
+  events.map(({ attempt, ...event }) => ({
+    pk,
+    sk: `DELIVERY#0${event.n}`,
+    reference,
+    provider,
+    ...event,
+    status: 'delivered',
+    attemptCount: 1,
+    last: { ...attempt, number: 1, cause: null },
+    nextAttemptAt: null,
+    deliveredAt: new Date(Date.parse(attempt.at) + attempt.milliseconds).toISOString(),
+    failedAt: null,
+    reason: null,
+    autoRetries: 0,
+  }))
+
 /** An attempt before the last. */
 type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
@@ -130,6 +161,7 @@ export type RawItems = {
   claim: RawClaim
   'day total': RawDayTotal
   delivery: RawDelivery
+  receipt: RawReceipt
   attempt: RawPastAttempt
   exception: RawException
   refund: RawRefund
@@ -143,7 +175,7 @@ export type RawItems = {
 export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
-  'debit delivery attempt exception refund batch line feed-page webhook-health'.split(' '),
+  'debit delivery receipt attempt exception refund batch line feed-page webhook-health'.split(' '),
 )
 
 /** Claims and day totals have no `entity`. */

@@ -105,17 +105,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'webhook-cached-across-providers',
     file: 'shared/store/webhooks/webhooks.ts',
-    from: `export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
-  const item = await findItem(id)
-  return item && opened(item, id)
-}`,
-    to: `let warm: Webhook | undefined
+    from: `export const findWebhookWithHealth = async (id: ProviderId) => {
+`,
+    to: `let first: ProviderId | undefined
 
-export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
-  const item = warm ? undefined : await findItem(id)
-  warm ??= item && (await opened(item, id))
-  return warm
-}`,
+export const findWebhookWithHealth = async (requested: ProviderId) => {
+  first ??= requested
+  const id = first
+`,
   },
   {
     name: 'one-daily-limit-for-all-providers',
@@ -160,21 +157,33 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'concurrent-attempt-not-recorded',
     file: 'shared/webhooks/attempt.ts',
-    from: '    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })',
+    from: '    next = appendAttempt(raiseMax(current, isAborted), late)',
     to: `    if (current.attemptCount >= next.attemptCount) return current
-    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })`,
+    next = appendAttempt(raiseMax(current, isAborted), late)`,
   },
   {
     name: 'aborted-attempt-not-recorded',
-    file: 'shared/webhooks/attempt.ts',
-    from: '    logAttempt(await writeOutcome(attempt), { tried: true })',
-    to: '',
+    file: 'shared/webhooks/deliver.ts',
+    from: '        unsaved.push(attempt)',
+    to: '        if (!attempt.isAborted) unsaved.push(attempt)',
   },
   {
     name: 'duplicate-message-starts-an-attempt',
     file: 'shared/webhooks/attempt.ts',
     from: 'isSettled(record) || number !== record.attemptCount + 1',
     to: 'isSettled(record)',
+  },
+  {
+    name: 'event-in-a-receipt-and-a-record',
+    file: 'shared/store/webhooks/deliveries.ts',
+    from: '  if (!previous && !(await excludeFromReceipt(next))) return false',
+    to: '',
+  },
+  {
+    name: 'first-of-two-events-not-recorded',
+    file: 'shared/webhooks/deliver.ts',
+    from: '      await saveAttempts(unsaved, runtime)',
+    to: '      await saveAttempts(unsaved.slice(1), runtime)',
   },
   {
     name: 'lost-retry-not-swept',

@@ -22,7 +22,7 @@ import { rowsOf } from '../support/rows.ts'
 
 /** Rate limits: published limits, overrides, scopes, metrics, and the cost above a limit. */
 
-process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+process.env.METRICS_DISABLED = 'false'
 useCountedRequests()
 const { clear, metrics } = captureOutput()
 beforeEach(clear)

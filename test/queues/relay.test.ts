@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
@@ -24,10 +24,7 @@ import { granted } from '../support/refused.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
-// Before the metrics are created.
-vi.hoisted(() => {
-  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
-})
+process.env.METRICS_DISABLED = 'false'
 
 const { clear, metrics } = captureOutput()
 beforeEach(clear)

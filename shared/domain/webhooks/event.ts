@@ -13,6 +13,9 @@ const EVENTS_PER_GENERATION = 10
 /** The number of the event of a batch. Its digits are 99 in generation 1, 98 in 2, down to 91. */
 export const SETTLED = 99
 
+/** Reports whether a number is that of `created` or `pending`, which every charge writes together. */
+export const isChargeEvent = (n: number): boolean => n < 2
+
 /** Identifies an event: its debit or batch, its number there, and the generation of its write. */
 export type EventKey = { reference: Reference; n: number; generation?: number | undefined }
 
