@@ -16,12 +16,12 @@ import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
+import { findSweepProgress, putSweepProgress } from '../shared/store/sweep-progress.ts'
 import { type Item, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../shared/store/webhooks/health.ts'
 import { findRecovery, putPage } from '../shared/store/webhooks/recoveries.ts'
-import { findSweepProgress, putSweepProgress } from '../shared/store/work-index.ts'
 import { still } from './support/examples.ts'
 import { useFreshTable } from './support/tables.ts'
 
@@ -161,7 +161,7 @@ const replacements: typeof updates = {
   CONNECTOR: () =>
     operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),
   [itemAt('2026-11-21').sk]: () => putClosing({ day: itemAt('2026-11-21').day, balances: {} }),
-  SWEEP: () => putSweepProgress({ until: NOW }),
+  SWEEP: () => putSweepProgress({ until: NOW, behind: new Map() }),
   ACCOUNT: () => {
     const { customerName, accountType, status } = itemAt('ACCOUNT')
     const account = { customerName, accountNumber: '1041001999', accountType, status }

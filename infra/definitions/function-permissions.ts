@@ -3,7 +3,6 @@ import {
   appendsToFeed,
   appliesBankReports,
   buildsBatches,
-  byStatus,
   caller,
   deliversWebhooks,
   derivesLedger,
@@ -11,6 +10,7 @@ import {
   merge,
   type Permissions,
   paysBatches,
+  readsLists,
   reconciles,
   redeliversEvents,
   requestsApprovals,
@@ -31,7 +31,7 @@ const rows = {
     UpdateItem: ['PROVIDER#*'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
-  'list-debit-requests': { GetItem: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], 'by-status': byStatus },
+  'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS'] },
   'lookup-customer-banks': { Query: ['BANKS', 'CUSTOMER#*'] },
@@ -44,7 +44,7 @@ const rows = {
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
 
   'list-debit-transactions': {
-    GetItem: ['CUSTOMER#*'],
+    GetItem: ['CUSTOMER#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*'],
     Query: ['BANKS'],
     'by-customer': ['*#+*'],
@@ -106,11 +106,10 @@ const rows = {
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(transitionsDebits, appendsToFeed, requestsApprovals, {
+  'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
     GetItem: ['PROVIDER#*'],
-    BatchGetItem: ['DEBIT#*'],
+    Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
-    'by-status': byStatus,
     sends: ['submissions'],
   }),
   'manage-exception': merge(requestsApprovals, {
@@ -207,7 +206,7 @@ const rows = {
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*'],
-    'by-status': ['PROVIDERS'],
+    'by-status': ['PROVIDERS', '*#good'],
     work: ['WATCH#*', 'SETTLE#*'],
     sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
   }),

@@ -136,7 +136,12 @@ export const paysBatches = merge(readsRestore, {
   calls: ['banks'],
 })
 
-export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
+/** The lists of debits; the sweep's progress says which of them are completed. */
+export const readsLists: Permissions = {
+  GetItem: ['SWEEP'],
+  BatchGetItem: ['DEBIT#*'],
+  'by-status': ['*#good', '*#open', '*#failed', '*#reversed'],
+}
 
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -145,11 +150,10 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
-export const reconciles = merge(derivesLedger, {
+export const reconciles = merge(derivesLedger, readsLists, {
   GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
   BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*'],
   PutItem: ['LEDGER'],
-  'by-status': byStatus,
   work: ['PAY', 'FAILED', 'BELOW_ZERO#*'],
 })

@@ -21,7 +21,7 @@ const ENDED_DAYS = 3
 const REVERSED_DAYS = 90
 
 /**
- * Yields pages of completed or reversed debits of earlier days, each once: one charged before midnight
+ * Yields pages of the completed and reversed debits of earlier days, each once: one charged before midnight
  * ends after it, and its entry in the work index may be lost.
  */
 export async function* endedEarlier(
@@ -32,9 +32,9 @@ export async function* endedEarlier(
   const recent = startOf(dayAfter(date, -ENDED_DAYS))
   const first = startOf(dayAfter(date, -REVERSED_DAYS))
   const span = { before: from, pageSize: PAGE_SIZE }
-  const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
+  const ended = { ...span, from: recent, lists: ['good', 'reversed'] as const }
   yield* createdWithin(provider, ended, known)
-  yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
+  yield* createdWithin(provider, { ...span, from: first, lists: ['reversed'] }, known)
 }
 
 /** Yields pages of debits of the day that are in the event feed and were not in the lists. */

@@ -194,7 +194,7 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
   {
     name: 'lost-event-not-swept',
     file: 'shared/sweep/repair.ts',
-    from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))',
+    from: '      await replaceDelivery(undefined, record)',
     to: '',
   },
   {
@@ -206,7 +206,7 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
   {
     name: 'lost-timer-not-swept',
     file: 'shared/sweep/overdue.ts',
-    from: '  if (!phase) return false',
-    to: "  if (!phase || debit.status === 'processing') return false",
+    from: '    if (phase) {',
+    to: "    if (phase && debit.status !== 'processing') {",
   },
 ]

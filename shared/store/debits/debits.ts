@@ -12,24 +12,29 @@ export const findDebit = (reference: Reference) => db.find(keys.debit(reference)
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void
 
-const rethrow: Unreadable = (_, error) => {
+export const rethrow: Unreadable = (_, error) => {
   throw error
+}
+
+/** Parses the item of a debit. @throws Error also if its history cannot be replayed */
+export const readDebit = (item: db.Item): Debit => {
+  const debit = fromDebitItem(item)
+  stateAt(debit)
+  return debit
 }
 
 /** @param unreadable handles each debit that cannot be parsed, so that the others are returned */
 export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,
+  options: { isConsistent?: boolean } = {},
 ): Promise<Map<Reference, Debit>> => {
-  const items = await db.readMany(references.map(keys.debit))
+  const items = await db.readMany(references.map(keys.debit), options)
   const debits = new Map<Reference, Debit>()
   for (const item of items) {
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference
     try {
-      const debit = fromDebitItem(item)
-      // Throws if the history cannot be replayed.
-      stateAt(debit)
-      debits.set(reference, debit)
+      debits.set(reference, readDebit(item))
     } catch (error) {
       unreadable(reference, error as Error)
     }
