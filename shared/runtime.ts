@@ -80,7 +80,7 @@ const number = (name: string, otherwise: number): number => Number(process.env[n
 
 /** Returns the variable that holds the URL of a queue, such as `QUEUE_URL_WEBHOOKS_HIGH`. */
 export const queueUrlVariable = (queue: string): string =>
-  `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`
+  `QUEUE_URL_${queue.toUpperCase().replaceAll(/\W/g, '_')}`
 
 export const queueUrlOf = (queue: string): string => required(queueUrlVariable(queue))
 

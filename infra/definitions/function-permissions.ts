@@ -3,7 +3,6 @@ import {
   appendsToFeed,
   appliesBankReports,
   buildsBatches,
-  byStatus,
   caller,
   deliversWebhooks,
   derivesLedger,
@@ -11,10 +10,12 @@ import {
   merge,
   type Permissions,
   paysBatches,
+  readsLists,
   reconciles,
   redeliversEvents,
   requestsApprovals,
   startsReconciliation,
+  submitsDebits,
   transitionsDebits,
 } from './permission-groups.ts'
 
@@ -28,11 +29,11 @@ const rows = {
   charge: {
     GetItem: ['DEBIT#*', 'RESTORE'],
     Query: ['BANKS'],
-    PutItem: ['DEBIT#*', 'PROVIDER#*#*', 'UUID#*'],
+    PutItem: ['DEBIT#*', 'PROVIDER#*#*'],
     UpdateItem: ['PROVIDER#*'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
-  'list-debit-requests': { GetItem: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], 'by-status': byStatus },
+  'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS'] },
   'lookup-customer-banks': { Query: ['BANKS', 'CUSTOMER#*'] },
@@ -45,7 +46,7 @@ const rows = {
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
 
   'list-debit-transactions': {
-    GetItem: ['CUSTOMER#*'],
+    GetItem: ['CUSTOMER#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*'],
     Query: ['BANKS'],
     'by-customer': ['*#+*'],
@@ -107,11 +108,10 @@ const rows = {
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(transitionsDebits, appendsToFeed, requestsApprovals, {
+  'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
     GetItem: ['PROVIDER#*'],
-    BatchGetItem: ['DEBIT#*'],
+    Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
-    'by-status': byStatus,
     sends: ['submissions'],
   }),
   'manage-exception': merge(requestsApprovals, {
@@ -162,11 +162,12 @@ const rows = {
     reports: ['read', 'write'],
   }),
 
-  relay: merge(appendsToFeed, {
+  relay: {
     GetItem: ['PROVIDER#*'],
     sends: [
       'submissions',
       'timeouts',
+      'feeds.fifo',
       ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
@@ -175,8 +176,10 @@ const rows = {
       'settlements',
       'reconciliation-parts',
     ],
-  }),
-  'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
+  },
+  'append-feed': appendsToFeed,
+  'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
+  'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': { GetItem: ['DEBIT#*'], sends: ['expiries'], schedulesInto: 'expiries' },
   'expire-debit': expiresDebits,
@@ -215,7 +218,7 @@ const rows = {
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
-    'by-status': ['PROVIDERS'],
+    'by-status': ['PROVIDERS', '*#good'],
     work: ['WATCH#*', 'SETTLE#*'],
     sends: [
       'submissions',

@@ -26,7 +26,7 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
@@ -90,10 +90,15 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
-export const appliesBankReports = merge(transitionsDebits, {
-  GetItem: ['UUID#*'],
-  PutItem: ['DEBIT#*'],
+/** Submits debits, and notes whether their banks are slow. */
+export const submitsDebits = merge(expiresDebits, {
+  GetItem: ['CUSTOMER#*'],
+  Query: ['BANKS'],
+  UpdateItem: ['BANK#*'],
+  sends: ['sandbox-outcomes'],
 })
+
+export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
@@ -140,7 +145,12 @@ export const paysBatches = merge(readsRestore, {
   calls: ['banks'],
 })
 
-export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
+/** The lists of debits; the sweep's progress says which of them are completed. */
+export const readsLists: Permissions = {
+  GetItem: ['SWEEP'],
+  BatchGetItem: ['DEBIT#*'],
+  'by-status': ['*#good', '*#open', '*#failed', '*#reversed'],
+}
 
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -159,12 +169,11 @@ export const startsReconciliation = merge(readsRestore, {
 })
 
 /** Performs the parts of a reconciliation and ends it. */
-export const reconciles = merge(derivesLedger, readsRestore, {
+export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
   GetItem: ['PROVIDER#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
-  BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
+  BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*', 'RECONCILIATION#*'],
   PutItem: ['LEDGER', 'RECONCILIATION#*'],
   UpdateItem: ['RECONCILIATION#*'],
-  'by-status': byStatus,
   work: ['BELOW_ZERO#*'],
 })

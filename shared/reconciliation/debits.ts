@@ -1,9 +1,9 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import type { Status } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
+import type { ListName } from '../store/debits/status-lists.ts'
 import type { Span } from '../store/table.ts'
 import { recentFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
@@ -42,12 +42,8 @@ const debitChecks: readonly [Invariant, Check][] = [
 /** Entries of an index that one call reads. */
 const LIST_PAGE = 1_000
 
-const created = (provider: ProviderId, statuses?: readonly Status[]) => (span: Span) =>
-  createdWithin(
-    provider,
-    { ...span, pageSize: LIST_PAGE, ...(statuses && { statuses }) },
-    new Set(),
-  )
+const created = (provider: ProviderId, lists?: readonly ListName[]) => (span: Span) =>
+  createdWithin(provider, { ...span, pageSize: LIST_PAGE, ...(lists && { lists }) }, new Set())
 
 /** An index may lag by less. */
 const LAG_MS = 300_000
@@ -148,9 +144,8 @@ export const earlierTasks = ({ date, from, settledBefore }: Window): SpanTask[] 
 
 /** Checks that a slice of the debits that ended on earlier days is settled. */
 export const checkEnded = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
-  const statuses =
-    task.type === 'ended' ? (['completed', 'reversed'] as const) : (['reversed'] as const)
-  const list = created(scope.provider, statuses)
+  const lists: ListName[] = task.type === 'ended' ? ['good', 'reversed'] : ['reversed']
+  const list = created(scope.provider, lists)
   const { references, rest } = await readSlice(list, task, scope.sliceMax)
   const debits = await read.readDebits(references)
   reportMissing(references, debits, 'cannot be read', scope)

@@ -1,4 +1,4 @@
-import type { Debit, Facts } from '../domain/debits/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import { type Batch, type BatchId, isBatchId, type Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
@@ -65,14 +65,8 @@ type FollowedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 /** Reads debits with their deliveries, one read unit each; leaves out missing and unreadable ones. */
 export const readFollowed = async (references: readonly Reference[]) => {
   const read = await mapConcurrent(references, QUERIES_AT_ONCE, async (reference) => {
-    try {
-      const { debit, deliveries } = await findWithDeliveries(reference)
-      return debit ? [[reference, { debit, deliveries }] as const] : []
-    } catch (error) {
-      // A fault of DynamoDB is not a difference.
-      if ('$metadata' in (error as object)) throw error
-      return []
-    }
+    const { debit, deliveries } = await findWithDeliveries(reference, { unreadable: () => {} })
+    return debit ? [[reference, { debit, deliveries }] as const] : []
   })
   return new Map<Reference, FollowedDebit>(read.flat())
 }
@@ -91,18 +85,16 @@ export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<D
   const debits = followed.map(({ debit }) => debit)
   const related = debits.flatMap((debit) => [
     claimOf(debit),
-    keys.uuid(debit.facts.uuid),
     ...(debit.status === 'reversed' ? [keys.refund(debit.facts.reference)] : []),
   ])
   const [items, settled] = await Promise.all([readItems(related), loadSettled(debits)])
   return followed.map(({ debit, deliveries }, index) => {
-    const { reference, uuid } = debit.facts
+    const { reference } = debit.facts
     const itemAt = (key: Key) => items.get(textOf(key))
     const refund = itemAt(keys.refund(reference))
     return {
       ...(settled[index] as SettledRecord),
-      claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
-      pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
+      claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
       deliveries: debit.history.map((_, n) => deliveries.find((delivery) => delivery.n === n)),
       refund: refund && fromRefundItem(refund),
     }

@@ -73,11 +73,11 @@ const severalProviders = async () => {
 const damage = async ({ debits, reversed }: Awaited<ReturnType<typeof severalProviders>>) => {
   const damaged = debits.filter((_, index) => index % 7 === 0)
   for (const [index, { facts }] of damaged.entries()) {
-    const { reference, uuid } = facts
+    const { reference, provider, partnerReference } = facts
     const faults = [
-      () => overwrite(keys.uuid(uuid), { amount: 1 }),
+      () => overwrite(keys.debit(reference), { narration: 'Another' }),
       () => remove(keys.debit(reference)),
-      () => remove(keys.uuid(uuid)),
+      () => remove(keys.partnerReference(provider, partnerReference)),
       () => overwrite(keys.debit(reference), { metadata: '{' }),
       () => overwrite(keys.debit(reference), { 'history.0.by': 'provider:another' }),
     ]

@@ -39,7 +39,7 @@ const logged = async () => {
 
 test('the jobs log each broken invariant and count the differences, once for each day', async () => {
   const { done } = await exampleDay()
-  await overwrite(keys.uuid(done.facts.uuid), { amount: 1 })
+  await overwrite(keys.debit(done.facts.reference), { narration: 'Order 2' })
   expect(await logged()).toMatchObject([
     { SettlementUnfinished: 0 },
     { SettlementUnfinished: 0 },
@@ -54,7 +54,7 @@ test('the jobs log each broken invariant and count the differences, once for eac
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount differs from the accepted one',
+          difference: 'its facts differ from the accepted request',
         },
       ],
     },
@@ -69,7 +69,9 @@ test('the sweep requests lost messages, and measures a run that takes longer tha
   const sweptAt = async (time: string) => {
     clear()
     const sweeper = still({ now: () => at(TOMORROW, time) })
-    const sent = await gathered(() => sweepOverdue(sweeper, () => false))
+    const sent = await gathered(() =>
+      sweepOverdue({ runtime: sweeper, restore: undefined, timeIsUp: () => false }),
+    )
     const unfinished = lines().some((line) => line.ReconciliationUnfinished === 1)
     return { bodies: sent.map(({ body }) => body), unfinished }
   }
