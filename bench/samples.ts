@@ -21,7 +21,7 @@ export type Sample = {
   latencies: number[]
   /** Milliseconds for all requests. */
   elapsed: number
-  /** Microseconds of CPU of the main thread for all requests; V8's other threads depend on the machine. */
+  /** Microseconds of CPU of this thread for all requests: a receiver in another thread is excluded. */
   cpu: number
 }
 
