@@ -257,6 +257,19 @@ test('the next invocation uses a changed webhook', async () => {
   expect(arrived.at(-1)?.signature).toMatch(/^sha256=/)
 })
 
+test('of ten messages at a receiver that hangs, one keeps waiting and nine are aborted', async () => {
+  answer = (_, response) => held.push(response)
+  const debits = await Promise.all(Array.from({ length: 10 }, () => storeDebit('silent')))
+  // Two seconds take 0.1 s, five 0.25 s; the attempt ends after one.
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
+  expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
+  const deliveries = await Promise.all(debits.map(({ facts }) => listDeliveries(facts.reference)))
+  const took = deliveries.flat().map(({ last }) => last?.milliseconds ?? 0)
+  expect(took).toHaveLength(10)
+  expect(took.filter((milliseconds) => milliseconds > 900)).toHaveLength(1)
+  expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+})
+
 test('ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
   const debits = await Promise.all(Array.from({ length: 10 }, () => storeDebit('slow')))
   await changeHealth(providerId('slow'), () => ({ slowSince: NOON }))
