@@ -80,7 +80,7 @@ const number = (name: string, otherwise: number): number => Number(process.env[n
 
 /** Returns the variable that holds the URL of a queue, such as `QUEUE_URL_WEBHOOKS_HIGH`. */
 export const queueUrlVariable = (queue: string): string =>
-  `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`
+  `QUEUE_URL_${queue.toUpperCase().replaceAll(/\W/g, '_')}`
 
 export const queueUrlOf = (queue: string): string => required(queueUrlVariable(queue))
 
@@ -140,8 +140,23 @@ const settings = {
 
 type Environment = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]> }
 
-/** Each read of a setting is fresh, so that tests can change it. */
+/** Lambda's variables never change in a process. Elsewhere each read is fresh: tests change them. */
+const isConstant = process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined
+
+const once = <T>(get: () => T): (() => T) => {
+  let read: { value: T } | undefined
+  return () => {
+    read ??= { value: get() }
+    return read.value
+  }
+}
+
 export const environment = Object.defineProperties(
   {},
-  Object.fromEntries(Object.entries(settings).map(([name, get]) => [name, { get }])),
+  Object.fromEntries(
+    Object.entries<() => unknown>(settings).map(([name, get]) => [
+      name,
+      { get: isConstant ? once(get) : get },
+    ]),
+  ),
 ) as Environment
