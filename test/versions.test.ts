@@ -10,7 +10,7 @@ import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
 import { findBankDebitByUuid, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
-import { countRequest } from '../shared/store/rate-limit.ts'
+import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
@@ -151,7 +151,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     operate('approval', 'deny', { id: itemAt(APPROVAL).sk, reason: 'No' }),
   WINDOW: () => {
     const [, operation, owner, start] = itemAt('WINDOW').pk.split('#')
-    return countRequest(`${operation}#${owner}`, 500, new Date(start * 1_000))
+    return leasedCounter()(`${operation}#${owner}`, 500, new Date(start * 1_000))
   },
 }
 
