@@ -13,7 +13,7 @@ import { linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
-import { NOON, still } from '../support/examples.ts'
+import { NOON, providerId, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
 import {
