@@ -238,7 +238,6 @@ test('an attribute of a later version changes no view and is shown to no operato
     'reconciliation',
     'reconciliationPart',
     'ledger',
-    'sweep',
     'restore',
   ])
 })
