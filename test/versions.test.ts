@@ -7,10 +7,11 @@ import { beginRefund } from '../shared/domain/debits/refund.ts'
 import { debitUuid } from '../shared/domain/ids.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
+import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
-import { countRequest } from '../shared/store/rate-limit.ts'
+import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
@@ -95,6 +96,7 @@ const views: Record<string, () => Promise<unknown>> = {
   credential: () => operate('credential', 'list', { provider }),
   bank: () => operate('bank', 'show', { bank: 'GOLD' }),
   connector: () => operate('connector', 'show', { bank: 'GOLD' }),
+  pace: () => isSlowBank(itemAt('GOLD').identifier, NOW),
   customer: () => operate('customer', 'list', { phone: PHONE }),
   batch: () => operate('settlement', 'show', { batch }),
   lines: () => Array.fromAsync(linesOf(batch)),
@@ -140,6 +142,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     const found: Any = await findBatch(batch)
     return replaceBatch(found, found, runtime)
   },
+  PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
   BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
   FUNDS: () =>
     operate('funding', 'record', {
@@ -150,7 +153,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     operate('approval', 'deny', { id: itemAt(APPROVAL).sk, reason: 'No' }),
   WINDOW: () => {
     const [, operation, owner, start] = itemAt('WINDOW').pk.split('#')
-    return countRequest(`${operation}#${owner}`, 500, new Date(start * 1_000))
+    return leasedCounter()(`${operation}#${owner}`, 500, new Date(start * 1_000))
   },
 }
 

@@ -14,6 +14,7 @@ import {
   reconciles,
   redeliversEvents,
   requestsApprovals,
+  submitsDebits,
   transitionsDebits,
 } from './permission-groups.ts'
 
@@ -160,11 +161,12 @@ const rows = {
     reports: ['read', 'write'],
   }),
 
-  relay: merge(appendsToFeed, {
+  relay: {
     GetItem: ['PROVIDER#*'],
     sends: [
       'submissions',
       'timeouts',
+      'feeds.fifo',
       ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
@@ -172,8 +174,10 @@ const rows = {
       // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
     ],
-  }),
-  'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
+  },
+  'append-feed': appendsToFeed,
+  'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
+  'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': { GetItem: ['DEBIT#*'], sends: ['expiries'], schedulesInto: 'expiries' },
   'expire-debit': expiresDebits,

@@ -89,6 +89,14 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
+/** Submits debits, and notes whether their banks are slow. */
+export const submitsDebits = merge(expiresDebits, {
+  GetItem: ['CUSTOMER#*'],
+  Query: ['BANKS'],
+  UpdateItem: ['BANK#*'],
+  sends: ['sandbox-outcomes'],
+})
+
 export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */

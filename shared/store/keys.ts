@@ -119,6 +119,7 @@ export const keys = {
   banks: { pk: 'BANKS' },
   /** Outside the partition of the banks, which every charge reads and which holds no secret. */
   connector: (bank: string) => item(`BANK#${bank}`, 'CONNECTOR'),
+  bankPace: (bank: string) => item(`BANK#${bank}`, 'PACE'),
   account: (phone: string, bank: string) => item(`CUSTOMER#${phone}`, `ACCOUNT#${bank}`),
   window: (scope: string, start: number) => item(`WINDOW#${scope}#${start}`, 'WINDOW'),
 } as const

@@ -59,6 +59,7 @@ const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
     return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
   },
   pollDelay: () => 0,
+  workers: (count) => count,
   pick: random.below,
   firings: (at) => {
     if (faults.strikes('timer never') || faults.loses('timer')) return []

@@ -98,6 +98,7 @@ const ACTORS: Record<string, RegExp> = {
   'debit-callback': /^bank:/,
   'report-sandbox-outcome': /^bank:/,
   'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
+  'submit-sidelined': /^(?:bank:.*|job:submit-to-bank)$/,
   'expire-debit': /^(?:bank:.*|job:expire-debit)$/,
   sweep: /^(?:bank:.*|job:sweep)$/,
   'manage-debit': /^operator:/,
