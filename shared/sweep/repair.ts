@@ -18,7 +18,7 @@ import { debitEvents } from '../views/webhook-payload.ts'
 import { inParallel } from './parallel.ts'
 
 /** A debit and the recorded deliveries of its events. */
-export type FollowUp = { debit: Debit; deliveries: readonly Delivery[] }
+export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
 /** The references with missing follow-up work, and those whose repair failed. */
 type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
@@ -32,11 +32,11 @@ const WRITES_AT_ONCE = 10
  */
 export const repair = async (
   provider: ProviderId,
-  followUps: readonly FollowUp[],
+  debits: readonly CheckedDebit[],
   now: Date,
   since: (debit: Debit) => Date = newsSince(now),
 ): Promise<Repair> => {
-  const events = followUps.flatMap(({ debit, deliveries }) => {
+  const events = debits.flatMap(({ debit, deliveries }) => {
     const recorded = new Set(deliveries.map(({ n }) => n))
     const first = since(debit)
     return debitEvents(debit)
@@ -44,7 +44,7 @@ export const repair = async (
       .map((event) => ({ ...event, isRecorded: recorded.has(event.n) }))
   })
   const { missing, failed } = await repairEvents(provider, events, now)
-  const stuck = followUps.filter(({ debit }) => isStuck(debit, now))
+  const stuck = debits.filter(({ debit }) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
   return {
     missing: new Set([...missing, ...stuck.map(({ debit }) => debit.facts.reference)]),
