@@ -43,7 +43,7 @@ export const repairDay = async (
       const { debit, deliveries } = await findWithDeliveries(reference, options)
       if (debit) debits.push({ debit, deliveries })
     })
-    const { missing, failed } = await repair(provider, debits, now(), () => from)
+    const { missing, failed } = await repair(provider, debits, now(), { since: () => from })
     if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
     for (const reference of missing) repaired.add(reference)
     lookedAt += references.length

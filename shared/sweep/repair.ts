@@ -21,7 +21,9 @@ import { inParallel } from './parallel.ts'
 export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
 /** The references with missing follow-up work, and those whose repair failed. */
-type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+export type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+
+type RepairOptions = { since?: (debit: Debit) => Date; timeIsUp?: () => boolean }
 
 const WRITES_AT_ONCE = 10
 
@@ -34,7 +36,7 @@ export const repair = async (
   provider: ProviderId,
   debits: readonly CheckedDebit[],
   now: Date,
-  since: (debit: Debit) => Date = newsSince(now),
+  { since = newsSince(now), timeIsUp }: RepairOptions = {},
 ): Promise<Repair> => {
   const events = debits.flatMap(({ debit, deliveries }) => {
     const recorded = new Set(deliveries.map(({ n }) => n))
@@ -43,7 +45,7 @@ export const repair = async (
       .filter(({ at }) => at >= first)
       .map((event) => ({ ...event, isRecorded: recorded.has(event.n) }))
   })
-  const { missing, failed } = await repairEvents(provider, events, now)
+  const { missing, failed } = await repairEvents(provider, events, now, timeIsUp)
   const stuck = debits.filter(({ debit }) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
   return {
@@ -106,11 +108,12 @@ export const repairEvents = async (
   provider: ProviderId,
   events: readonly CheckedEvent[],
   now: Date,
+  timeIsUp?: () => boolean,
 ): Promise<Repair> => {
   const eligible = events.filter(({ at }) => graceElapsed(at, now))
   if (eligible.length === 0) return { missing: new Set(), failed: new Set() }
   const [unpublished, unrecorded] = await Promise.all([
-    missingInFeed(provider, eligible),
+    missingInFeed(provider, eligible, timeIsUp),
     unrecordedOf(provider, eligible, now),
   ])
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)
