@@ -150,7 +150,7 @@ test('a provider that a run cannot finish continues where it was, and delays no 
   await putSweepProgress({ until: inSeconds(-3_600), behind: new Map() })
   const debits = Array.from({ length: 1_000 }, (_, n) => completedDebit(busy, inSeconds(n - 3_000)))
   const only = completedDebit(quiet, inSeconds(-3_000))
-  const now = slowClock(NOON, 3)
+  const now = slowClock(NOON, 2.2)
   await run(NOON, { now })
   const progress = await findSweepProgress()
   expect(await published(quiet)).toHaveLength(4)
