@@ -23,7 +23,7 @@ import {
   findPart,
   findRun,
 } from '../shared/store/settlement/reconciliations.ts'
-import { findSweepProgress, putSweepProgress } from '../shared/store/sweep-progress.ts'
+import { findSweepProgress, putSweepProgress, sweptBefore } from '../shared/store/sweep-progress.ts'
 import { type Item, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../shared/store/webhooks/feed.ts'
@@ -112,7 +112,7 @@ const views: Record<string, () => Promise<unknown>> = {
   reconciliation: () => findRun('2026-11-21'),
   reconciliationPart: () => findPart('2026-11-21', 'golden'),
   ledger: () => findClosing(itemAt('2026-11-21').day),
-  sweep: () => findSweepProgress(),
+  sweep: async () => sweptBefore(await findSweepProgress(), provider),
   restore: () => findRestore(),
   approval: () => operate('approval', 'list', {}),
   change: () => operate('change', 'list', {}),

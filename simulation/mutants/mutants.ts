@@ -210,6 +210,18 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     to: '',
   },
   {
+    name: 'open-debit-not-followed',
+    file: 'shared/sweep/run.ts',
+    from: '    await follow(open, repaired, now)',
+    to: '',
+  },
+  {
+    name: 'sweep-ahead-of-late-indexes',
+    file: 'shared/sweep/run.ts',
+    from: 'const BEHIND_MS = 150_000',
+    to: 'const BEHIND_MS = 0',
+  },
+  {
     name: 'signature-in-capitals',
     file: 'shared/webhooks/http/signature.ts',
     from: ".digest('hex')",
