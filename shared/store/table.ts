@@ -68,11 +68,14 @@ const PAUSE_CAP_MS = 1_000
 const EMPTY_READS_MAX = 8
 
 /**
- * Reads many items, each once and strongly consistent, in no order. Retries unread keys with
+ * Reads many items, each once and by default strongly consistent, in no order. Retries unread keys with
  * exponential backoff. The pauses have no jitter, so that a run can be replayed.
  * @throws ProvisionedThroughputExceededException after eight consecutive reads without an item
  */
-export const readMany = async (keys: readonly Key[]): Promise<Item[]> => {
+export const readMany = async (
+  keys: readonly Key[],
+  { isConsistent: ConsistentRead = true }: { isConsistent?: boolean } = {},
+): Promise<Item[]> => {
   const items: Item[] = []
   // DynamoDB rejects a batch that names a key twice.
   const unique = [...new Map(keys.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
@@ -81,7 +84,7 @@ export const readMany = async (keys: readonly Key[]): Promise<Item[]> => {
     let emptyReads = 0
     while (Keys.length > 0) {
       const { Responses, UnprocessedKeys } = await table.send(
-        new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
+        new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead } } }),
       )
       items.push(...(Responses?.[tableName()] ?? []))
       const unread = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]

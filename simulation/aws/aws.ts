@@ -119,19 +119,7 @@ export const newAws = (deps: Deps) => {
     services.queues.put(queue, '{}')
     if (faults.strikes('run twice')) services.queues.put(queue, '{}')
   }
-  const sweeps = newSweepSchedule({
-    clock,
-    fire: () => fireCron('sweeps'),
-    skipTo: (until) => {
-      const Item = {
-        pk: 'SWEEP',
-        sk: 'SWEEP',
-        entity: 'sweep',
-        until: new Date(until).toISOString(),
-      }
-      services.table.run('PutCommand', { TableName: TABLE, Item })
-    },
-  })
+  const sweeps = newSweepSchedule({ clock, fire: () => fireCron('sweeps') })
   const outage = outages(deps)
   const { perform } = services
   const faulty = { perform, effects, faults, random, clock }

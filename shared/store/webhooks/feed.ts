@@ -167,26 +167,40 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
-/** Lists the feed since a time, the newest page first. */
+/** The pages of the first call and of later ones: most readers need the newest ones only. */
+const CALL_FIRST = 2
+const CALL_MAX = 1_000
+
+/** Lists the feed since a time, the newest page first. Each call reads twice as many pages. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  for await (const pages of db.queryPages(newestFirst(provider))) {
-    const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
+  let last: FeedPage | undefined
+  for (let Limit = CALL_FIRST; ; Limit = Math.min(2 * Limit, CALL_MAX)) {
+    const start = last && { ExclusiveStartKey: keys.feedPage(provider, last.page) }
+    const pages = (await db.queryAll({ ...newestFirst(provider), ...start, Limit })) as FeedPage[]
+    const recent = pages.filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
-    if (recent.length < pages.length) return
+    if (recent.length < Limit) return
+    last = pages.at(-1)
   }
 }
 
-const FIRST_PAGES = 20
+/** The clocks of the writers of events and of pages differ by seconds. */
+const CLOCKS_MS = 60_000
 
-/** Returns the feed since a time as a set, for {@link isInFeed}. */
-export const loadFeedSince = async (provider: ProviderId, since: Date) => {
-  for (let count = FIRST_PAGES; ; count *= 4) {
-    const pages = await newestPages(provider, count)
-    const oldest = pages.at(-1)
-    if (pages.length < count || !oldest || new Date(oldest.lastAt) < since) {
-      return new Set(pages.flatMap(({ entries }) => entries))
-    }
+/** Returns the events that a feed does not have. Stops reading when it has found all. */
+export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
+  provider: ProviderId,
+  events: readonly E[],
+): Promise<E[]> => {
+  const missing = new Map(events.map((event) => [textOf(event), event]))
+  if (missing.size === 0) return []
+  const oldest = events.reduce(
+    (all, { at }) => Math.min(all, at.getTime()),
+    Number.POSITIVE_INFINITY,
+  )
+  for await (const entries of feedPages(provider, new Date(oldest - CLOCKS_MS))) {
+    for (const entry of entries) missing.delete(textOf(entry))
+    if (missing.size === 0) break
   }
+  return [...missing.values()]
 }
-
-export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry) => feed.has(textOf(entry))
