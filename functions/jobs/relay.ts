@@ -8,6 +8,7 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
+import { log } from '../../shared/log.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import * as outbox from '../../shared/queues/outbox.ts'
@@ -97,14 +98,18 @@ const feedMessages = (followUps: readonly FollowUp[]): Parcel[] => {
   })
 }
 
-/** Moves attempts at slow webhooks to the sidelined queue. */
+/** Moves attempts at slow webhooks to the sidelined queue, or leaves it to the worker of the attempt. */
 const routeBySpeed = async (parcels: readonly Parcel[], now: Date): Promise<Parcel[]> => {
   const attempts = parcels.map(({ message }) => message).filter(outbox.isAttempt)
   const providers = [...new Set(attempts.map(({ group }) => group as ProviderId))]
   const slow = new Set<string>()
   await Promise.all(
     providers.map(async (provider) => {
-      if (await isSlow(provider, now)) slow.add(provider)
+      try {
+        if (await isSlow(provider, now)) slow.add(provider)
+      } catch (error) {
+        log.warn('pace of the webhook not read', { provider, error: error as Error })
+      }
     }),
   )
   return parcels.map((parcel) => {

@@ -56,9 +56,10 @@ export type DueDebit = FollowUp & { item: WorkItem }
  */
 export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
   const remaining: DueDebit[] = []
+  const now = run.runtime.now()
   await Promise.all(
     shards.map(async (shard) => {
-      const due = await listDue(shard, run.runtime.now(), ITEMS_MAX)
+      const due = await listDue(shard, now, ITEMS_MAX)
       await inParallel(due, DEBITS_AT_ONCE, async (item) => {
         if (run.timeIsUp()) return
         await logFailures([item.key.pk], async () => {

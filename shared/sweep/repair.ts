@@ -1,4 +1,4 @@
-import { type Debit, deadline } from '../domain/debits/debit.ts'
+import { type Debit, deadline, stateAt } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
@@ -9,7 +9,8 @@ import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
-import { replaceDelivery } from '../store/webhooks/deliveries.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
+import { findWithDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { appendToFeed, missingInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
@@ -51,6 +52,22 @@ export const repair = async (
   }
 }
 
+/**
+ * Repairs a completed debit that the sweep has not reached. A reversal then moves it in the index that
+ * the sweep walks, and the sweep checks its last hour only.
+ */
+export const repairBeforeReversal = async (reference: Reference, now: Date): Promise<void> => {
+  const [{ debit, deliveries }, progress] = await Promise.all([
+    findWithDeliveries(reference),
+    findSweepProgress(),
+  ])
+  if (debit?.status !== 'completed') return
+  const { provider } = debit.facts
+  if (stateAt(debit).updatedAt < sweptBefore(progress, provider)) return
+  const { failed } = await repair(provider, [{ debit, deliveries }], now)
+  if (failed.size > 0) throw new Error(`${reference} could not be repaired`)
+}
+
 /** Reports whether the follow-up work of a time should be done by now. */
 export const graceElapsed = (at: Date, now: Date): boolean =>
   now.getTime() - at.getTime() >= SWEEP_GRACE_SECONDS * 1000
@@ -59,7 +76,7 @@ export const graceElapsed = (at: Date, now: Date): boolean =>
 const NEWS_MS = 3 * DAY_MS
 
 /**
- * A debit is checked before it is reversed (repairBeforeReversal), so only the last hour of a reversed
+ * A debit is checked before it is reversed ({@link repairBeforeReversal}), so only the last hour of a reversed
  * one is checked: the feed since its creation may be days long.
  */
 const newsSince =

@@ -4,12 +4,7 @@ import type { Runtime } from '../runtime.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import {
-  findSweepProgress,
-  putSweepProgress,
-  type SweepProgress,
-  sweptBefore,
-} from '../store/sweep-progress.ts'
+import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
 import { type DueDebit, nextRun, nextSweep, sweepOverdue } from './overdue.ts'
 import { inParallel } from './parallel.ts'
@@ -29,11 +24,9 @@ const WALK_MS = 30_000
 const PROVIDERS_AT_ONCE = 8
 const WRITES_AT_ONCE = 10
 
-type Span = { progress: SweepProgress | undefined; before: Date }
-
 type ProviderRun = {
   due: readonly DueDebit[]
-  span: Span
+  span: { from: Date; before: Date }
   runtime: Runtime
   timeIsUp: () => boolean
 }
@@ -58,7 +51,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
     .sort((a, b) => a.from.getTime() - b.from.getTime())
   await inParallel(providers, PROVIDERS_AT_ONCE, async ({ provider, from }) => {
     const due = dueOf.get(provider) ?? []
-    const run = { due, span: { progress, before }, runtime, timeIsUp: after(WALK_MS) }
+    const run = { due, span: { from, before }, runtime, timeIsUp: after(WALK_MS) }
     try {
       reached.set(provider, await sweepProvider(provider, run))
     } catch (error) {
@@ -75,14 +68,13 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
 /** Repairs a provider's debits with one read of its feed. Returns the time before which it has. */
 const sweepProvider = async (
   provider: ProviderId,
-  { due, span: { progress, before }, runtime, timeIsUp }: ProviderRun,
+  { due, span, runtime, timeIsUp }: ProviderRun,
 ): Promise<Date> => {
-  const from = sweptBefore(progress, provider)
   const known = new Set(due.map(({ debit }) => debit.facts.reference))
   const walked =
-    from < before && !timeIsUp()
-      ? await walk({ provider, span: { from, before }, known, runtime, timeIsUp })
-      : { open: [], ended: [], until: from }
+    span.from < span.before && !timeIsUp()
+      ? await walk({ provider, span, known, runtime, timeIsUp })
+      : { open: [], ended: [], until: span.from }
   const { open, ended, until } = walked
   const now = runtime.now()
   const { missing, failed } = await repair(provider, [...due, ...open, ...ended], now)
@@ -98,5 +90,5 @@ const sweepProvider = async (
       failed.has(reference) ? nextRun(now) : (next(current) ?? nextRun(now)),
     )
   })
-  return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? from : until
+  return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? span.from : until
 }

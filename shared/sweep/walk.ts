@@ -53,7 +53,9 @@ const load = async (
 ) => {
   const followUps: FollowUp[] = []
   const unreadable: Reference[] = []
+  let reached: Date | undefined
   for await (const page of pages) {
+    if (reached && timeIsUp()) return { followUps, unreadable, until: reached }
     const fresh = page.filter(({ reference }) => !known.has(reference))
     await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
       const { debit, deliveries } = await findWithDeliveries(reference, {
@@ -65,8 +67,7 @@ const load = async (
       })
       if (debit) followUps.push({ debit, deliveries })
     })
-    const last = page.at(-1)
-    if (last && timeIsUp()) return { followUps, unreadable, until: last.at }
+    reached = page.at(-1)?.at ?? reached
   }
   return { followUps, unreadable, until: span.before }
 }
