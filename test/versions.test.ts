@@ -11,7 +11,7 @@ import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
 import { countRequest } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
@@ -138,7 +138,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     const found: Any = await findBatch(batch)
     return replaceBatch(found, found, runtime)
   },
-  BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
+  BUILD: () => acquireLanes(itemAt('BUILD'), runtime),
   FUNDS: () =>
     operate('funding', 'record', {
       ...{ bank: 'GOLD', amount: '1.00', reference: 'R', date: '2026-11-21' },
@@ -210,16 +210,7 @@ test('an attribute of a later version changes no view and is shown to no operato
     JSON.stringify(later[name]).includes('addedLater'),
   )
   // Read from the store, where an object keeps unknown attributes.
-  expect(withIt).toEqual([
-    'refund',
-    'uuid',
-    'recovery',
-    'lines',
-    'build',
-    'ledger',
-    'sweep',
-    'restore',
-  ])
+  expect(withIt).toEqual(['refund', 'uuid', 'recovery', 'build', 'ledger', 'sweep', 'restore'])
 })
 
 test.each(Object.entries(updates))(

@@ -7,7 +7,6 @@ import { fromDebitItem } from '../store/debits/debit-item.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
-import { fromLineItem } from '../store/settlement/batch-item.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
@@ -83,50 +82,39 @@ const readItems = async (all: readonly Key[]): Promise<ItemMap> =>
 
 const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 
-const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
-  line: settledIn && keys.line(settledIn, 'debit', facts.reference),
-  adjustment: adjustedIn && keys.line(adjustedIn, 'adjustment', facts.reference),
-})
-
 /** Loads the related items of debits, strongly consistent. */
 export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const related = debits.flatMap((debit) => {
-    const { line, adjustment } = lineKeys(debit)
     const { reference, uuid } = debit.facts
     return [
       claimOf(debit),
       keys.uuid(uuid),
       ...debit.history.map((_, index) => keys.delivery(reference, index)),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
-      ...[line, adjustment].filter((key) => key !== undefined),
     ]
   })
-  const items = await readItems(related)
-  return debits.map((debit) => recordOf(debit, items))
+  const [items, settled] = await Promise.all([readItems(related), loadSettled(debits)])
+  return settled.map((record) => recordOf(record, items))
 }
 
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
-  const lines = debits.flatMap((debit) => Object.values(lineKeys(debit)))
-  const items = await readItems(lines.flatMap((key) => key || []))
-  return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
+  const [lines, adjustments] = await Promise.all([
+    findLines(debits),
+    findLines(debits, 'adjustment'),
+  ])
+  return debits.map((debit) => {
+    const { reference } = debit.facts
+    return { debit, line: lines.get(reference), adjustment: adjustments.get(reference) }
+  })
 }
 
-const linesIn = (debit: Debit, items: ItemMap) => {
-  const { line, adjustment } = lineKeys(debit)
-  const lineAt = (key: Key | undefined): Line | undefined => {
-    const item = key && items.get(textOf(key))
-    return item && fromLineItem(item)
-  }
-  return { line: lineAt(line), adjustment: lineAt(adjustment) }
-}
-
-const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
+const recordOf = (record: SettledRecord, items: ItemMap): DebitRecord => {
+  const { debit } = record
   const { reference, uuid } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))
   return {
-    debit,
-    ...linesIn(debit, items),
+    ...record,
     claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
     pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
     deliveries: debit.history.map((_, index) => {
@@ -154,8 +142,8 @@ export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {
-      const settledIn = debits.get(reference)?.settledIn
-      return type === 'adjustment' && settledIn ? [{ batch: settledIn, reference }] : []
+      const debit = debits.get(reference)
+      return type === 'adjustment' && debit ? [debit] : []
     }),
   )
   return {

@@ -7,6 +7,7 @@ import {
   entriesOf,
   type Kind,
   kindOf,
+  linesIn,
   ownerIn,
   type RawAttempt,
   type RawBatch,
@@ -31,7 +32,8 @@ export type ObservationIndex = ReturnType<typeof indexObservations>
 /** An item at the end, and its changes. */
 export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
 
-export type BatchLine = { item: RawLine; batch: string }
+/** A line, and the mark that its debit must have: batch and chunk. */
+export type BatchLine = { item: RawLine; batch: string; mark: string }
 
 export type DebitHistory = History<RawDebit> & {
   entries: readonly Entry[]
@@ -68,7 +70,10 @@ export const indexObservations = (observations: Observations) => {
     return itemsOf(kind).map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
   }
 
-  const lines = itemsOf('line').map((item) => ({ item, batch: ownerIn(item.pk) }))
+  const lines = itemsOf('lines').flatMap((chunk) => {
+    const batch = ownerIn(chunk.pk)
+    return linesIn(chunk).map((item) => ({ item, batch, mark: `${batch}#${ownerIn(chunk.sk)}` }))
+  })
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
   const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
   const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
@@ -127,7 +132,7 @@ export const indexObservations = (observations: Observations) => {
     pointers: itemsOf('pointer'),
     dayTotals: itemsOf('day total'),
     lines,
-    lineChanges: changesOf('line'),
+    chunkChanges: changesOf('lines'),
     nameChanges: changesOf('claim', 'pointer'),
     batches,
     /** By reference of their debit. */
