@@ -25,7 +25,7 @@ export type BuildRequest = {
   provider: ProviderId
   date: Day
   linesMax?: number
-  /** The lines of a run after which it divides the day into lanes. */
+  /** The debits of a run after which it divides the day into lanes. */
   dividesAfter?: number
   /** Checked between pages and batches. Default: never. */
   timeIsUp?: () => boolean
@@ -108,7 +108,7 @@ const runLanes = async (
   try {
     for await (const candidates of prefetch(pages, load)) {
       await lanes.add(candidates)
-      const isLarge = build.lanes === 1 && lanes.countLines() >= dividesAfter
+      const isLarge = build.lanes === 1 && lanes.countAdded() >= dividesAfter
       if (!isLarge && !timeIsUp()) continue
       await lanes.flush()
       return isLarge ? 'large' : 'time is up'

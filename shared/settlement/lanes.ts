@@ -48,7 +48,7 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
   const batches = new Set<BatchId>()
   const own = new Map(held.map((lane) => [lane, newLane(lane)]))
   const open = openBatches(scope, lanes, runtime)
-  let lines = 0
+  let added = 0
 
   const write = async (lane: Lane, candidates: readonly Candidate[]): Promise<void> => {
     let rest = candidates
@@ -66,20 +66,19 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
       const entries = entriesFor(building, some, scope.before)
       if (entries.length > 0) {
         const add = () => addLines(building, end, { entries, ...scope }, runtime)
-        const added = building.isNew ? await open.openFirst(building, add) : await add()
-        if (added.kind === 'changed') {
-          const changed = new Set(added.references)
+        const result = building.isNew ? await open.openFirst(building, add) : await add()
+        if (result.kind === 'changed') {
+          const changed = new Set(result.references)
           rest = rest.filter(({ debit }) => !changed.has(debit.facts.reference))
           continue
         }
-        if (added.kind === 'moved') {
+        if (result.kind === 'moved') {
           lane.place = undefined
           open.leave(building)
           continue
         }
-        lane.place.end = added.end
+        lane.place.end = result.end
         batches.add(batch.id)
-        lines += entries.length
       }
       rest = rest.slice(some.length)
     }
@@ -112,13 +111,14 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
   return {
     /** The batches that got lines. */
     batches,
-    countLines: () => lines,
+    countAdded: () => added,
     isOwn: (reference: Reference) => own.has(laneOf(reference, lanes)),
     /** Writes full chunks, and keeps the rest. */
     add: async (candidates: readonly Candidate[]): Promise<void> => {
       for (const candidate of candidates) {
         const lane = own.get(laneOf(candidate.debit.facts.reference, lanes))
         if (!lane) continue
+        added += 1
         lane.waiting.push(candidate)
         if (lane.waiting.length === LINES_PER_CHUNK) await enqueue(lane, lane.waiting.splice(0))
       }

@@ -20,7 +20,7 @@ export type BuildRecord = {
   leases: readonly Lease[]
   /** The lanes without unsettled debits. */
   done: readonly number[]
-  /** Times that a builder left lanes to others: at its time limit, or more than it can hold. */
+  /** Times that a builder left lanes to another one: at its time limit, or when it divided the day. */
   continuations: number
   /** Counts writes: the optimistic lock. */
   version: number
@@ -59,16 +59,13 @@ export const acquireLanes = (
     const time = now().toISOString()
     const current = leases.filter(({ until }) => until > time)
     const taken = new Set([...done, ...current.map(({ lane }) => lane)])
-    const free = lanesOf(lanes).filter((lane) => !taken.has(lane))
-    const held = free.slice(0, LANES_PER_BUILDER)
+    const held = lanesOf(lanes)
+      .filter((lane) => !taken.has(lane))
+      .slice(0, LANES_PER_BUILDER)
     if (held.length === 0) return { result: undefined }
     const until = secondsAfter(now(), LEASE_SECONDS).toISOString()
-    const next = {
-      ...record,
-      leases: [...current, ...held.map((lane) => ({ lane, holder, until }))],
-      continuations: record.continuations + (held.length < free.length ? 1 : 0),
-    }
-    return { next, result: { ...build, held } }
+    const added = held.map((lane) => ({ lane, holder, until }))
+    return { next: { ...record, leases: [...current, ...added] }, result: { ...build, held } }
   })
 }
 
