@@ -9,7 +9,7 @@ import { bareClient, type Call, sendBare, tapWire } from '../wire.ts'
 
 const NEXT_MORNING = new Date('2026-11-22T00:30:00.000Z')
 const date = dayOf(NEXT_MORNING)
-const PAGES_PER_TURN = 10
+const PAGES_PER_TURN = 2
 const WARM_UP = 450
 const SMALLEST = 1_000
 

@@ -14,6 +14,7 @@ import {
   finishLanes,
   type HeldLanes,
   releaseLanes,
+  WIDE_LANES,
 } from '../store/settlement/build-lease.ts'
 import { findLines, LINES_PER_CHUNK } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore, unsettledPages } from '../store/work-index.ts'
@@ -40,8 +41,11 @@ export type BuildResult = { batches: BatchId[]; isDone: boolean }
 /** Sums and reports of one such batch take a few seconds. A larger day has several batches. */
 const LINES_MAX = 200_000
 
-/** One lane writes these in two seconds. Each further lane costs a part of a chunk per batch. */
+/** One lane writes these in two seconds. Each further lane costs a gate and a part of a chunk. */
 const DIVIDES_AFTER = 1_000
+
+/** A chunk for each of eight lanes. */
+const PAGE_SIZE = WIDE_LANES * LINES_PER_CHUNK
 
 const BEGINNING = new Date(0)
 
@@ -102,16 +106,21 @@ const runLanes = async (
 ): Promise<'done' | 'large' | 'time is up'> => {
   const scope = await scopeOf(request)
   const lanes = openLanes(scope, build, runtime)
-  const pageSize = LINES_PER_CHUNK * build.lanes
-  const pages = unsettledPages(build.provider, { ...scope, from: BEGINNING, pageSize })
+  const span = { from: BEGINNING, before: scope.before, pageSize: PAGE_SIZE }
+  const pages = unsettledPages(build.provider, span)
   const load = (page: readonly Reference[]) => loadCandidates(page.filter(lanes.isOwn))
   try {
     for await (const candidates of prefetch(pages, load)) {
-      await lanes.add(candidates)
       const isLarge = build.lanes === 1 && lanes.countAdded() >= dividesAfter
-      if (!isLarge && !timeIsUp()) continue
-      await lanes.flush()
-      return isLarge ? 'large' : 'time is up'
+      if (isLarge && candidates.length > 0) {
+        await lanes.flush()
+        return 'large'
+      }
+      await lanes.add(candidates)
+      if (timeIsUp()) {
+        await lanes.flush()
+        return 'time is up'
+      }
     }
     await lanes.flush()
     return 'done'

@@ -89,7 +89,7 @@ describe('the largest number of lines of a batch', () => {
       reportedAt && totals?.count,
     ])
 
-  // An interrupted run ends after the 98 debits of one read.
+  // An interrupted run ends after one page of debits.
   test.each([
     ['no empty batch follows a full one', { debits: 100, linesMax: 50, runs: 1 }, [50, 50]],
     [
