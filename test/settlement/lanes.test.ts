@@ -6,6 +6,7 @@ import { type BuildRequest, buildBatch } from '../../shared/settlement/build.ts'
 import { laneOf } from '../../shared/settlement/lanes.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
+import { putSweepProgress } from '../../shared/store/work-index.ts'
 import { timedCalls } from '../support/timed-calls.ts'
 
 const NIGHT = new Date('2026-11-22T00:00:05.000Z')
@@ -100,6 +101,21 @@ describe('builders share a large day', () => {
     expect(runs.length).toBeGreaterThan(3)
     await expectSettledOnce(large)
   })
+})
+
+// Three of them are the mark: two of an update in a transaction, and one of the index entry that it removes.
+test.each([
+  [1, 21],
+  [10, 4.8],
+  [98, 3.35],
+  [1_000, 3.23],
+  [10_000, 3.23],
+])('a batch of %i debits costs at most %d write units per debit', async (count, units) => {
+  const large = largeDay(count, { dividesAfter: 1_000 })
+  await putSweepProgress({ until: NIGHT })
+  const seeded = large.units.write
+  await runBuilders(large, 2)
+  expect((large.units.write - seeded) / count).toBeLessThanOrEqual(units)
 })
 
 test('a debit has one of eight lanes, and each lane has as many debits', () => {

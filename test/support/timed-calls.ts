@@ -26,18 +26,20 @@ type Input = any
 export const timedCalls = (startAt: Date) => {
   let time = startAt.getTime()
   const name = ENVIRONMENT.TABLE_NAME
-  const table = newTable({ definition: tableDefinition, name, now: () => time })
-  const counts = {
-    transactions: 0,
-    cancelled: 0,
-    inFlight: 0,
-    inFlightMax: 0,
-    queries: 0,
-    reads: 0,
-  }
+  const counts = { transactions: 0, cancelled: 0, inFlight: 0, inFlightMax: 0, queries: 0 }
+  const units = { read: 0, write: 0 }
+  const table = newTable({
+    definition: tableDefinition,
+    name,
+    now: () => time,
+    onConsumed: ({ kind, units: consumed }) => {
+      units[kind] += consumed
+    },
+  })
   const reports = new Map<string, { bytes: number; digest: string; uploads: number }>()
   const events: { at: number; run: () => void }[] = []
   let isRunning = false
+  let beforeCall = (_command: string): void => undefined
   let onContinued = { after: 0, start: (): void => undefined }
 
   /** Runs the next event when the process waits for nothing but calls. */
@@ -93,9 +95,9 @@ export const timedCalls = (startAt: Date) => {
   }
 
   const answer = async (command: string, input: Input): Promise<unknown> => {
+    beforeCall(command)
     if (command === 'TransactWriteCommand') return transact(input)
     if (command === 'QueryCommand') counts.queries += 1
-    if (command === 'BatchGetCommand') counts.reads += 1
     await pause(DURATIONS[command] ?? DURATION)
     if (command in table.commands) {
       const before = continuationsOf(table.items, input)
@@ -113,6 +115,8 @@ export const timedCalls = (startAt: Date) => {
   return {
     table,
     counts,
+    /** Capacity units. */
+    units,
     reports,
     runtime,
     /** Passes calls to the network again. */
@@ -122,6 +126,10 @@ export const timedCalls = (startAt: Date) => {
     },
     /** Milliseconds since the start. */
     elapsed: () => time - startAt.getTime(),
+    /** Called before each call; an error rejects it. */
+    before: (hook: (command: string) => void) => {
+      beforeCall = hook
+    },
     /** Starts a builder as the relay does, some milliseconds after a build is left to another one. */
     whenContinued: (milliseconds: number, start: () => void) => {
       onContinued = { after: milliseconds, start }
