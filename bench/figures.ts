@@ -17,7 +17,14 @@ export type Figure = {
 }
 
 /** The result of one part. Notes are lines of Markdown below the table. */
-export type Measured = { title: string; explanation: string; figures: Figure[]; notes?: string[] }
+export type Measured = {
+  title: string
+  explanation: string
+  figures: Figure[]
+  notes?: string[]
+  /** Printed by --json. */
+  json?: Record<string, number>
+}
 
 export type Options = {
   /** A figure is the median of this many rounds. */

@@ -17,6 +17,8 @@ export const CREDENTIALS = {
 export const setEnvironment = (): void => {
   Object.assign(process.env, {
     ...CREDENTIALS,
+    // As on Lambda, settings are read once.
+    AWS_LAMBDA_FUNCTION_NAME: 'bench',
     TABLE_NAME: TABLE,
     STAGE: 'sandbox',
     SANDBOX_BANK: 'true',
@@ -25,7 +27,7 @@ export const setEnvironment = (): void => {
     LOCAL_PEERS: '127.0.0.1',
     // Caches never expire, although the clock of a part runs fast.
     CACHE_SECONDS: '100000000',
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    METRICS_DISABLED: 'true',
   })
   mute()
 }

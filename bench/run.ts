@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util'
 import { type Measured, type Options, section } from './figures.ts'
 
 /**
- * `npm run bench -- [--short | --full] [--only PART ...]`: measures the parts in turn and prints their
- * figures. A run of all parts, without --short, updates docs/benchmarks.md.
+ * `npm run bench -- [--short | --full] [--json] [--only PART ...]`: measures the parts in turn and prints
+ * their figures; --json also prints a part's figures as one line of JSON. A run of all parts, without
+ * --short, updates docs/benchmarks.md.
  */
 
 /** The file of each part in `measured/`. */
@@ -17,6 +18,7 @@ const files: Record<string, string> = {
   status: 'requests',
   'own-time': 'requests',
   cost: 'cost',
+  growth: 'growth',
   webhooks: 'webhooks',
   settlement: 'settlement',
   'sandbox-start': 'sandbox-start',
@@ -28,10 +30,11 @@ const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
   },
 })
-const { short, full, only } = values
+const { short, full, only, json } = values
 const options: Options = { rounds: short ? 1 : ROUNDS, short, full }
 
 const unknown = (only ?? []).filter((name) => !(name in files))
@@ -74,8 +77,10 @@ const withSection = (page: string, text: string): string => {
 process.stdout.write(`${environment}\n`)
 const sections: string[] = []
 for (const part of parts) {
-  const text = section(await measurePart(part))
+  const measured = await measurePart(part)
+  const text = section(measured)
   process.stdout.write(`\n${text}`)
+  if (json && measured.json) process.stdout.write(`${JSON.stringify(measured.json)}\n`)
   sections.push(text)
 }
 if (!only && !short) {

@@ -37,8 +37,8 @@ export const functionVariables = (
     TIME_SCALE: String(timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: ['127.0.0.1', ...webhookHosts].join(','),
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
+    METRICS_DISABLED: 'true',
+    AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'ERROR',
   }
 }
 

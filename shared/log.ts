@@ -1,9 +1,10 @@
-import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger'
-import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types'
+import { type Figures, metricMembers, metricsService } from './metrics.ts'
+import { environment, traceId, wallTime } from './runtime.ts'
 
 /**
  * Logs one JSON line per outcome and per fault, without phones, accounts, free text or secrets. Errors
- * are filtered: some quote the input that they could not parse.
+ * are filtered: some quote the input that they could not parse. No library writes the lines, because
+ * its logger took a seventh of a request's own CPU time.
  */
 
 const QUOTING = new Set(['SyntaxError', 'ValiError'])
@@ -27,34 +28,50 @@ const framesOf = ({ stack }: Error): string[] =>
     .filter((line) => /^ {4}at /.test(line))
     .map((line) => line.trim())
 
-class Formatter extends LogFormatter {
-  override formatAttributes(standard: UnformattedAttributes, added: LogAttributes): LogItem {
-    const attributes = {
-      level: standard.logLevel,
-      message: standard.message,
-      timestamp: this.formatTimestamp(standard.timestamp),
-      service: standard.serviceName,
-      xray_trace_id: standard.xRayTraceId,
-    }
-    return new LogItem({ attributes }).addAttributes(added)
-  }
-
-  // Omits members of derived errors: an item, an input, a response.
-  override formatError(error: Thrown): LogAttributes {
-    const { name, code, $metadata, cause } = error
-    return {
-      name,
-      message: wordsOf(error),
-      code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
-      aws_request_id: $metadata?.requestId,
-      http: $metadata?.httpStatusCode,
-      stack: framesOf(error),
-      cause: cause instanceof Error ? this.formatError(cause) : undefined,
-    }
+/** Omits members of derived errors: an item, an input, a response. */
+const errorMembers = (error: Thrown): object => {
+  const { name, code, $metadata, cause } = error
+  return {
+    name,
+    message: wordsOf(error),
+    code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
+    aws_request_id: $metadata?.requestId,
+    http: $metadata?.httpStatusCode,
+    stack: framesOf(error),
+    cause: cause instanceof Error ? errorMembers(cause) : undefined,
   }
 }
 
-export const log = new Logger({ serviceName: 'debit-collection', logFormatter: new Formatter() })
+const withoutSecrets = (_: string, value: unknown): unknown =>
+  value instanceof Error ? errorMembers(value) : value
+
+/** Lambda's levels, in ascending order. */
+const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
+
+const writer =
+  (level: 'INFO' | 'WARN' | 'ERROR', stream: 'stdout' | 'stderr') =>
+  /** With figures, the line is also a metric and is written at every level. */
+  (message: string, fields: object = {}, figures: Figures = {}): void => {
+    const metrics = metricMembers(figures)
+    if (!metrics && levels.indexOf(level) < levels.indexOf(environment.logLevel)) return
+    const line: Record<string, unknown> = {
+      level,
+      message,
+      timestamp: wallTime(),
+      service: metricsService(environment.stage),
+      xray_trace_id: traceId(),
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      if (value !== null && value !== '') line[name] = value
+    }
+    process[stream].write(`${JSON.stringify(Object.assign(line, metrics), withoutSecrets)}\n`)
+  }
+
+export const log = {
+  info: writer('INFO', 'stdout'),
+  warn: writer('WARN', 'stderr'),
+  error: writer('ERROR', 'stderr'),
+}
 
 /** Logs an unreadable item as a fault, so that work on the others continues. */
 export const logUnreadable = (by: string) => (subject: string, error: Error) =>

@@ -1,5 +1,4 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
-import { environment } from './runtime.ts'
+import { environment, wallTime } from './runtime.ts'
 
 export const METRICS_NAMESPACE = 'DebitCollection'
 /** The dimension of every metric: stages may share an account, not their alarms. */
@@ -7,60 +6,69 @@ export const metricsService = (stage: string): string => `debit-collection-${sta
 
 const units = {
   /** New debits and their amounts; debits by final status. */
-  DebitsCharged: MetricUnit.Count,
-  DebitsCompleted: MetricUnit.Count,
-  DebitsFailed: MetricUnit.Count,
-  DebitsReversed: MetricUnit.Count,
-  ChargedPesewas: MetricUnit.NoUnit,
-  CompletedPesewas: MetricUnit.NoUnit,
-  WebhookDelivered: MetricUnit.Count,
-  WebhookAttemptFailed: MetricUnit.Count,
-  WebhookAbandoned: MetricUnit.Count,
+  DebitsCharged: 'Count',
+  DebitsCompleted: 'Count',
+  DebitsFailed: 'Count',
+  DebitsReversed: 'Count',
+  ChargedPesewas: 'None',
+  CompletedPesewas: 'None',
+  WebhookDelivered: 'Count',
+  WebhookAttemptFailed: 'Count',
+  WebhookAbandoned: 'Count',
   /** Days for which every attempt at a webhook has failed. */
-  WebhookFailingDays: MetricUnit.Count,
-  WebhookAttemptMilliseconds: MetricUnit.Milliseconds,
-  SettledDebits: MetricUnit.Count,
-  SettledGrossPesewas: MetricUnit.NoUnit,
-  SettledFeePesewas: MetricUnit.NoUnit,
-  SettledNetPesewas: MetricUnit.NoUnit,
-  SettlementPaid: MetricUnit.Count,
-  SettlementFailed: MetricUnit.Count,
+  WebhookFailingDays: 'Count',
+  WebhookAttemptMilliseconds: 'Milliseconds',
+  SettledDebits: 'Count',
+  SettledGrossPesewas: 'None',
+  SettledFeePesewas: 'None',
+  SettledNetPesewas: 'None',
+  SettlementPaid: 'Count',
+  SettlementFailed: 'Count',
   /** Due batches that cannot be paid. */
-  SettlementNotPaid: MetricUnit.Count,
+  SettlementNotPaid: 'Count',
   /** Providers whose settlement is not done two hours after midnight. */
-  SettlementUnfinished: MetricUnit.Count,
+  SettlementUnfinished: 'Count',
   /** Rejected bank reports by kind (domain/debits/exception.ts); each is an exception to resolve. */
-  LateCompletion: MetricUnit.Count,
-  RefusedReport: MetricUnit.Count,
-  Contradiction: MetricUnit.Count,
+  LateCompletion: 'Count',
+  RefusedReport: 'Count',
+  Contradiction: 'Count',
   /** Refunds that a bank rejected or that cannot be sent; each is an exception to resolve. */
-  RefundFailed: MetricUnit.Count,
-  RefundsCompleted: MetricUnit.Count,
-  RefundedPesewas: MetricUnit.NoUnit,
+  RefundFailed: 'Count',
+  RefundsCompleted: 'Count',
+  RefundedPesewas: 'None',
   /** Requests of banks with a 4xx reply, by cause: credential, request limit, others. */
-  BankCredentialsRefused: MetricUnit.Count,
-  BankRequestsLimited: MetricUnit.Count,
-  BankRequestsRefused: MetricUnit.Count,
-  ReconciliationDifferences: MetricUnit.Count,
+  BankCredentialsRefused: 'Count',
+  BankRequestsLimited: 'Count',
+  BankRequestsRefused: 'Count',
+  ReconciliationDifferences: 'Count',
   /** Messages that the sweep sent again. */
-  SweepRepaired: MetricUnit.Count,
-  SweepRuns: MetricUnit.Count,
+  SweepRepaired: 'Count',
+  SweepRuns: 'Count',
+  /** The age of the oldest debits that the sweep has not checked. */
+  SweepLagSeconds: 'Seconds',
 } as const
 
 export type MetricName = keyof typeof units
 
-const metrics = new Metrics({
-  namespace: METRICS_NAMESPACE,
-  serviceName: metricsService(environment.stage),
-})
-
 export type Figures = Partial<Record<MetricName, number>>
+
+/**
+ * Returns the members that make a log line a metric, in CloudWatch's embedded metric format; the line
+ * has the dimension `service`. Undefined without figures, or where metrics are disabled.
+ */
+export const metricMembers = (figures: Figures): object | undefined => {
+  const names = Object.keys(figures) as MetricName[]
+  if (names.length === 0 || environment.metricsDisabled) return undefined
+  const Metrics = names.map((Name) => ({ Name, Unit: units[Name] }))
+  const definition = { Namespace: METRICS_NAMESPACE, Dimensions: [['service']], Metrics }
+  const Timestamp = wallTime().getTime()
+  return { _aws: { Timestamp, CloudWatchMetrics: [definition] }, ...figures }
+}
 
 /** Writes one line. The log is searchable by `details`, which cost less than dimensions. */
 export const measure = (figures: Figures, details: Record<string, string> = {}): void => {
-  for (const [name, value] of Object.entries(figures)) {
-    metrics.addMetric(name, units[name as MetricName], value)
-  }
-  for (const [name, value] of Object.entries(details)) metrics.addMetadata(name, value)
-  metrics.publishStoredMetrics()
+  const metrics = metricMembers(figures)
+  if (!metrics) return
+  const line = { service: metricsService(environment.stage), ...details, ...metrics }
+  process.stdout.write(`${JSON.stringify(line)}\n`)
 }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
-import { operationNames, operations } from '../shared/api/operations.ts'
+import { operationNames } from '../shared/api/operations.ts'
 import { rowsOf } from './support/rows.ts'
 
 /** The structure of the code: allowed imports for each folder, and rules for all files. */
@@ -53,6 +53,7 @@ const allowedImports = Object.groupBy(
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts
+    shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./api/address.ts ./api/operations.ts ./runtime.ts ./log.ts
     shared/operator/            @aws-sdk/client-lambda aws-lambda valibot
@@ -120,16 +121,6 @@ test('no file imports itself through others, by values or by types', () => {
 test('a charge does not load the arithmetic of fees', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement/line.ts')]).toContain('dinero.js')
-})
-
-test('operations of banks load metrics, operations of providers do not', () => {
-  const measuring = operationNames.filter((name) =>
-    packagesOf(`functions/${operations[name].caller}/${name}.ts`).has(
-      '@aws-lambda-powertools/metrics',
-    ),
-  )
-  const ofBanks = operationNames.filter((name) => operations[name].caller === 'bank')
-  expect(measuring.sort()).toEqual([...ofBanks, 'test-webhook'].sort())
 })
 
 test('the operator command loads no AWS clients except Lambda and STS', () => {

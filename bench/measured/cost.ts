@@ -1,177 +1,172 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Sandbox } from '../../sandbox/sandbox.ts'
-import { startDynamoDbLocal } from '../../test/emulators/dynamodb-local.ts'
-import { type CallCounts, countCalls } from '../calls.ts'
 import { type Figure, type Measure, markdownTable } from '../figures.ts'
-import { CREDENTIALS, extendTimeout, mute } from '../fixture.ts'
-import { openReceiver, type Receiver } from '../receivers.ts'
+import {
+  billOf,
+  dollarsOf,
+  lambdaTimeOf,
+  type Quantities,
+  quantitiesOf,
+  storageOf,
+} from '../load/bill.ts'
+import { idleMonth } from '../load/idle.ts'
+import { NIGHTS } from '../load/schedules.ts'
+import { perDebit, type Usage } from '../load/usage.ts'
+import { type Load, type LoadResult, runLoad } from '../load/world.ts'
 
-/** Below the sandbox's limit of a hundred charges per minute. */
-const DEBITS = 90
-const CONCURRENCY = 16
-const EVENTS_PER_DEBIT = 4
-const TIMEOUT_MS = 180_000
-/** Shortens the sandbox bank's thirty seconds. */
-const TIME_SCALE = 10
-const DAY_MS = 86_400_000
-/** Lambda's own three log lines per invocation. */
-const PLATFORM_LOG_BYTES = 350
+const MILLION = 1_000_000
+/** DynamoDB adds this to the size of each stored item. */
+const ITEM_OVERHEAD_BYTES = 100
 
-const operate = async (
-  { functions }: Sandbox,
-  noun: string,
-  verb: string,
-  options: Record<string, string>,
-): Promise<void> => {
-  const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-  const { error } = reply as { error?: string }
-  if (error) throw new Error(error)
+/** Reads each debit of the day again. Its part is shown, but it is not a step of a debit. */
+const RECONCILIATION = 'reconcile-day'
+
+const loads = (short: boolean): Record<'underLoad' | 'single', Load> => ({
+  underLoad: { providers: 1, perSecond: 64, seconds: short ? 10 : 60 },
+  single: { providers: 1, perSecond: 0.1, seconds: short ? 200 : 900 },
+})
+
+type Counted = {
+  result: LoadResult
+  /** Per debit, by function. */
+  usage: Map<string, Usage>
+  quantities: Quantities
+  reconciled: Usage | undefined
 }
 
-const charge = async ({ address }: Sandbox, index: number): Promise<void> => {
-  const response = await fetch(`${address}/api/v1/payment-providers/debit-requests/charge`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer sk_sandbox_demo', 'content-type': 'application/json' },
-    body: JSON.stringify({
-      phone_number: '+233241234567',
-      bank_identifier: 'GCB',
-      amount: '10.00',
-      currency: 'GHS',
-      narration: 'Payment for your order, thank you for shopping',
-      partner_reference: `order-2026-11-21-${index}`,
-    }),
-  })
-  if (response.status !== 202) throw new Error(await response.text())
+const count = async (load: Load): Promise<Counted> => {
+  const result = await runLoad(load)
+  const idle = await runLoad({ ...load, perSecond: 0 })
+  const usage = perDebit(result.byFunction, idle.byFunction, result.debits)
+  const reconciled = usage.get(RECONCILIATION)
+  usage.delete(RECONCILIATION)
+  const quantities = quantitiesOf(usage.values(), result.schedulerInvocations / result.debits)
+  return { result, usage, quantities, reconciled }
 }
 
-/**
- * Advances the clock by six minutes. Settlement writes one more index entry for debits completed within
- * five minutes: in production almost none, here all.
- */
-const advanceClock = async (): Promise<void> => {
-  const { real } = await import('../../shared/runtime.ts')
-  Object.assign(real, { now: () => new Date(Date.now() + 360_000) })
-}
-
-/** Charges, delivers and settles all debits. */
-const runDebits = async (sandbox: Sandbox, { countEvents }: Receiver): Promise<void> => {
-  let next = 0
-  const caller = async () => {
-    while (next < DEBITS) {
-      next += 1
-      await charge(sandbox, next)
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, caller))
-  const deadline = Date.now() + TIMEOUT_MS
-  while ((await countEvents()) < DEBITS * EVENTS_PER_DEBIT) {
-    if (Date.now() > deadline) throw new Error('The receiver lacks events')
-    await pause(100)
-  }
-  await advanceClock()
-  for (const days of [1, 2]) {
-    const date = new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
-    await operate(sandbox, 'settlement', 'run', { date })
-  }
-}
-
-/** A timeout that fires after the run: Scheduler sends; Lambda receives, reads and deletes. */
-const FIRED = { sqs: 3, invoked: 1, read: 1 }
-
-/** Returns the billed quantities of one debit. */
-const quantitiesOf = ({ written, milliseconds, schedules, logged, ...counts }: CallCounts) => {
-  const invocations = (counts.invoked + FIRED.invoked * schedules) / DEBITS
-  return {
-    invocations,
-    gigabyteSeconds: milliseconds / 1_000 / DEBITS,
-    written: written / DEBITS,
-    read: (counts.read + FIRED.read * schedules) / DEBITS,
-    sqs: (counts.sqs + FIRED.sqs * schedules) / DEBITS,
-    schedules: schedules / DEBITS,
-    loggedGigabytes: (logged / DEBITS + invocations * PLATFORM_LOG_BYTES) / 1e9,
-  }
-}
-
-type Quantities = ReturnType<typeof quantitiesOf>
-
-/** Label, quantity per debit, and list price in eu-west-1, November 2025, in US dollars. */
-const billOf = (quantities: Quantities): [label: string, quantity: number, price: number][] => [
-  // The charge, and the report of a bank with its own endpoint.
-  ['API Gateway requests', 2, 3.5e-6],
-  ['WAF requests', 2, 0.6e-6],
-  ['Lambda invocations', quantities.invocations, 0.2e-6],
-  ['Lambda GB-seconds (1 GB arm64, measured here)', quantities.gigabyteSeconds, 13.3334e-6],
-  ['DynamoDB write units', quantities.written, 0.705e-6],
-  ['DynamoDB read units', quantities.read, 0.141e-6],
-  ['SQS requests', quantities.sqs, 0.4e-6],
-  ['Scheduler invocations', quantities.schedules, 1e-6],
-  ['CloudWatch Logs, GB', quantities.loggedGigabytes, 0.57],
+const figuresOf = (underLoad: Quantities, single: Quantities, idle: number): Figure[] => [
+  { name: 'write units under load', ours: underLoad.written, target: { atMost: 18.5 } },
+  { name: 'write units, single debits', ours: single.written, target: { atMost: 22 } },
+  { name: 'read units under load', ours: underLoad.read, target: { atMost: 11 } },
+  { name: 'SQS requests under load', ours: underLoad.sqs, target: { atMost: 4 } },
+  { name: 'Lambda invocations under load', ours: underLoad.invocations, target: { atMost: 4 } },
+  {
+    name: 'Scheduler invocations under load',
+    ours: underLoad.schedulerInvocations,
+    target: { atMost: 0.1 },
+  },
+  {
+    name: 'a million debits under load, list prices',
+    unit: '$',
+    ours: dollarsOf(billOf(underLoad, MILLION)),
+    target: { atMost: 27 },
+  },
+  {
+    name: 'a million debits under load, time of Lambda (model)',
+    unit: '$',
+    ours: lambdaTimeOf(underLoad, MILLION),
+    target: { atMost: 2.5 },
+  },
+  {
+    name: 'a million single debits, list prices',
+    unit: '$',
+    ours: dollarsOf(billOf(single, MILLION)),
+  },
+  { name: 'a month without debits, production', unit: '$', ours: idle },
 ]
 
-const figuresOf = ({ written, read, sqs, invocations }: Quantities, dollars: number): Figure[] => [
-  { name: 'write units, including indexes', unit: 'units', ours: written, target: { atMost: 32 } },
-  { name: 'read units', unit: 'units', ours: read },
-  { name: 'SQS requests', ours: sqs },
-  { name: 'Lambda invocations', ours: invocations },
-  { name: 'a million debits, list prices', unit: '$', ours: dollars },
-]
+const rounded = (value: number): string => (Math.abs(value) < 0.005 ? '' : value.toFixed(2))
 
-const measuredOf = (counts: CallCounts) => {
-  const quantities = quantitiesOf(counts)
-  const bill = billOf(quantities)
-  const total = bill.reduce((sum, [, quantity, price]) => sum + quantity * price * 1e6, 0)
-  const rows = bill.map(([label, quantity, price]) => [
+const billTable = (underLoad: Quantities, single: Quantities): string[] => {
+  const bills = [billOf(underLoad, MILLION), billOf(single, MILLION)] as const
+  const rows = bills[0].map(({ label, quantity, dollars }, index) => [
     label,
     quantity.toPrecision(3),
-    `$ ${(quantity * price * 1e6).toFixed(2)}`,
+    dollars.toFixed(2),
+    (bills[1][index]?.quantity ?? 0).toPrecision(3),
+    (bills[1][index]?.dollars ?? 0).toFixed(2),
   ])
-  const byFunction = [...counts.byFunction]
-    .sort(([, a], [, b]) => b - a)
-    .map(([name, count]) => `\`${name}\` ${(count / DEBITS).toFixed(2)}`)
-  return {
-    figures: figuresOf(quantities, total),
-    notes: [
-      '',
-      ...markdownTable(
-        ['', 'per debit', 'per million'],
-        [...rows, ['total', '', `$ ${total.toFixed(2)}`]],
-      ),
-      '',
-      `Lambda invocations per debit: ${byFunction.join(', ')}.`,
-    ],
-  }
+  const time = [underLoad, single].flatMap((quantities) => [
+    quantities.gigabyteSeconds.toPrecision(3),
+    lambdaTimeOf(quantities, MILLION).toFixed(2),
+  ])
+  return markdownTable(
+    ['', 'under load', '$ per million', 'single', '$ per million'],
+    [...rows, ['time of Lambda, GB-seconds (model)', ...time]],
+  )
 }
 
-const cost: Measure = async () => {
-  // Includes one log line per function.
-  Object.assign(process.env, { ...CREDENTIALS, POWERTOOLS_LOG_LEVEL: 'INFO' })
-  mute()
-  await extendTimeout()
-  const { startSandbox } = await import('../../sandbox/sandbox.ts')
-  const { openGateway } = await import('../../sandbox/gateway.ts')
-  const local = await startDynamoDbLocal()
-  const receiver = await openReceiver()
-  const sandbox = await startSandbox({
-    gateway: await openGateway(0),
-    // Only DynamoDB Local reports consumed units.
-    endpoints: { dynamoDb: local.endpoint },
-    timeScale: TIME_SCALE,
-    print: () => undefined,
-  })
-  try {
-    // As on Lambda; the sandbox does not cache.
-    process.env.CACHE_SECONDS = '30'
-    await operate(sandbox, 'webhook', 'set', { provider: 'demo', url: receiver.url })
-    const counts = await countCalls(() => runDebits(sandbox, receiver))
-    return {
-      title: 'Cost of a debit',
-      explanation: 'Counted calls of debits that complete, send four webhooks and are paid.',
-      ...measuredOf(counts),
-    }
-  } finally {
-    await receiver.stop()
-    await sandbox.stop()
-    await local.stop()
+const functionTable = (usage: Counted['usage'], reconciled: Usage | undefined): string[] =>
+  markdownTable(
+    ['per debit under load', 'written', 'read', 'SQS', 'invocations', 'GB-seconds', 'log bytes'],
+    [...usage, ...(reconciled ? [[RECONCILIATION, reconciled] as const] : [])]
+      .filter(([, { written, read, sqs }]) => written + read + sqs > 0.005)
+      .map(([name, one]) => [
+        `\`${name}\``,
+        rounded(one.written),
+        rounded(one.read),
+        rounded(one.sqs),
+        rounded(one.invocations),
+        one.gigabyteSeconds.toFixed(4),
+        one.logged.toFixed(0),
+      ]),
+  )
+
+const storageTable = ({ stored, debits }: LoadResult): string[] => {
+  const rows = [...stored]
+    .map(([entity, { count, bytes }]) => ({
+      entity,
+      items: count / debits,
+      bytes: (bytes + count * ITEM_OVERHEAD_BYTES) / debits,
+    }))
+    .filter(({ bytes }) => bytes >= 1)
+  const sum = rows.reduce((total, { bytes }) => total + bytes, 0)
+  return [
+    ...markdownTable(
+      ['stored per debit', 'items', 'bytes'],
+      [
+        ...rows.map(({ entity, items, bytes }) => [entity, items.toPrecision(3), bytes.toFixed(0)]),
+        ['sum', '', sum.toFixed(0)],
+      ],
+    ),
+    '',
+    `A million debits cost $ ${storageOf(sum * MILLION).toFixed(2)} a month, without index entries.`,
+  ]
+}
+
+const cost: Measure = async ({ short }) => {
+  const { underLoad, single } = loads(short)
+  const [loaded, alone] = [await count(underLoad), await count(single)]
+  const idle = idleMonth((await runLoad({ ...single, perSecond: 0 })).byFunction, NIGHTS)
+  const idleDollars = idle.reduce((sum, [, dollars]) => sum + dollars, 0)
+  const quantities = loaded.quantities
+  return {
+    title: 'Cost of a debit',
+    explanation:
+      `Counted calls of debits that complete, send four webhooks and are paid: ${underLoad.perSecond} a ` +
+      `second of one provider (${loaded.result.debits} debits), and one each ${1 / single.perSecond} s.`,
+    figures: figuresOf(quantities, alone.quantities, idleDollars),
+    notes: [
+      '',
+      ...billTable(quantities, alone.quantities),
+      '',
+      ...functionTable(loaded.usage, loaded.reconciled),
+      '',
+      ...storageTable(loaded.result),
+      '',
+      ...markdownTable(
+        ['a month without debits', '$'],
+        idle.map(([label, dollars]) => [label, dollars.toFixed(2)]),
+      ),
+    ],
+    json: {
+      write_units: quantities.written,
+      read_units: quantities.read,
+      sqs_requests: quantities.sqs,
+      invocations: quantities.invocations,
+      scheduler_invocations: quantities.schedulerInvocations,
+      usd_list: dollarsOf(billOf(quantities, MILLION)),
+      usd_lambda: lambdaTimeOf(quantities, MILLION),
+      usd_idle_month: idleDollars,
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
+import { endpoint } from '../../shared/api/endpoint.ts'
 import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
@@ -11,7 +11,7 @@ import { bankItemView, bankListView } from '../../shared/views/bank-debit.ts'
 import { pageNumbersView } from '../../shared/views/page.ts'
 
 /** Lists a customer's debits at the bank, newest first (docs/api.md#bank-list). */
-export const listDebitTransactions = bankEndpoint(
+export const listDebitTransactions = endpoint(
   'list-debit-transactions',
   async ({ caller, query, at }) => {
     const { phone_number: phone, status_filter: status } = query
@@ -20,11 +20,12 @@ export const listDebitTransactions = bankEndpoint(
     if (position instanceof Refusal) return position
     const filter = { bank: caller.bank, phone, status }
     const request = pageRequest(query)
+    const unreadable = logUnreadable('list-debit-transactions')
     const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
       allBanks(at),
-      listByCustomer(filter, placeOf(request, position), logUnreadable('list-debit-transactions')),
-      position === undefined ? sumByCustomer(filter) : undefined,
+      listByCustomer(filter, placeOf(request, position), unreadable),
+      position === undefined ? sumByCustomer(filter, unreadable) : undefined,
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })

@@ -1,6 +1,5 @@
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { log } from '../../shared/log.ts'
-import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { payBatch, paymentDeps } from '../../shared/settlement/pay.ts'
@@ -11,9 +10,9 @@ export const processBatch = (runtime: Runtime) =>
     const paid = await payBatch(batch, paymentDeps(runtime))
     if (!(paid instanceof Refusal)) return
     const { code, message } = paid.error
-    log.warn('batch not paid', { batch, code, message, details: paid.details })
     // 5005 is a duplicate message.
-    if (code === 5001) measure({ SettlementNotPaid: 1 })
+    const figures = code === 5001 ? { SettlementNotPaid: 1 } : {}
+    log.warn('batch not paid', { batch, code, message, details: paid.details }, figures)
   })
 
 export const handler = processBatch(real)

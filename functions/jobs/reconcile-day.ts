@@ -14,8 +14,9 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
   consumer('reconciliations', async () => {
     const today = dayOf(runtime.now())
     const unfinished = await listUnfinished(today)
-    if (unfinished.length > 0) log.error('settlement unfinished', { date: today, unfinished })
-    measure({ SettlementUnfinished: unfinished.length })
+    const figures = { SettlementUnfinished: unfinished.length }
+    if (unfinished.length === 0) measure(figures)
+    else log.error('settlement unfinished', { date: today, unfinished }, figures)
     const yesterday = dayAfter(today, -1)
     logReconciliation(await reconcile(yesterday, runtime))
   })
@@ -37,8 +38,11 @@ const logReconciliation = (result: Awaited<ReturnType<typeof reconcile>>): void 
       examples: examples.slice(0, EXAMPLES_MAX),
     })
   }
-  log.info('day reconciled', { date, differences, held })
-  measure({ ReconciliationDifferences: differences })
+  log.info(
+    'day reconciled',
+    { date, differences, held },
+    { ReconciliationDifferences: differences },
+  )
 }
 
 export const handler = reconcileDay(real)

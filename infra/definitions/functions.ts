@@ -1,6 +1,6 @@
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
-import { isInStage, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
+import { isInStage, type JobName, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
 import type { Permissions } from './permission-groups.ts'
 
 /** Describes a Lambda function; its name is the name of its file. */
@@ -15,7 +15,21 @@ export type FunctionRow = {
 
 /** The gateway's timeout is 29 s; the endpoint wrapper responds after 25 s. */
 const API_TIMEOUT_SECONDS = 28
+
+/** Peaks are 60 to 95 MB (docs/benchmarks.md#memory); processor time is proportional to memory. */
 const MEMORY_MEGABYTES = 1024
+/** No customer waits for the reply to a bank. */
+const BANK_MEMORY_MEGABYTES = 512
+/** Most jobs wait for the network nearly all the time. */
+const JOB_MEMORY_MEGABYTES = 256
+/** These process many records in one invocation. */
+const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-day', 'sweep']
+
+const memoryOf = (folder: string, name: FunctionName): number => {
+  if (folder === 'bank') return BANK_MEMORY_MEGABYTES
+  const isWaiting = folder === 'jobs' && !COMPUTING_JOBS.some((job) => job === name)
+  return isWaiting ? JOB_MEMORY_MEGABYTES : MEMORY_MEGABYTES
+}
 
 /** Timeouts, in seconds, of operator functions that exceed the one of the API. */
 const operatorTimeouts: Partial<Record<FunctionName, number>> = {
@@ -35,7 +49,7 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
   name,
   entry: `functions/${folder}/${name}.ts`,
   timeoutSeconds,
-  memoryMegabytes: MEMORY_MEGABYTES,
+  memoryMegabytes: memoryOf(folder, name),
   permissions: permissionsOf(name),
 })
 
@@ -43,6 +57,7 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
 export const RECURSIVE = new Set([
   'relay',
   'submit-to-bank',
+  'submit-sidelined',
   'deliver-webhook',
   'deliver-sidelined-webhook',
   'recover-deliveries',

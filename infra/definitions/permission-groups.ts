@@ -26,7 +26,7 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
@@ -89,15 +89,21 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
-export const appliesBankReports = merge(transitionsDebits, {
-  GetItem: ['UUID#*'],
-  PutItem: ['DEBIT#*'],
+/** Submits debits, and notes whether their banks are slow. */
+export const submitsDebits = merge(expiresDebits, {
+  GetItem: ['CUSTOMER#*'],
+  Query: ['BANKS'],
+  UpdateItem: ['BANK#*'],
+  sends: ['sandbox-outcomes'],
 })
+
+export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
-  BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  BatchGetItem: ['BATCH#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
+  Query: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*', 'PROVIDER#*'],
   sealingKey: true,
   calls: ['receivers'],
@@ -105,6 +111,7 @@ export const deliversWebhooks: Permissions = {
 
 export const redeliversEvents: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  Query: ['DEBIT#*'],
   GetItem: ['DEBIT#*', 'PROVIDER#*'],
   PutItem: ['DEBIT#*'],
 }
@@ -137,7 +144,12 @@ export const paysBatches = merge(readsRestore, {
   calls: ['banks'],
 })
 
-export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
+/** The lists of debits; the sweep's progress says which of them are completed. */
+export const readsLists: Permissions = {
+  GetItem: ['SWEEP'],
+  BatchGetItem: ['DEBIT#*'],
+  'by-status': ['*#good', '*#open', '*#failed', '*#reversed'],
+}
 
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -146,11 +158,10 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
-export const reconciles = merge(derivesLedger, {
+export const reconciles = merge(derivesLedger, readsLists, {
   GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
-  BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
+  BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*'],
   PutItem: ['LEDGER'],
-  'by-status': byStatus,
   work: ['PAY', 'FAILED', 'BELOW_ZERO#*'],
 })

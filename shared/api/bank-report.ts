@@ -1,16 +1,13 @@
-import * as v from 'valibot'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
 import { defined } from '../domain/defined.ts'
-import { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
-import { findBankDebitByUuid } from '../store/debits/debits.ts'
+import { findBankDebit } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
-import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
+import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { bankEndpoint } from './bank-endpoint.ts'
-import type { Call, RejectedCall } from './endpoint.ts'
+import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 
 type ReportOperation = 'update-debit-transaction' | 'debit-callback'
@@ -24,7 +21,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
   apply: (debit: Debit, report: Call<N>['input'], cause: Cause) => Debit | Refusal,
   view: (debit: Debit) => object,
 ) =>
-  bankEndpoint(
+  endpoint(
     name as ReportOperation,
     async ({ caller, input, body, at, requestId, prefetched }, runtime) => {
       const { debit, generation } = prefetched
@@ -35,8 +32,6 @@ export const bankReportEndpoint = <N extends ReportOperation>(
         current = stored
         return apply(stored, input as Call<N>['input'], cause)
       }
-      // Metadata merges into the stored metadata, which an assumed state does not have.
-      const transition = input.metadata ? transitionFresh : transitionAssumed
       const result = await transition(debit, decide, runtime)
       if (result instanceof Refusal) {
         const { status } = current
@@ -50,7 +45,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
   )
 
 type ReportedDebit = {
-  /** In an assumed state; undefined if it does not exist or belongs to another bank. */
+  /** Undefined if it does not exist or belongs to another bank. */
   debit: Debit | undefined
   generation: number | undefined
 }
@@ -61,9 +56,8 @@ const findReportedDebit = async ({
   path,
   at,
 }: Pick<Call<ReportOperation>, 'caller' | 'path' | 'at'>): Promise<ReportedDebit> => {
-  const uuid = v.safeParse(Uuid, path.uuid)
   const [debit, generation] = await Promise.all([
-    uuid.success ? findBankDebitByUuid(caller.bank, uuid.output) : undefined,
+    findBankDebit(caller.bank, path.uuid),
     currentGeneration(at),
   ])
   return { debit, generation }

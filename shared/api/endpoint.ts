@@ -6,7 +6,7 @@ import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
 import { unused } from '../store/rate-limit.ts'
 import { countingFailures, credentialGuard, providerGuard } from './caller-guards.ts'
-import { type ApiEvent, type RequestContext, requestIdOf } from './context.ts'
+import { type ApiEvent, headersOf, type RequestContext, requestIdOf } from './context.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import { refusalFor } from './faults.ts'
 import { bodyGuards, queryGuard } from './input-guards.ts'
@@ -49,7 +49,6 @@ type Options<N extends OperationName, P> = {
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: RejectedCall<N, P>) => Promise<void>
-  onReply?: (context: RequestContext, status: number) => void
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
@@ -69,7 +68,7 @@ export const endpoint =
   <N extends OperationName, P = undefined>(
     name: N,
     handle: Handle<N, P>,
-    { prefetch, onRejectedBody, onReply }: Options<N, P> = {},
+    { prefetch, onRejectedBody }: Options<N, P> = {},
   ) =>
   (runtime: Runtime): Handler => {
     const operation: Operation = operations[name]
@@ -87,10 +86,7 @@ export const endpoint =
     return middy<ApiEvent, APIGatewayProxyResult>(respond, {
       timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
       timeoutEarlyResponse: deadlinePassed,
-      requestEnd: ({ event, response }) => {
-        logRequest(name, event as ApiEvent, response)
-        if (response) onReply?.((event as ApiEvent).context, response.statusCode)
-      },
+      requestEnd: ({ event, response }) => logRequest(name, event as ApiEvent, response),
     })
       .use(head)
       .use(requestContext(name, onRejectedBody, runtime))
@@ -125,7 +121,7 @@ const requestContext = <N extends OperationName, P>(
   before: ({ event }) => {
     const at = runtime.now()
     const rate = unused(operations[name].limit[environment.limits], at)
-    event.context = { requestId: requestIdOf(event, runtime), at, rate }
+    event.context = { requestId: requestIdOf(event, runtime), headers: headersOf(event), at, rate }
     event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {

@@ -4,9 +4,11 @@ import { Reference, readReference, Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { parseDeliveryId } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
+import type { Figures } from '../metrics.ts'
 import { environment } from '../runtime.ts'
-import type { ApiEvent } from './context.ts'
+import type { ApiEvent, RequestContext } from './context.ts'
 import type { Success, TextReply } from './envelope.ts'
+import { type OperationName, operations } from './operations.ts'
 
 /** Returns the debit or batch that a reply shows. */
 export const referenceIn = (result: Success | TextReply | Refusal): Reference | undefined => {
@@ -25,20 +27,32 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
   }
 }
 
+/** Returns the metric of a 4xx reply to a bank: a rejected report can cost a customer's money. */
+const refusedReply = ({ credentialRefused }: RequestContext, status: number): Figures => {
+  if (status < 400 || status >= 500) return {}
+  if (credentialRefused) return { BankCredentialsRefused: 1 }
+  return status === 429 ? { BankRequestsLimited: 1 } : { BankRequestsRefused: 1 }
+}
+
 /** Logs one line per request. The access log has the same `request_id`, but no ids of the path. */
 export const logRequest = (
-  operation: string,
+  operation: OperationName,
   { context, pathParameters }: ApiEvent,
   reply: APIGatewayProxyResult | undefined,
 ): void => {
   const { caller, requestId, reference } = context
   const ids = idsInPath(pathParameters ?? {})
-  log.info('request', {
-    operation,
-    request_id: requestId,
-    caller: caller?.kind === 'provider' ? caller.provider.id : caller?.bank,
-    ...ids,
-    ...(reference && { reference }),
-    status: reply?.statusCode,
-  })
+  const status = reply?.statusCode
+  log.info(
+    'request',
+    {
+      operation,
+      request_id: requestId,
+      caller: caller?.kind === 'provider' ? caller.provider.id : caller?.bank,
+      ...ids,
+      ...(reference && { reference }),
+      status,
+    },
+    operations[operation].caller === 'bank' ? refusedReply(context, status ?? 0) : {},
+  )
 }

@@ -1,4 +1,4 @@
-import type { Debit, Facts } from '../domain/debits/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
@@ -9,7 +9,7 @@ import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
-import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
+import { deliveriesIn, deliveryKeys } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
@@ -20,7 +20,7 @@ const ENDED_DAYS = 3
 const REVERSED_DAYS = 90
 
 /**
- * Yields pages of completed or reversed debits of earlier days, each once: one charged before midnight
+ * Yields pages of the completed and reversed debits of earlier days, each once: one charged before midnight
  * ends after it, and its entry in the work index may be lost.
  */
 export async function* endedEarlier(
@@ -31,9 +31,9 @@ export async function* endedEarlier(
   const recent = startOf(dayAfter(date, -ENDED_DAYS))
   const first = startOf(dayAfter(date, -REVERSED_DAYS))
   const span = { before: from, pageSize: PAGE_SIZE }
-  const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
+  const ended = { ...span, from: recent, lists: ['good', 'reversed'] as const }
   yield* createdWithin(provider, ended, known)
-  yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
+  yield* createdWithin(provider, { ...span, from: first, lists: ['reversed'] }, known)
 }
 
 /** Yields pages of debits of the day that are in the event feed and were not in the lists. */
@@ -85,11 +85,10 @@ const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, fact
 /** Loads the related items of debits, strongly consistent. */
 export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const related = debits.flatMap((debit) => {
-    const { reference, uuid } = debit.facts
+    const { reference } = debit.facts
     return [
       claimOf(debit),
-      keys.uuid(uuid),
-      ...debit.history.map((_, index) => keys.delivery(reference, index)),
+      ...debit.history.flatMap((_, n) => deliveryKeys({ reference, n })),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
     ]
   })
@@ -110,17 +109,21 @@ export const loadSettled = async (debits: readonly Debit[]): Promise<SettledReco
 
 const recordOf = (record: SettledRecord, items: ItemMap): DebitRecord => {
   const { debit } = record
-  const { reference, uuid } = debit.facts
+  const { reference } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))
+  const deliveries = deliveriesIn(
+    debit.history
+      .flatMap((_, n) => deliveryKeys({ reference, n }))
+      .flatMap((key) => {
+        const item = itemAt(key)
+        return item ? [item] : []
+      }),
+  )
   return {
     ...record,
-    claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
-    pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
-    deliveries: debit.history.map((_, index) => {
-      const item = itemAt(keys.delivery(reference, index))
-      return item && fromDeliveryItem(item)
-    }),
+    claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
+    deliveries: debit.history.map((_, index) => deliveries.find(({ n }) => n === index)),
     refund: refund && fromRefundItem(refund),
   }
 }

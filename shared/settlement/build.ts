@@ -17,7 +17,8 @@ import {
   WIDE_LANES,
 } from '../store/settlement/build-lease.ts'
 import { findLines, LINES_PER_CHUNK } from '../store/settlement/lines.ts'
-import { findSweepProgress, sweptBefore, unsettledPages } from '../store/work-index.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
+import { unsettledPages } from '../store/work-index.ts'
 import { type BuildScope, type Candidate, openLanes } from './lanes.ts'
 import { prefetch } from './prefetch.ts'
 import { finishBatch } from './seal.ts'
@@ -142,7 +143,7 @@ const scopeOf = async ({
     linesMax,
     before: startOf(date),
     feeSchedule: settings?.feeSchedule ?? null,
-    sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
+    sweptBefore: sweptBefore(progress, provider),
   }
 }
 

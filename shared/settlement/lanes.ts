@@ -31,7 +31,7 @@ const CHUNKS_QUEUED_MAX = 4
 export const laneOf = (reference: Reference, lanes: number): number =>
   Number.parseInt(reference.slice(-2), 36) % lanes
 
-type Lane = {
+type LaneWriter = {
   lane: number
   waiting: Candidate[]
   /** The chunks that are not written yet, in order. */
@@ -50,7 +50,7 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
   const open = openBatches(scope, lanes, runtime)
   let added = 0
 
-  const write = async (lane: Lane, candidates: readonly Candidate[]): Promise<void> => {
+  const write = async (lane: LaneWriter, candidates: readonly Candidate[]): Promise<void> => {
     let rest = candidates
     while (rest.length > 0) {
       lane.place ??= await placeOf(lane)
@@ -84,7 +84,7 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
     }
   }
 
-  const placeOf = async ({ lane }: Lane) => {
+  const placeOf = async ({ lane }: LaneWriter) => {
     const building = await open.find()
     const end = building.isNew
       ? { lane, chunk: 0, lines: 0 }
@@ -100,7 +100,7 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
     if (isFirst) await finishBatch(id, runtime)
   }
 
-  const enqueue = async (lane: Lane, candidates: readonly Candidate[]): Promise<void> => {
+  const enqueue = async (lane: LaneWriter, candidates: readonly Candidate[]): Promise<void> => {
     lane.last = lane.last.then(() => write(lane, candidates))
     // Awaited below; until then, a failure is not unhandled.
     lane.last.catch(() => undefined)
@@ -133,7 +133,12 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
   }
 }
 
-const newLane = (lane: number): Lane => ({ lane, waiting: [], queue: [], last: Promise.resolve() })
+const newLane = (lane: number): LaneWriter => ({
+  lane,
+  waiting: [],
+  queue: [],
+  last: Promise.resolve(),
+})
 
 /** The batch that the lanes of a builder fill. */
 const openBatches = (scope: BuildScope, lanes: number, runtime: Runtime) => {

@@ -15,19 +15,22 @@ import {
   newDelivery,
   recordAttempt,
 } from '../domain/webhooks/delivery.ts'
-import type { ProviderEvent } from '../domain/webhooks/event.ts'
+import { isChargeEvent, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
 import { optimistically } from '../store/optimistic.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { isPrompt, markSlow, recordOutcome } from './health.ts'
+import { putReceipt } from '../store/webhooks/receipts.ts'
+import { isPrompt, markSlow, type OutcomeObservation, recordOutcome } from './health.ts'
 import { send } from './send.ts'
 import { logAttempt } from './telemetry.ts'
 
 export type AttemptRequest = {
   event: ProviderEvent
+  /** The record before the attempt. */
+  previous: Delivery | undefined
   /** The number of the attempt, from 1. */
   number: number
   webhook: Webhook | undefined
@@ -36,27 +39,42 @@ export type AttemptRequest = {
   unlessSlow: boolean
 }
 
-/** `slow`: the response took two seconds or more. `aborted`: the sidelined queue retries. */
-export type AttemptResult = { kind: 'done' | 'slow' | 'aborted' }
+/** An attempt that has ended and is not recorded yet. */
+export type EndedAttempt = {
+  previous: Delivery | undefined
+  /** The record before the attempt, also of a new delivery. */
+  record: Delivery
+  outcome: Outcome
+  timing: AttemptTiming
+  random: number
+  /** An aborted attempt is retried by the sidelined queue, and does not count against the maximum. */
+  isAborted: boolean
+  /** Whether the response took two seconds or more. */
+  isSlow: boolean
+  observed: OutcomeObservation
+}
 
-/** Makes one attempt at one event and records it (docs/api.md#retries). */
+/**
+ * Makes one attempt at one event (docs/api.md#retries). Updates the health of the webhook before the
+ * record, which ends the attempt: after a crash in between the attempt is repeated.
+ * @returns undefined if no attempt was due
+ */
 export const attemptDelivery = async (
   request: AttemptRequest,
   runtime: Runtime,
-): Promise<AttemptResult> => {
-  const { event, number, webhook, health } = request
+): Promise<EndedAttempt | undefined> => {
+  const { event, previous, number, webhook, health } = request
   const { provider } = event
-  const previous = await findDelivery(event.reference, event.n)
   const record = previous ?? (webhook && newDelivery(event, webhook))
   // The message is repeated, or another worker made the attempt.
-  if (!record || isSettled(record) || number !== record.attemptCount + 1) return { kind: 'done' }
+  if (!record || isSettled(record) || number !== record.attemptCount + 1) return undefined
   const reason = skipReason(request)
   if (!webhook || reason) {
     // Without a subscription and an attempt, no record is needed.
     if (previous || reason === 4001) {
       await abandonDelivery(previous, record, reason ?? 4404, runtime)
     }
-    return { kind: 'done' }
+    return undefined
   }
   const at = runtime.now()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
@@ -69,20 +87,37 @@ export const attemptDelivery = async (
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
   const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
-  const attempt = { previous, record, isAborted, outcome, timing, random: runtime.random() }
-  if (isAborted) {
-    logAttempt(await writeOutcome(attempt), { tried: true })
-    return { kind: 'aborted' }
-  }
-  const { status } = recordAttempt(record, outcome, timing, attempt.random)
+  const random = runtime.random()
   const observed = { provider, health, milliseconds, succeeded: succeeded(outcome) }
-  // Before the record, which ends the attempt: after a crash in between the attempt is repeated.
-  await recordOutcome({ ...observed, abandoned: status === 'abandoned' }, runtime)
-  const next = await writeOutcome(attempt)
-  logAttempt(next, { tried: true })
-  // Repeated after the record, because the webhook can recover in between and miss this delivery.
-  if (next.status === 'abandoned') await recordOutcome({ ...observed, abandoned: true }, runtime)
-  return { kind: pace === 'quick' ? 'done' : 'slow' }
+  const attempt = { previous, record, outcome, timing, random, isAborted, observed }
+  if (!isAborted) {
+    const abandoned = recordAttempt(record, outcome, timing, random).status === 'abandoned'
+    await recordOutcome({ ...observed, abandoned }, runtime)
+  }
+  return { ...attempt, isSlow: pace !== 'quick' }
+}
+
+/** Reports whether the receipt can have an attempt. */
+export const isFirstSuccess = ({ previous, record, outcome, isAborted }: EndedAttempt): boolean =>
+  isChargeEvent(record.n) && !previous && !isAborted && succeeded(outcome)
+
+/** Records attempts at events of one debit or batch: first successes of a charge in its receipt. */
+export const saveAttempts = async (
+  attempts: readonly EndedAttempt[],
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> => {
+  const received = new Map(
+    attempts.filter(isFirstSuccess).map((attempt) => [attempt, recordOf(attempt)]),
+  )
+  const isReceived = await saveReceipt([...received.values()])
+  for (const attempt of attempts) {
+    const next = (isReceived && received.get(attempt)) || (await writeOutcome(attempt))
+    logAttempt(next, { tried: true })
+    // Repeated after the record, because the webhook can recover in between and miss this delivery.
+    if (next.status === 'abandoned') {
+      await recordOutcome({ ...attempt.observed, abandoned: true }, runtime)
+    }
+  }
 }
 
 /** Returns why an event is not sent; the settings can change between two attempts. */
@@ -102,32 +137,35 @@ const abandonDelivery = async (
   if (await replaceDelivery(previous, next)) logAttempt(next, { tried: false })
 }
 
-type AttemptWrite = {
-  /** The record as read before the attempt. */
-  previous: Delivery | undefined
-  record: Delivery
-  /** An aborted attempt does not count against the maximum. */
-  isAborted: boolean
-  outcome: Outcome
-  timing: AttemptTiming
-  random: number
+const saveReceipt = async (deliveries: readonly Delivery[]): Promise<boolean> => {
+  const [first] = deliveries
+  const events = deliveries.flatMap((delivery) =>
+    delivery.last ? [{ ...delivery, last: delivery.last }] : [],
+  )
+  return first !== undefined && putReceipt(first, events)
 }
 
+const recordOf = ({ record, outcome, timing, random, isAborted }: EndedAttempt): Delivery =>
+  recordAttempt(raiseMax(record, isAborted), outcome, timing, random)
+
+const raiseMax = (delivery: Delivery, isAborted: boolean): Delivery =>
+  isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
+
 /** Records an attempt and returns the record. After a lost race the attempt gets the next number. */
-const writeOutcome = async ({ previous, record, isAborted, ...attempt }: AttemptWrite) => {
-  const raiseMax = (delivery: Delivery): Delivery =>
-    isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
+const writeOutcome = async (attempt: EndedAttempt) => {
+  const { previous, record, isAborted, outcome, timing, random } = attempt
   let current = previous
-  let next = recordAttempt(raiseMax(record), attempt.outcome, attempt.timing, attempt.random)
+  let next = recordOf(attempt)
   return optimistically(`The delivery of event ${record.n} of ${record.reference}`, async () => {
     if (await replaceDelivery(current, next)) return next
     current = await reload(record)
     // The write succeeded and its response was lost.
-    if ((await findAttempt(current, next.attemptCount))?.id === attempt.timing.id) return current
+    if ((await findAttempt(current, next.attemptCount))?.id === timing.id) return current
     const isRequested =
       current.status === 'pending' &&
       current.nextAttemptAt?.getTime() !== previous?.nextAttemptAt?.getTime()
-    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })
+    const late = { outcome, timing, random, isRequested }
+    next = appendAttempt(raiseMax(current, isAborted), late)
     return undefined
   })
 }

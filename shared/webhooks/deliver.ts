@@ -1,39 +1,60 @@
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { isChargeEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { findHealth } from '../store/webhooks/health.ts'
-import { findWebhook } from '../store/webhooks/webhooks.ts'
-import { attemptDelivery } from './attempt.ts'
-import { findEvents } from './find-events.ts'
+import { findWebhookWithHealth } from '../store/webhooks/webhooks.ts'
+import { attemptDelivery, type EndedAttempt, isFirstSuccess, saveAttempts } from './attempt.ts'
+import { findWithEvents } from './find-events.ts'
 
 /** Consecutive events of one debit or batch, and the number of the attempt at each. */
 type EventRange = { reference: Reference; n: number; through?: number | undefined; attempt: number }
 
-/** Attempts each event in order. @returns the provider whose remaining events must be sidelined */
-export const deliverEvents = async (
-  { reference, n, through = n, attempt }: EventRange,
-  { unlessSlow }: { unlessSlow: boolean },
-  runtime: Runtime,
-): Promise<{ provider: ProviderId } | undefined> => {
-  const events = (await findEvents([reference])).filter(
-    (event) => event.n >= n && event.n <= through,
-  )
-  const [first] = events
-  // A retry would not help: debits and batches are never deleted.
-  if (!first) {
-    log.error('event not found', { reference, n })
+/**
+ * Returns a function for the messages of one invocation, which share the read of each webhook. It
+ * attempts each event of a range in order.
+ * @returns the provider whose remaining events must be sidelined
+ */
+export const deliverer = ({ unlessSlow }: { unlessSlow: boolean }, runtime: Runtime) => {
+  const webhooks = new Map<ProviderId, ReturnType<typeof findWebhookWithHealth>>()
+  const webhookOf = (provider: ProviderId) => {
+    const reading = webhooks.get(provider) ?? findWebhookWithHealth(provider)
+    webhooks.set(provider, reading)
+    return reading
+  }
+  return async (range: EventRange): Promise<{ provider: ProviderId } | undefined> => {
+    const { n: from, through = from } = range
+    const { events: all, deliveries } = await findWithEvents(range.reference)
+    const events = all.filter(({ n }) => n >= from && n <= through)
+    const [first] = events
+    // A retry would not help: debits and batches are never deleted.
+    if (!first) {
+      log.error('event not found', { reference: range.reference, n: from })
+      return undefined
+    }
+    const { provider } = first
+    const { webhook, health } = await webhookOf(provider)
+    if (webhook && health.slowSince && unlessSlow) return { provider }
+    const request = { number: range.attempt, webhook, health, unlessSlow }
+    const unsaved: EndedAttempt[] = []
+    try {
+      for (const [index, event] of events.entries()) {
+        const previous = deliveries.find(({ n }) => n === event.n)
+        const attempt = await attemptDelivery({ ...request, event, previous }, runtime)
+        if (!attempt) continue
+        unsaved.push(attempt)
+        const next = events[index + 1]
+        const isSidelined =
+          attempt.isAborted || (attempt.isSlow && unlessSlow && next !== undefined)
+        // The next worker skips recorded attempts.
+        if (isSidelined) return { provider }
+        // One receipt has both events of a charge.
+        const waits = isFirstSuccess(attempt) && next !== undefined && isChargeEvent(next.n)
+        if (!waits) await saveAttempts(unsaved.splice(0), runtime)
+      }
+    } finally {
+      await saveAttempts(unsaved, runtime)
+    }
     return undefined
   }
-  const { provider } = first
-  const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-  if (webhook && health.slowSince && unlessSlow) return { provider }
-  const request = { number: attempt, webhook, health, unlessSlow }
-  for (const event of events) {
-    const { kind } = await attemptDelivery({ ...request, event }, runtime)
-    // The next worker skips recorded attempts.
-    if (kind === 'aborted') return { provider }
-    if (kind === 'slow' && unlessSlow && event.n < through) return { provider }
-  }
-  return undefined
 }

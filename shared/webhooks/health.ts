@@ -28,9 +28,15 @@ export const markSlow = async (
 ): Promise<Pace> => {
   if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
   const at = runtime.now()
+  let isFirst = false
   try {
-    const { slowSince } = await changeHealth(provider, (health) => noteSlow(health, at))
-    return slowSince?.getTime() === at.getTime() ? 'first-slow' : 'slow'
+    await changeHealth(provider, (health) => {
+      const next = noteSlow(health, at)
+      // Of concurrent attempts, the write of one succeeds.
+      isFirst = next !== health
+      return next
+    })
+    return isFirst ? 'first-slow' : 'slow'
   } catch (error) {
     // The attempt continues; the next slow attempt marks the webhook.
     log.warn('marking the webhook as slow failed', { provider, error: error as Error })
@@ -54,19 +60,20 @@ const takesLonger = async (
   ]).finally(() => done.abort())
 }
 
-type OutcomeRecord = {
+export type OutcomeObservation = {
   provider: ProviderId
   /** The health as read before the attempt. */
   health: WebhookHealth
   milliseconds: number
   succeeded: boolean
-  /** Whether the delivery has no attempts left. */
-  abandoned: boolean
 }
 
-/** Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery). */
+/**
+ * Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery).
+ * `abandoned`: the delivery has no attempts left.
+ */
 export const recordOutcome = async (
-  { provider, health, ...outcome }: OutcomeRecord,
+  { provider, health, ...outcome }: OutcomeObservation & { abandoned: boolean },
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()

@@ -3,6 +3,7 @@ import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
   type ChangeOf,
+  deliveriesOf,
   type Entry,
   entriesOf,
   type Kind,
@@ -19,7 +20,7 @@ import {
 } from './raw-items.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
-import { SETTLED } from './time-and-money.ts'
+import { SETTLED, uuidOf } from './time-and-money.ts'
 
 /** The observations, grouped by object. */
 
@@ -36,6 +37,7 @@ export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[]
 export type BatchLine = { item: RawLine; batch: string; mark: string }
 
 export type DebitHistory = History<RawDebit> & {
+  uuid: string
   entries: readonly Entry[]
   createdAt: number
   lines: readonly BatchLine[]
@@ -65,10 +67,7 @@ export const indexObservations = (observations: Observations) => {
   const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
   const changesOf = <K extends Kind>(...kinds: K[]) =>
     kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
-  const historiesOf = <K extends Kind>(kind: K): History<RawItems[K]>[] => {
-    const changesByKey = Map.groupBy(changesOf(kind), (change) => keyOf(imageOf(change)))
-    return itemsOf(kind).map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
-  }
+  const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
   const lines = itemsOf('lines').flatMap((chunk) => {
     const batch = ownerIn(chunk.pk)
@@ -88,6 +87,7 @@ export const indexObservations = (observations: Observations) => {
         reference,
         {
           item,
+          uuid: uuidOf(reference),
           changes,
           entries,
           createdAt: entries[0]?.at ?? 0,
@@ -104,11 +104,26 @@ export const indexObservations = (observations: Observations) => {
     ]),
   )
 
+  /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
+  const deliveryHistories = (): History<RawDelivery>[] => {
+    const records = itemsOf('delivery')
+    const recorded = new Set(records.map(keyOf))
+    const received = itemsOf('receipt').flatMap(deliveriesOf)
+    const receipts = changesOf('receipt').flatMap(({ after, ...change }) =>
+      after
+        ? deliveriesOf(after).map((event) => ({ ...change, before: undefined, after: event }))
+        : [],
+    )
+    return joinHistories(
+      [...records, ...received.filter((event) => !recorded.has(keyOf(event)))],
+      [...changesOf('delivery'), ...receipts],
+    ).map(({ item, changes }) => ({ item, changes: continued(changes) }))
+  }
   const posts = receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
   const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
   const deliveries = new Map(
-    historiesOf('delivery').map(({ item, changes }): [string, DeliveryHistory] => {
+    deliveryHistories().map(({ item, changes }): [string, DeliveryHistory] => {
       const key = eventKey(item.reference, item.n)
       const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
       const attempts = item.last ? [item.last, ...past] : past
@@ -127,13 +142,12 @@ export const indexObservations = (observations: Observations) => {
     providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
     /** By reference. */
     debits,
-    byUuid: new Map([...debits.values()].map((debit) => [debit.item.uuid, debit])),
+    byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
     claims: itemsOf('claim'),
-    pointers: itemsOf('pointer'),
     dayTotals: itemsOf('day total'),
     lines,
     chunkChanges: changesOf('lines'),
-    nameChanges: changesOf('claim', 'pointer'),
+    claimChanges: changesOf('claim'),
     batches,
     /** By reference of their debit. */
     refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
@@ -175,6 +189,26 @@ export const indexObservations = (observations: Observations) => {
     operatorCalls,
     timeline: timelineOf(setup, operatorCalls),
   }
+}
+
+const joinHistories = <T extends Item>(
+  items: readonly T[],
+  changes: readonly ChangeOf<T>[],
+): History<T>[] => {
+  const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
+  return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+}
+
+/** Returns changes in the order of their commits; each starts from the end of the previous one. */
+const continued = (changes: readonly ChangeOf<RawDelivery>[]): ChangeOf<RawDelivery>[] => {
+  let last: RawDelivery | undefined
+  return changes
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((change) => {
+      const before = change.before ?? last
+      last = change.after
+      return { ...change, before }
+    })
 }
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`

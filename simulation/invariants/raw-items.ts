@@ -21,7 +21,6 @@ type RawEntry = { type: string; at?: number; by?: string; rid?: string; gen?: nu
 
 export type RawDebit = Item & {
   reference: string
-  uuid: string
   provider: string
   partnerReference: string
   bank: { identifier: string; name: string }
@@ -39,8 +38,8 @@ export type RawDebit = Item & {
   adjustedIn?: string
 }
 
-/** A claim of a provider's reference, or a pointer from a uuid. */
-type RawName = Item & { reference: string }
+/** A claim of a provider's reference. */
+type RawClaim = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
 
@@ -69,6 +68,37 @@ export type RawDelivery = Item & {
   reason: number | null
   autoRetries: number
 }
+
+/** The events of a charge that were delivered at the first attempt. */
+type RawReceipt = Item & {
+  reference: string
+  provider: string
+  events: readonly {
+    n: number
+    event: string
+    occurredAt: string
+    attemptsMax: number
+    attempt: Omit<RawAttempt, 'number' | 'cause'>
+  }[]
+}
+
+/** Returns the events of a receipt as deliveries of their own. */
+export const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
+  events.map(({ attempt, ...event }) => ({
+    pk,
+    sk: `DELIVERY#0${event.n}`,
+    reference,
+    provider,
+    ...event,
+    status: 'delivered',
+    attemptCount: 1,
+    last: { ...attempt, number: 1, cause: null },
+    nextAttemptAt: null,
+    deliveredAt: new Date(Date.parse(attempt.at) + attempt.milliseconds).toISOString(),
+    failedAt: null,
+    reason: null,
+    autoRetries: 0,
+  }))
 
 /** An attempt before the last. */
 type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
@@ -147,10 +177,10 @@ type RawFeedPage = Item & { entries: readonly string[] }
 /** The items by kind. */
 export type RawItems = {
   debit: RawDebit
-  claim: RawName
-  pointer: RawName
+  claim: RawClaim
   'day total': RawDayTotal
   delivery: RawDelivery
+  receipt: RawReceipt
   attempt: RawPastAttempt
   exception: RawException
   refund: RawRefund
@@ -164,14 +194,13 @@ export type RawItems = {
 export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
-  'debit delivery attempt exception refund batch lines feed-page webhook-health'.split(' '),
+  'debit delivery receipt attempt exception refund batch lines feed-page webhook-health'.split(' '),
 )
 
-/** Claims, pointers and day totals have no `entity`. */
+/** Claims and day totals have no `entity`. */
 export const kindOf = ({ entity, sk }: Item): Kind => {
   if (ENTITIES.has(entity)) return entity as Kind
   if (sk === 'PARTNER_REFERENCE') return 'claim'
-  if (sk === 'UUID') return 'pointer'
   return sk.startsWith('DAY#') ? 'day total' : 'another'
 }
 

@@ -100,23 +100,20 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'lost-race-reported-as-success',
     file: 'shared/store/debits/transitions.ts',
-    from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
-    to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
+    from: 'return commit(current, next, alongside(current, next), runtime)',
+    to: 'return (await commit(current, next, alongside(current, next), runtime)) ?? next',
   },
   {
     name: 'webhook-cached-across-providers',
     file: 'shared/store/webhooks/webhooks.ts',
-    from: `export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
-  const item = await findItem(id)
-  return item && opened(item, id)
-}`,
-    to: `let warm: Webhook | undefined
+    from: `export const findWebhookWithHealth = async (id: ProviderId) => {
+`,
+    to: `let first: ProviderId | undefined
 
-export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
-  const item = warm ? undefined : await findItem(id)
-  warm ??= item && (await opened(item, id))
-  return warm
-}`,
+export const findWebhookWithHealth = async (requested: ProviderId) => {
+  first ??= requested
+  const id = first
+`,
   },
   {
     name: 'one-daily-limit-for-all-providers',
@@ -129,10 +126,10 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
     file: 'shared/store/debits/charges.ts',
     from: `  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
     to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
   },
   {
     name: 'failed-transaction-reported-as-created',
@@ -145,6 +142,18 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
     file: 'shared/banks/request.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
+  },
+  {
+    name: 'sidelined-submission-without-a-query',
+    file: 'shared/submissions/submit.ts',
+    from: 'return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }',
+    to: 'return { debit, repeated: request.repeated, delaySeconds: 0 }',
+  },
+  {
+    name: 'feed-message-without-a-retry',
+    file: 'shared/queues/consume.ts',
+    from: '      return fail(records, error)',
+    to: '      return error instanceof Error ? failures : fail(records, error)',
   },
   {
     name: 'one-exception-per-debit',
@@ -161,21 +170,33 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'concurrent-attempt-not-recorded',
     file: 'shared/webhooks/attempt.ts',
-    from: '    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })',
+    from: '    next = appendAttempt(raiseMax(current, isAborted), late)',
     to: `    if (current.attemptCount >= next.attemptCount) return current
-    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })`,
+    next = appendAttempt(raiseMax(current, isAborted), late)`,
   },
   {
     name: 'aborted-attempt-not-recorded',
-    file: 'shared/webhooks/attempt.ts',
-    from: '    logAttempt(await writeOutcome(attempt), { tried: true })',
-    to: '',
+    file: 'shared/webhooks/deliver.ts',
+    from: '        unsaved.push(attempt)',
+    to: '        if (!attempt.isAborted) unsaved.push(attempt)',
   },
   {
     name: 'duplicate-message-starts-an-attempt',
     file: 'shared/webhooks/attempt.ts',
     from: 'isSettled(record) || number !== record.attemptCount + 1',
     to: 'isSettled(record)',
+  },
+  {
+    name: 'event-in-a-receipt-and-a-record',
+    file: 'shared/store/webhooks/deliveries.ts',
+    from: '  if (!previous && !(await excludeFromReceipt(next))) return false',
+    to: '',
+  },
+  {
+    name: 'first-of-two-events-not-recorded',
+    file: 'shared/webhooks/deliver.ts',
+    from: '      await saveAttempts(unsaved, runtime)',
+    to: '      await saveAttempts(unsaved.slice(1), runtime)',
   },
   {
     name: 'lost-retry-not-swept',
@@ -186,7 +207,7 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'lost-event-not-swept',
     file: 'shared/sweep/repair.ts',
-    from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))',
+    from: '      await replaceDelivery(undefined, record)',
     to: '',
   },
   {
@@ -198,7 +219,7 @@ export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> 
   {
     name: 'lost-timer-not-swept',
     file: 'shared/sweep/overdue.ts',
-    from: '  if (!phase) return false',
-    to: "  if (!phase || debit.status === 'processing') return false",
+    from: '    if (phase) {',
+    to: "    if (phase && debit.status !== 'processing') {",
   },
 ]

@@ -13,7 +13,7 @@ import { useService } from '../support/running-service.ts'
  */
 
 // The default level of the logger, as in production.
-process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
+process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()
 

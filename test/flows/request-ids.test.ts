@@ -8,7 +8,7 @@ import { type Reply, useService } from '../support/running-service.ts'
 /** Request ids, and the log lines that join them to debits (docs/api.md#envelope). */
 
 // The default level of the logger, as in production.
-process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
+process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
 const service = useService({ timeScale: 30 })
 const { lines } = captureOutput()
 

@@ -1,5 +1,5 @@
 import type { Context, SQSEvent } from 'aws-lambda'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
@@ -8,11 +8,8 @@ import { sampleEvent } from '../support/requests.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
 
-// Before the logger is created.
-vi.hoisted(() => {
-  process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
-  process.env.POWERTOOLS_METRICS_DISABLED = 'false'
-})
+process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
+process.env.METRICS_DISABLED = 'false'
 
 const { clear, lines } = captureOutput()
 beforeAll(useFreshTable)
@@ -30,10 +27,9 @@ test('the job logs each broken invariant and counts the differences', async () =
   const { done } = await exampleDay()
   expect(await logged()).toMatchObject([
     { SettlementUnfinished: 0 },
-    { message: 'day reconciled', date: '2026-11-21', differences: 0 },
-    { ReconciliationDifferences: 0 },
+    { message: 'day reconciled', date: '2026-11-21', differences: 0, ReconciliationDifferences: 0 },
   ])
-  await overwrite(keys.uuid(done.facts.uuid), { amount: 1 })
+  await overwrite(keys.debit(done.facts.reference), { narration: 'Order 2' })
   expect(await logged()).toMatchObject([
     { SettlementUnfinished: 0 },
     {
@@ -47,11 +43,10 @@ test('the job logs each broken invariant and counts the differences', async () =
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount differs from the accepted one',
+          difference: 'its facts differ from the accepted request',
         },
       ],
     },
-    { message: 'day reconciled', differences: 1 },
-    { ReconciliationDifferences: 1 },
+    { message: 'day reconciled', differences: 1, ReconciliationDifferences: 1 },
   ])
 })

@@ -10,6 +10,6 @@ Object.assign(process.env, {
   SANDBOX_BANK: 'true',
   REFERENCE_PREFIX: 'DCS',
   TABLE_NAME: 'test',
-  POWERTOOLS_LOG_LEVEL: 'SILENT',
-  POWERTOOLS_METRICS_DISABLED: 'true',
+  AWS_LAMBDA_LOG_LEVEL: 'FATAL',
+  METRICS_DISABLED: 'true',
 })

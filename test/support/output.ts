@@ -21,11 +21,17 @@ export const captureOutput = () => {
     clear: () => {
       written.length = 0
     },
-    /** Returns the metrics of each line, without the members of every line. */
+    /** Returns the metrics of each line that has some; with the details of a line without a level. */
     metrics: () =>
-      lines().map(({ _aws, service, ...metrics }) => {
-        expect(service).toBe('debit-collection-sandbox')
-        return metrics
-      }),
+      lines()
+        .filter(({ _aws }) => _aws)
+        .map(({ _aws, service, ...members }) => {
+          expect(service).toBe('debit-collection-sandbox')
+          const { Metrics } = _aws.CloudWatchMetrics[0]
+          const names: string[] = Metrics.map(({ Name }: { Name: string }) => Name)
+          return members.level
+            ? Object.fromEntries(names.map((name) => [name, members[name]]))
+            : members
+        }),
   }
 }

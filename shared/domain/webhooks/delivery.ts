@@ -64,6 +64,27 @@ export const newDelivery = (
   autoRetries: 0,
 })
 
+/** A delivery that ended with its first attempt. */
+export type FirstSuccess = Pick<
+  Delivery,
+  keyof EventKey | 'provider' | 'event' | 'occurredAt' | 'attemptsMax'
+> & { last: Attempt }
+
+export const firstSuccess = ({ last, ...event }: FirstSuccess): Delivery => ({
+  ...event,
+  status: 'delivered',
+  attemptCount: 1,
+  last,
+  nextAttemptAt: null,
+  deliveredAt: endOf(last),
+  failedAt: null,
+  reason: null,
+  autoRetries: 0,
+})
+
+const endOf = ({ at, milliseconds }: Pick<Attempt, 'at' | 'milliseconds'>): Date =>
+  new Date(at.getTime() + milliseconds)
+
 /** Reports whether no automatic attempt follows. */
 export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'delivered' || status === 'abandoned'
@@ -76,7 +97,7 @@ export const recordAttempt = (
   random: number,
 ): Delivery => {
   const number = delivery.attemptCount + 1
-  const endedAt = new Date(timing.at.getTime() + timing.milliseconds)
+  const endedAt = endOf(timing)
   const last = attemptOf(number, outcome, timing)
   const attempted: Delivery = {
     ...delivery,

@@ -13,6 +13,9 @@ const EVENTS_PER_GENERATION = 10
 /** The number of the event of a batch. Its digits are 99 in generation 1, 98 in 2, down to 91. */
 export const SETTLED = 99
 
+/** Reports whether a number is that of `created` or `pending`, which every charge writes together. */
+export const isChargeEvent = (n: number): boolean => n < 2
+
 /** Identifies an event: its debit or batch, its number there, and the generation of its write. */
 export type EventKey = { reference: Reference; n: number; generation?: number | undefined }
 
@@ -52,7 +55,7 @@ export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  payload: (variant: PayloadVariant) => object
+  payload: (variant: PayloadVariant) => { event: string; event_id: string }
 }
 
 /** The type of the event that tests a webhook. */

@@ -17,7 +17,7 @@ export type BuildRecord = {
   date: Day
   lanes: number
   /** The lanes in work: who holds each, and until when. */
-  leases: readonly Lease[]
+  leases: readonly LaneLease[]
   /** The lanes without unsettled debits. */
   done: readonly number[]
   /** Times that a builder left lanes to another one: at its time limit, or when it divided the day. */
@@ -26,7 +26,7 @@ export type BuildRecord = {
   version: number
 }
 
-type Lease = { lane: number; holder: string; until: string }
+type LaneLease = { lane: number; holder: string; until: string }
 
 /** A worker ends within fifteen minutes, so a holder beyond that has crashed. */
 const LEASE_SECONDS = 900

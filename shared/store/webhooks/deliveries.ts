@@ -3,11 +3,13 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
-import { fromDebitItem } from '../debits/debit-item.ts'
-import { keys } from '../keys.ts'
+import { isChargeEvent } from '../../domain/webhooks/event.ts'
+import { readDebit, rethrow, type Unreadable } from '../debits/debits.ts'
+import { type Key, keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
+import { excludeFromReceipt, fromReceiptItem, isReceipt } from './receipts.ts'
 
 const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
 
@@ -34,11 +36,20 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
   byTime: `${keys.byTime(occurredAt, reference)}#${n}`,
 })
 
-export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
-  db.find(keys.delivery(reference, n), fromDeliveryItem)
+/** Returns the deliveries in items, in the order of their events; a record precedes a receipt. */
+export const deliveriesIn = (items: readonly db.Item[]): Delivery[] => {
+  const receipts = items.filter(isReceipt).flatMap(fromReceiptItem)
+  const records = items.filter((item) => !isReceipt(item)).map(fromDeliveryItem)
+  const all = [...receipts, ...records].map((one) => [`${one.reference}#${one.n}`, one] as const)
+  return [...new Map(all).values()].sort((a, b) => a.n - b.n)
+}
 
+/** Lists the deliveries of a debit or batch in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> =>
-  (await db.readCollection(keys.deliveries(reference))).map(fromDeliveryItem)
+  deliveriesIn(await db.readCollection(keys.deliveries(reference)))
+
+export const findDelivery = async (reference: Reference, n: number) =>
+  (await listDeliveries(reference)).find((delivery) => delivery.n === n)
 
 /** The sort keys of a debit and of its deliveries are neighbours: the query reads no attempts. */
 const followUpQuery = (reference: Reference) =>
@@ -47,20 +58,47 @@ const followUpQuery = (reference: Reference) =>
     ':last': keys.delivery(reference, 99).sk,
   })
 
-/** Reads a debit and its deliveries in one query. */
-export const findWithDeliveries = async (reference: Reference) => {
-  const items = await db.queryAll(followUpQuery(reference))
-  const debit = items.find(({ entity }) => entity === 'debit')
-  return {
-    debit: debit && fromDebitItem(debit),
-    deliveries: items.filter(({ entity }) => entity === 'delivery').map(fromDeliveryItem),
+type FollowUpRead = { isConsistent?: boolean; unreadable?: Unreadable }
+
+/**
+ * Reads a debit and its deliveries in one query, by default strongly consistent.
+ * @param unreadable handles items that cannot be parsed; the debit is then undefined
+ */
+export const findWithDeliveries = async (
+  reference: Reference,
+  { isConsistent: ConsistentRead = true, unreadable = rethrow }: FollowUpRead = {},
+) => {
+  const items = await db.queryAll({ ...followUpQuery(reference), ConsistentRead })
+  try {
+    return parseFollowUp(reference, items)
+  } catch (error) {
+    unreadable(reference, error as Error)
+    return { debit: undefined, deliveries: [] }
   }
 }
 
-/** Reads the existing deliveries of many events, in no order. */
-export const findDeliveries = async (events: readonly { reference: Reference; n: number }[]) => {
-  const items = await db.readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))
-  return items.map(fromDeliveryItem)
+const parseFollowUp = (reference: Reference, items: readonly db.Item[]) => {
+  const isDebit = ({ sk }: db.Item) => sk === keys.debit(reference).sk
+  const debit = items.find(isDebit)
+  return {
+    debit: debit && readDebit(debit),
+    deliveries: deliveriesIn(items.filter((item) => !isDebit(item))),
+  }
+}
+
+type EventNumber = Pick<Delivery, 'reference' | 'n'>
+
+/** Returns the keys of the items that can have the delivery of an event. */
+export const deliveryKeys = ({ reference, n }: EventNumber): Key[] => [
+  keys.delivery(reference, n),
+  ...(isChargeEvent(n) ? [keys.receipt(reference)] : []),
+]
+
+/** Reads the existing deliveries of many events. */
+export const findDeliveries = async (events: readonly EventNumber[]): Promise<Delivery[]> => {
+  const found = deliveriesIn(await db.readMany(events.flatMap(deliveryKeys)))
+  const wanted = new Set(events.map(({ reference, n }) => `${reference}#${n}`))
+  return found.filter(({ reference, n }) => wanted.has(`${reference}#${n}`))
 }
 
 /** Attempts before the last one expire: their responses are text of third parties. */
@@ -105,16 +143,19 @@ export const replaceDelivery = async (previous: Delivery | undefined, next: Deli
   if (previous?.last && previous.last.number !== next.last?.number) {
     await putAttempt(previous, previous.last)
   }
+  if (!previous && !(await excludeFromReceipt(next))) return false
   return db.putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : db.isNew)
 }
 
 const unchanged = (previous: Delivery, next: Delivery) => {
   // An attempt beyond the maximum raises it in the same write.
   const isCapped = next.attemptsMax <= previous.attemptsMax
+  // A delivery of the receipt has no record yet, and records are never deleted.
+  const isInReceipt = isChargeEvent(previous.n) ? 'attribute_not_exists(pk) OR ' : ''
   return {
     ConditionExpression:
-      'attemptCount = :count AND #status = :status AND attemptsMax = :max AND nextAttemptAt = :next' +
-      (isCapped ? ' AND attemptsMax >= :attempts' : ''),
+      `${isInReceipt}attemptCount = :count AND #status = :status AND attemptsMax = :max` +
+      ` AND nextAttemptAt = :next${isCapped ? ' AND attemptsMax >= :attempts' : ''}`,
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':count': previous.attemptCount,

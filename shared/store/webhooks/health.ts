@@ -22,6 +22,9 @@ const TIMES = [
   'recoveredAt',
 ] as const satisfies (keyof WebhookHealth)[]
 
+export const fromHealthItem = (item: db.Item): WebhookHealth =>
+  fromItem(db.withoutKeys<HealthItem>(item))
+
 const fromItem = ({ version, ...health }: HealthItem): WebhookHealth =>
   fromStored<WebhookHealth>(health, TIMES)
 

@@ -4,7 +4,8 @@ import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { find, type Item, type Write } from '../table.ts'
+import { find, type Item, itemsQuery, queryAll, type Write } from '../table.ts'
+import { fromHealthItem } from './health.ts'
 
 /** A stored webhook: secrets sealed, times as ISO text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -48,6 +49,19 @@ const sealed = async (
 export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
   const item = await findItem(id)
   return item && opened(item, id)
+}
+
+/** Reads a provider's webhook and its health in one query, uncached. */
+export const findWebhookWithHealth = async (id: ProviderId) => {
+  const { pk, sk } = keys.webhook(id)
+  const values = { ':first': sk, ':last': keys.webhookHealth(id).sk }
+  const items = await queryAll(itemsQuery(pk, 'sk BETWEEN :first AND :last', values))
+  const webhook = items.find((item) => item.sk === sk)
+  const health = items.find((item) => item.sk !== sk)
+  return {
+    webhook: webhook && (await openedBy(id)(webhook)),
+    health: health ? fromHealthItem(health) : {},
+  }
 }
 
 export const changeWebhook = <T extends Webhook | undefined>(

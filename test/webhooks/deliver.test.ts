@@ -1,0 +1,291 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import type { Context, SQSEvent } from 'aws-lambda'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { answerCalls, perform } from '../../aws/sdk.ts'
+import { newTable } from '../../aws/table/table.ts'
+import { bytesOf } from '../../aws/table/units.ts'
+import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-webhook.ts'
+import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import { queueUrlVariable, real } from '../../shared/runtime.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { read, table, tableName } from '../../shared/store/table.ts'
+import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
+import { debitEvent } from '../../shared/views/webhook-payload.ts'
+import { closeConnections } from '../../shared/webhooks/http/connection.ts'
+import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
+import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { useServer } from '../support/servers.ts'
+import { storeWebhook } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
+
+process.env.SEALING_KEY = 'test'
+process.env.LOCAL_PEERS = '127.0.0.1'
+process.env[queueUrlVariable('webhooks-sidelined')] = 'https://sqs.test/webhooks-sidelined'
+
+const held: ServerResponse[] = []
+const arrived: { path: string; event: string; id: string; signature: string }[] = []
+let answer = (_path: string, response: ServerResponse): unknown => response.writeHead(204).end()
+
+const server = createServer(async (request, response) => {
+  const { url: path = '', headers } = request
+  const { event } = JSON.parse(await text(request))
+  const [id, signature] = [headers['x-svc-delivery-id'], headers['x-svc-signature']].map(String)
+  arrived.push({ path, event, id: id ?? '', signature: signature ?? '' })
+  answer(path, response)
+})
+const receiverUrl = useServer(server)
+afterAll(async () => {
+  for (const response of held) response.destroy()
+  await closeConnections()
+})
+
+let units = { read: 0, write: 0 }
+/** The numbers of messages in the calls to SQS. */
+let sends: number[] = []
+
+beforeEach(() => {
+  const name = tableName()
+  const onConsumed = ({ kind, units: count }: { kind: 'read' | 'write'; units: number }) => {
+    units[kind] += count
+  }
+  const { commands, run } = newTable({
+    definition: tableDefinition,
+    name,
+    now: Date.now,
+    onConsumed,
+  })
+  answerCalls(({ constructor: { name: command }, input }) => {
+    if (command in commands) return perform(() => run(command, input))
+    if (command === SendMessageBatchCommand.name) {
+      sends.push((input as { Entries: unknown[] }).Entries.length)
+    }
+    return Promise.resolve({})
+  })
+  units = { read: 0, write: 0 }
+  sends = []
+  arrived.length = 0
+  answer = (_path, response) => response.writeHead(204).end()
+})
+
+/** Stores a debit and the webhook of its provider. */
+const storeDebit = async (
+  id: string,
+  statuses: readonly ('processing' | 'completed')[] = [],
+  settings: Partial<Webhook> = {},
+) => {
+  const provider = providerId(id)
+  const url = `${receiverUrl()}/${id}`
+  await storeWebhook(provider, { ...webhook, url, timeoutSeconds: 1, ...settings })
+  let debit: Debit = pendingDebit({ provider })
+  for (const status of statuses) debit = granted(bankMove(status)(debit))
+  await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
+  return debit
+}
+
+const charged = ({ facts }: Debit) => ({ reference: facts.reference, n: 0, through: 1, attempt: 1 })
+
+type Consumer = ReturnType<typeof deliverWebhook>
+
+/** Invokes a consumer with one batch. */
+const invoke = (bodies: readonly unknown[], job: Consumer = deliverWebhook(real)) => {
+  const Records = bodies.map((body, index) => ({
+    messageId: `message-${index}`,
+    receiptHandle: `receipt-${index}`,
+    body: JSON.stringify(body),
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:webhooks-low',
+    attributes: { ApproximateReceiveCount: '1' },
+  }))
+  return job({ Records } as unknown as SQSEvent, {} as Context)
+}
+
+const DONE = { batchItemFailures: [] }
+
+const recordsOf = async ({ facts }: Debit) =>
+  (await listDeliveries(facts.reference)).map(({ n, status, attemptCount }) => [
+    n,
+    status,
+    attemptCount,
+  ])
+
+test.each([
+  ['deliver-webhook', deliverWebhook],
+  ['deliver-sidelined-webhook', deliverSidelinedWebhook],
+])(
+  '%s delivers and records nine messages while the receiver of the tenth hangs',
+  async (_, job) => {
+    answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
+    const hanging = await storeDebit('hangs', [], { timeoutSeconds: 30 })
+    const others = await atOnce(9, (n) => storeDebit(`quick-${n}`))
+    // No attempt counts as slow.
+    const pause = () => new Promise<never>(() => undefined)
+    let hasEnded = false
+    const run = invoke([hanging, ...others].map(charged), job({ ...real, pause })).then(
+      (response) => {
+        hasEnded = true
+        return response
+      },
+    )
+    await vi.waitFor(async () => {
+      for (const debit of others) {
+        expect(await recordsOf(debit)).toEqual([
+          [0, 'delivered', 1],
+          [1, 'delivered', 1],
+        ])
+      }
+    }, 30_000)
+    expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
+    answer = (_path, response) => response.writeHead(503).end()
+    for (const response of held.splice(0)) response.writeHead(503).end()
+    expect(await run).toEqual(DONE)
+    expect(await recordsOf(hanging)).toEqual([
+      [0, 'failed', 1],
+      [1, 'failed', 1],
+    ])
+  },
+)
+
+test('ten messages of one provider read its webhook once, and their debits once each', async () => {
+  const debits = await atOnce(10, () => storeDebit('shared'))
+  units = { read: 0, write: 0 }
+  expect(await invoke(debits.map(charged))).toEqual(DONE)
+  expect(units).toEqual({ read: 11, write: 10 })
+  expect(arrived).toHaveLength(20)
+})
+
+test('three messages of a debit with four events write three items', async () => {
+  const debit = await storeDebit('completes', ['processing', 'completed'])
+  const { reference } = debit.facts
+  units = { read: 0, write: 0 }
+  await invoke([charged(debit), { reference, n: 2, attempt: 1 }, { reference, n: 3, attempt: 1 }])
+  expect(units).toEqual({ read: 4, write: 3 })
+  expect(await recordsOf(debit)).toEqual([0, 1, 2, 3].map((n) => [n, 'delivered', 1]))
+  const receipt = await read<object>(keys.receipt(reference))
+  expect(bytesOf(receipt as never)).toBeLessThan(700)
+})
+
+test('the message of an invocation that failed before its write is attempted and recorded again', async () => {
+  const debit = await storeDebit('repeats')
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name === 'Put') throw new Error('unavailable')
+    return next()
+  })
+  const failed = await invoke([charged(debit)])
+  restore()
+  expect(failed).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] })
+  expect(await recordsOf(debit)).toEqual([])
+  expect(await invoke([charged(debit)])).toEqual(DONE)
+  expect(arrived).toHaveLength(4)
+  expect(await recordsOf(debit)).toEqual([
+    [0, 'delivered', 1],
+    [1, 'delivered', 1],
+  ])
+  expect(await invoke([charged(debit)])).toEqual(DONE)
+  expect(arrived).toHaveLength(4)
+})
+
+test('a malformed message fails alone', async () => {
+  const debit = await storeDebit('alone')
+  const response = await invoke([{ reference: 'x' }, charged(debit)])
+  expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] })
+  expect(arrived).toHaveLength(2)
+})
+
+test('each event whose first attempt fails has a record of its own', async () => {
+  const debit = await storeDebit('fails')
+  const codes = [204, 503]
+  answer = (_, response) => response.writeHead(codes.shift() ?? 204).end()
+  await invoke([charged(debit)])
+  expect(await recordsOf(debit)).toEqual([
+    [0, 'delivered', 1],
+    [1, 'failed', 1],
+  ])
+  await invoke([{ reference: debit.facts.reference, n: 1, attempt: 2 }])
+  expect(await recordsOf(debit)).toEqual([
+    [0, 'delivered', 1],
+    [1, 'delivered', 2],
+  ])
+})
+
+test('a redelivery of an event in the receipt leaves the other event unchanged', async () => {
+  for (const n of [0, 1]) {
+    const debit = await storeDebit(`redelivers-${n}`)
+    await invoke([charged(debit)])
+    const [first, second] = await listDeliveries(debit.facts.reference)
+    await requestRedelivery(debitEvent(debit, n), real)
+    await invoke([{ reference: debit.facts.reference, n, attempt: 2 }])
+    const after = await listDeliveries(debit.facts.reference)
+    expect(after[1 - n]).toEqual([second, first][n])
+    expect(after[n]).toMatchObject({ n, status: 'delivered', attemptCount: 2 })
+  }
+})
+
+test('each attempt is recorded once if two workers receive one message', async () => {
+  for (const code of [204, 503]) {
+    const debit = await storeDebit(`twice-${code}`)
+    arrived.length = 0
+    answer = (_, response) => response.writeHead(code).end()
+    await Promise.all([invoke([charged(debit)]), invoke([charged(debit)])])
+    const ended = arrived.filter(({ event }) => event === 'transaction.created')
+    const [created] = await listDeliveries(debit.facts.reference)
+    expect(created).toMatchObject({ attemptCount: ended.length })
+  }
+})
+
+test('a redelivery that is requested before the receipt is written keeps its record', async () => {
+  const debit = await storeDebit('overtakes')
+  answer = async (_, response) => {
+    if (arrived.length === 2) await requestRedelivery(debitEvent(debit, 1), real)
+    response.writeHead(204).end()
+  }
+  await invoke([charged(debit)])
+  const deliveries = await listDeliveries(debit.facts.reference)
+  expect(deliveries.map(({ last }) => last?.id)).toEqual(arrived.map(({ id }) => id))
+  expect(await read(keys.delivery(debit.facts.reference, 1))).toMatchObject({ attemptCount: 1 })
+})
+
+test('the next invocation uses a changed webhook', async () => {
+  const debits = await Promise.all([storeDebit('changes'), storeDebit('changes')])
+  const [first, second] = debits.map(charged)
+  const job = deliverWebhook(real)
+  await invoke([first], job)
+  await storeWebhook(providerId('changes'), {
+    ...webhook,
+    url: `${receiverUrl()}/changed`,
+    signaturePrefix: 'sha256',
+  })
+  await invoke([second], job)
+  expect(arrived.map(({ path }) => path)).toEqual(['/changes', '/changes', '/changed', '/changed'])
+  expect(arrived.at(-1)?.signature).toMatch(/^sha256=/)
+})
+
+test('of ten messages at a receiver that hangs, one keeps waiting and nine are aborted', async () => {
+  answer = (_, response) => held.push(response)
+  const debits = await atOnce(10, () => storeDebit('silent', [], { timeoutSeconds: 3 }))
+  // Two seconds take 0.1 s, five 0.25 s.
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
+  expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
+  const deliveries = await Promise.all(debits.map(({ facts }) => listDeliveries(facts.reference)))
+  // An aborted attempt raises the maximum of three.
+  const maxima = deliveries.flat().map(({ attemptsMax }) => attemptsMax)
+  expect(maxima.sort()).toEqual([3, ...Array.from({ length: 9 }, () => 4)])
+  expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+})
+
+test('ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
+  const debits = await atOnce(10, () => storeDebit('slow'))
+  await changeHealth(providerId('slow'), () => ({ slowSince: NOON }))
+  expect(await invoke(debits.map(charged))).toEqual(DONE)
+  expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+  expect(sends.length).toBeLessThanOrEqual(2)
+  expect(arrived).toEqual([])
+})
