@@ -17,6 +17,12 @@ import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
+import {
+  completePart,
+  endRun,
+  findPart,
+  findRun,
+} from '../shared/store/settlement/reconciliations.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../shared/store/sweep-progress.ts'
 import { type Item, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
@@ -103,6 +109,8 @@ const views: Record<string, () => Promise<unknown>> = {
   build: () => findBuild(provider, itemAt('BUILD').date),
   funding: () => operate('funding', 'list', {}),
   funds: () => findFunds(),
+  reconciliation: () => findRun('2026-11-21'),
+  reconciliationPart: () => findPart('2026-11-21', 'golden'),
   ledger: () => findClosing(itemAt('2026-11-21').day),
   sweep: async () => sweptBefore(await findSweepProgress(), provider),
   restore: () => findRestore(),
@@ -144,6 +152,13 @@ const updates: Record<string, () => Promise<unknown>> = {
   },
   PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
   BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
+  RUN: async () => endRun((await findRun('2026-11-21')) as Any, NOW),
+  PART: async () =>
+    completePart(
+      (await findPart('2026-11-21', 'golden')) as Any,
+      { findings: '{}', rest: [] },
+      runtime,
+    ),
   FUNDS: () =>
     operate('funding', 'record', {
       ...{ bank: 'GOLD', amount: '1.00', reference: 'R', date: '2026-11-21' },
@@ -215,7 +230,16 @@ test('an attribute of a later version changes no view and is shown to no operato
     JSON.stringify(later[name]).includes('addedLater'),
   )
   // Read from the store, where an object keeps unknown attributes.
-  expect(withIt).toEqual(['refund', 'recovery', 'lines', 'build', 'ledger', 'restore'])
+  expect(withIt).toEqual([
+    'refund',
+    'recovery',
+    'lines',
+    'build',
+    'reconciliation',
+    'reconciliationPart',
+    'ledger',
+    'restore',
+  ])
 })
 
 test.each(Object.entries(updates))(

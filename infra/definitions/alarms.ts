@@ -39,6 +39,10 @@ const reported: Partial<Record<MetricName, readonly [AlarmCause, string]>> = {
     'settlement-failing',
     'A bank rejected a payout: fix the cause, then run operator settlement retry',
   ],
+  ReconciliationUnfinished: [
+    'reconciliation-failing',
+    'A reconciliation has not ended after six hours: check queue and log of reconcile-part',
+  ],
   ReconciliationDifferences: [
     'reconciliation-failing',
     'Reconciliation found differences: operator reconcile lists them',
@@ -158,7 +162,7 @@ const rows: AlarmRow[] = [
     name: 'reconciliation-missing',
     cause: 'reconciliation-failing',
     description:
-      'No reconciliation has run for a day: check the schedule and the log of reconcile-day',
+      'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
     metric: (metrics) =>
       metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     threshold: 1,

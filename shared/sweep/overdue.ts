@@ -31,6 +31,7 @@ import {
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { inParallel } from './parallel.ts'
+import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, repairEvents } from './repair.ts'
 
 /** The items of a shard that one run checks; the next run continues. */
@@ -189,6 +190,8 @@ const expectedOf = async (
       const build = await findBuild(provider, date)
       return build && { outgoing: [buildBatchMessage(provider, date)], at: now }
     }
+    case 'reconciliation':
+      return expectedOfRun(about, now)
     case 'refund': {
       const refund = await findRefund(about.reference)
       const outgoing = refund ? refundMessages(refund) : []

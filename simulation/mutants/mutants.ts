@@ -233,4 +233,16 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     from: '    if (phase) {',
     to: "    if (phase && debit.status !== 'processing') {",
   },
+  {
+    name: 'part-counted-twice',
+    file: 'shared/store/settlement/reconciliations.ts',
+    from: ' AND attribute_not_exists(findings)',
+    to: '',
+  },
+  {
+    name: 'lost-part-not-swept',
+    file: 'shared/sweep/reconciliation.ts',
+    from: '{ outgoing: [reconciliationMessage(id, partId)], at }',
+    to: 'undefined',
+  },
 ]

@@ -50,6 +50,7 @@ const rows = [
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
     settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
+    reconciliation-unfinished   service ReconciliationUnfinished   Maximum of 300 s >= 1      1   ok
     reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
     reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
     functions-throttled         AWS/Lambda Throttles               Sum of 300 s >= 1          3   ok

@@ -179,7 +179,10 @@ test('queues have event sources that report single failures and limit concurrenc
 })
 
 test('the stream has one consumer, from its beginning, with an on-failure queue', () => {
-  const entities = ['recovery', 'batch', 'build', 'exception', 'refund']
+  const entities = [
+    ...['recovery', 'batch', 'build', 'exception', 'refund'],
+    ...['reconciliation', 'reconciliation-part'],
+  ]
   const debit = (status: string[]) => ({ entity: { S: ['debit'] }, status: { S: status } })
   const patterns = [
     { NewImage: debit(['pending', 'processing']) },
