@@ -117,6 +117,14 @@ const rows: AlarmRow[] = [
     firesWithoutData: true,
   },
   {
+    name: 'sweep-behind',
+    cause: 'events-late',
+    description:
+      'The sweep has not checked the debits of ten minutes: find "fault" and its provider in the log of sweep',
+    metric: (metrics) => metrics.service('SweepLagSeconds', HIGHEST),
+    threshold: 600,
+  },
+  {
     // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:

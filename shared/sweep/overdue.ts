@@ -32,7 +32,7 @@ import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { inParallel } from './parallel.ts'
 import { expectedOfRun } from './reconciliation.ts'
-import { type FollowUp, graceElapsed, repairEvents } from './repair.ts'
+import { type CheckedDebit, graceElapsed, repairEvents } from './repair.ts'
 
 /** The items of a shard that one run checks; the next run continues. */
 const ITEMS_MAX = 500
@@ -49,7 +49,7 @@ const PHASES: readonly Phase[] = ['approval', 'processing']
 type SweepRun = { runtime: Runtime; restore: Restore | undefined; timeIsUp: () => boolean }
 
 /** A due debit that has not expired, with its place in the work index. */
-export type DueDebit = FollowUp & { item: WorkItem }
+export type DueDebit = CheckedDebit & { item: WorkItem }
 
 /**
  * Sweeps the items of the work index that are due: expires debits, and sends the messages of others.

@@ -209,10 +209,14 @@ export const recentFeed = async (provider: ProviderId, since: Date, below?: numb
 /** The clocks of the writers of events and of pages differ by seconds. */
 const CLOCKS_MS = 60_000
 
-/** Returns the events that a feed does not have. Stops reading when it has found all. */
+/**
+ * Returns the events that a feed does not have. Stops reading when it has found all.
+ * @throws Error if the time is up before
+ */
 export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
   provider: ProviderId,
   events: readonly E[],
+  timeIsUp: () => boolean = () => false,
 ): Promise<E[]> => {
   const missing = new Map(events.map((event) => [textOf(event), event]))
   if (missing.size === 0) return []
@@ -223,6 +227,7 @@ export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
   for await (const entries of feedPages(provider, new Date(oldest - CLOCKS_MS))) {
     for (const entry of entries) missing.delete(textOf(entry))
     if (missing.size === 0) break
+    if (timeIsUp()) throw new Error(`The feed of ${provider} is too long for the time of a run`)
   }
   return [...missing.values()]
 }
