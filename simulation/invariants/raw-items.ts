@@ -33,6 +33,7 @@ export type RawDebit = Item & {
   version: number
   history: readonly RawEntry[]
   approval?: { rid: string }
+  /** `<batch>#<chunk>`. */
   settledIn?: string
   adjustedIn?: string
 }
@@ -124,14 +125,32 @@ export type RawBatch = Item & {
   offsetBy: string | null
 }
 
-export type RawLine = Item & {
+/** The lines of one transaction: rows of JSON, one per line of text. */
+export type RawChunk = Item & { debits?: string; adjustments?: string }
+
+export type RawLine = {
   type: string
   reference: string
-  completedAt: string
+  /** Epoch milliseconds. */
+  completedAt: number
   gross: number
   fee: number
   net: number
 }
+
+export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
+  [
+    { type: 'debit', text: debits },
+    { type: 'adjustment', text: adjustments },
+  ].flatMap(({ type, text }) =>
+    text
+      .split('\n')
+      .filter((row) => row !== '')
+      .map((row) => {
+        const [reference, , , , completedAt, gross, fee] = JSON.parse(row)
+        return { type, reference, completedAt, gross, fee, net: gross - fee }
+      }),
+  )
 
 export type RawException = Item & {
   reference: string
@@ -153,6 +172,10 @@ export type RawRefund = Item & {
   status: string
 }
 
+type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
+
+type RawPart = Item & { run: string; findings?: string }
+
 type RawFeedPage = Item & { entries: readonly string[] }
 
 /** The items by kind. */
@@ -166,8 +189,10 @@ export type RawItems = {
   exception: RawException
   refund: RawRefund
   batch: RawBatch
-  line: RawLine
+  lines: RawChunk
   'feed-page': RawFeedPage
+  reconciliation: RawRun
+  'reconciliation-part': RawPart
   'webhook-health': Item
   another: Item
 }
@@ -175,7 +200,10 @@ export type RawItems = {
 export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
-  'debit delivery receipt attempt exception refund batch line feed-page webhook-health'.split(' '),
+  [
+    'debit delivery receipt attempt exception refund batch lines feed-page webhook-health',
+    'reconciliation reconciliation-part',
+  ].flatMap((names) => names.split(' ')),
 )
 
 /** Claims and day totals have no `entity`. */

@@ -44,7 +44,11 @@ const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
 
 const accepted = {
   at: inSeconds(1),
-  changes: { bankReference: 'GCB-85CB9470', customerName: 'Ama Mensah', accountNumber: '104100100' },
+  changes: {
+    bankReference: 'GCB-85CB9470',
+    customerName: 'Ama Mensah',
+    accountNumber: '104100100',
+  },
 }
 
 test('a successful debit changes its entries in the indexes of lists once, at the charge', async () => {
