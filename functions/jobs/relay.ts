@@ -184,12 +184,12 @@ const followBuild = (build: BuildRecord, old: BuildRecord | undefined): RecordEf
   return isContinued ? { messages: [outbox.buildBatchMessage(build.provider, build.date)] } : {}
 }
 
-const requestPart = ({ run, id }: ReconciliationPart): FollowUp => ({
+const requestPart = ({ run, id }: ReconciliationPart): RecordEffects => ({
   messages: [outbox.reconciliationMessage(run, id)],
 })
 
 /** Ends a reconciliation when its last part is stored. */
-const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): FollowUp => {
+const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): RecordEffects => {
   const isLast = run.openParts === 0 && old?.openParts !== 0
   return isLast ? { messages: [outbox.reconciliationMessage(run.id)] } : {}
 }
