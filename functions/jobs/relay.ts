@@ -18,6 +18,12 @@ import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
+import {
+  fromPartItem,
+  fromRunItem,
+  type ReconciliationPart,
+  type ReconciliationRun,
+} from '../../shared/store/settlement/reconciliations.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
@@ -58,6 +64,10 @@ const followUpOf = ({ dynamodb }: DynamoDBRecord, now: Date): FollowUp => {
       return followBuild(fromBuildItem(item), old && fromBuildItem(old))
     case 'refund':
       return followRefund(fromRefundItem(item), old && fromRefundItem(old))
+    case 'reconciliation-part':
+      return old ? {} : requestPart(fromPartItem(item))
+    case 'reconciliation':
+      return followRun(fromRunItem(item), old && fromRunItem(old))
     case 'exception':
       // Updates of an exception are resolutions.
       return old
@@ -168,6 +178,16 @@ const followDelivery = (delivery: Delivery, old: Delivery | undefined, now: Date
 const followBuild = (build: BuildRecord, old: BuildRecord | undefined): FollowUp => {
   const isContinued = build.continuations > (old?.continuations ?? 0)
   return isContinued ? { messages: [outbox.buildBatchMessage(build.provider, build.date)] } : {}
+}
+
+const requestPart = ({ run, id }: ReconciliationPart): FollowUp => ({
+  messages: [outbox.reconciliationMessage(run, id)],
+})
+
+/** Ends a reconciliation when its last part is stored. */
+const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): FollowUp => {
+  const isLast = run.openParts === 0 && old?.openParts !== 0
+  return isLast ? { messages: [outbox.reconciliationMessage(run.id)] } : {}
 }
 
 /** Publishes a completed payout, and measures the totals of a new batch. */

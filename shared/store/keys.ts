@@ -82,6 +82,9 @@ export const keys = {
     item('FUNDING', `${bank}#${sha256(reference)}`),
   /** The cash that banks have remitted, less the payouts that have begun. */
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
+  /** A run of the reconciliation, and its parts in the same partition. */
+  reconciliation: (run: string) => item(`RECONCILIATION#${run}`, 'RUN'),
+  reconciliationPart: (run: string, part: string) => item(`RECONCILIATION#${run}`, `PART#${part}`),
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string) => item('LEDGER', day),
   approvals: { pk: 'APPROVALS' },

@@ -18,10 +18,12 @@ import { debitEvents } from '../views/webhook-payload.ts'
 import { inParallel } from './parallel.ts'
 
 /** A debit and the recorded deliveries of its events. */
-export type FollowUp = { debit: Debit; deliveries: readonly Delivery[] }
+export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
 /** The references with missing follow-up work, and those whose repair failed. */
-type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+export type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+
+type RepairOptions = { since?: (debit: Debit) => Date; timeIsUp?: () => boolean }
 
 const WRITES_AT_ONCE = 10
 
@@ -32,19 +34,19 @@ const WRITES_AT_ONCE = 10
  */
 export const repair = async (
   provider: ProviderId,
-  followUps: readonly FollowUp[],
+  debits: readonly CheckedDebit[],
   now: Date,
-  since: (debit: Debit) => Date = newsSince(now),
+  { since = newsSince(now), timeIsUp }: RepairOptions = {},
 ): Promise<Repair> => {
-  const events = followUps.flatMap(({ debit, deliveries }) => {
+  const events = debits.flatMap(({ debit, deliveries }) => {
     const recorded = new Set(deliveries.map(({ n }) => n))
     const first = since(debit)
     return debitEvents(debit)
       .filter(({ at }) => at >= first)
       .map((event) => ({ ...event, isRecorded: recorded.has(event.n) }))
   })
-  const { missing, failed } = await repairEvents(provider, events, now)
-  const stuck = followUps.filter(({ debit }) => isStuck(debit, now))
+  const { missing, failed } = await repairEvents(provider, events, now, timeIsUp)
+  const stuck = debits.filter(({ debit }) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
   return {
     missing: new Set([...missing, ...stuck.map(({ debit }) => debit.facts.reference)]),
@@ -106,11 +108,12 @@ export const repairEvents = async (
   provider: ProviderId,
   events: readonly CheckedEvent[],
   now: Date,
+  timeIsUp?: () => boolean,
 ): Promise<Repair> => {
   const eligible = events.filter(({ at }) => graceElapsed(at, now))
   if (eligible.length === 0) return { missing: new Set(), failed: new Set() }
   const [unpublished, unrecorded] = await Promise.all([
-    missingInFeed(provider, eligible),
+    missingInFeed(provider, eligible, timeIsUp),
     unrecordedOf(provider, eligible, now),
   ])
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)

@@ -137,6 +137,7 @@ export const indexObservations = (observations: Observations) => {
   }
 
   const operatorCalls = operatorCallsIn(calls)
+  const parts = Map.groupBy(itemsOf('reconciliation-part'), ({ run }) => run)
   return {
     observations,
     providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
@@ -144,6 +145,8 @@ export const indexObservations = (observations: Observations) => {
     debits,
     byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
     claims: itemsOf('claim'),
+    /** The nightly reconciliations. */
+    runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
     dayTotals: itemsOf('day total'),
     lines,
     chunkChanges: changesOf('lines'),

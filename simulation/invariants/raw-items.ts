@@ -172,6 +172,10 @@ export type RawRefund = Item & {
   status: string
 }
 
+type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
+
+type RawPart = Item & { run: string; findings?: string }
+
 type RawFeedPage = Item & { entries: readonly string[] }
 
 /** The items by kind. */
@@ -187,6 +191,8 @@ export type RawItems = {
   batch: RawBatch
   lines: RawChunk
   'feed-page': RawFeedPage
+  reconciliation: RawRun
+  'reconciliation-part': RawPart
   'webhook-health': Item
   another: Item
 }
@@ -194,7 +200,10 @@ export type RawItems = {
 export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
-  'debit delivery receipt attempt exception refund batch lines feed-page webhook-health'.split(' '),
+  [
+    'debit delivery receipt attempt exception refund batch lines feed-page webhook-health',
+    'reconciliation reconciliation-part',
+  ].flatMap((names) => names.split(' ')),
 )
 
 /** Claims and day totals have no `entity`. */

@@ -211,6 +211,18 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     to: '',
   },
   {
+    name: 'open-debit-not-followed',
+    file: 'shared/sweep/run.ts',
+    from: '    await follow(open, repaired, now)',
+    to: '',
+  },
+  {
+    name: 'sweep-ahead-of-late-indexes',
+    file: 'shared/sweep/run.ts',
+    from: 'const BEHIND_MS = 150_000',
+    to: 'const BEHIND_MS = 0',
+  },
+  {
     name: 'signature-in-capitals',
     file: 'shared/webhooks/http/signature.ts',
     from: ".digest('hex')",
@@ -221,5 +233,17 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     file: 'shared/sweep/overdue.ts',
     from: '    if (phase) {',
     to: "    if (phase && debit.status !== 'processing') {",
+  },
+  {
+    name: 'part-counted-twice',
+    file: 'shared/store/settlement/reconciliations.ts',
+    from: ' AND attribute_not_exists(findings)',
+    to: '',
+  },
+  {
+    name: 'lost-part-not-swept',
+    file: 'shared/sweep/reconciliation.ts',
+    from: '{ outgoing: [reconciliationMessage(id, partId)], at }',
+    to: 'undefined',
   },
 ]

@@ -6,12 +6,14 @@ import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { startRun } from '../../shared/reconciliation/runs.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
+import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
@@ -178,6 +180,23 @@ describe('the sweep', () => {
     await vi.waitFor(async () => {
       expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
       expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
+    }, PATIENCE)
+  })
+
+  testInProcess('continues a reconciliation whose messages were lost', async () => {
+    const { id } = await createProvider(service, 'reconciled')
+    const date = dayAfter(TODAY, -20)
+    await unrelayed(() => startRun(date, date, real))
+    const open = async () => (await findRun(date))?.openParts ?? 0
+    const parts = await open()
+    // Its time is up after the first task; the stream requests the rest.
+    await withFastClock(() => service.runJob('reconcile-part', { run: date, part: id }))
+    await vi.waitFor(async () => expect(await open()).toBe(parts - 1), PATIENCE)
+    await service.runJob('sweep', {}, 3_600)
+    await vi.waitFor(async () => expect(await open()).toBe(0), PATIENCE)
+    await service.runJob('sweep', {}, 7_200)
+    await vi.waitFor(async () => {
+      expect(await findRun(date)).toMatchObject({ endedAt: expect.any(Date) })
     }, PATIENCE)
   })
 

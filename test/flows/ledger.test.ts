@@ -11,6 +11,7 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
+import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { put } from '../../shared/store/table.ts'
 import { complete } from '../settlement/one-provider.ts'
 import { batch, numberedLine } from '../settlement/report/one-batch.ts'
@@ -161,8 +162,14 @@ test('reconcile-day finds no difference, and stores the balances of a past day',
     expect(found, date).toMatchObject({ checked: expect.any(Number), examples: [] })
   }
   expect(await service.runJob('reconcile-day')).toEqual({ batchItemFailures: [] })
+  await vi.waitFor(async () => {
+    expect(await actingAs('reconcile-part', () => findRun(yesterday))).toMatchObject({
+      openParts: 0,
+      endedAt: expect.any(Date),
+    })
+  }, PATIENCE)
   const closing = { day: '2026-01-01' as Day, balances: {} }
-  await actingAs('reconcile-day', () => putClosing(closing))
+  await actingAs('reconcile-part', () => putClosing(closing))
 })
 
 const COUNT = 4_000

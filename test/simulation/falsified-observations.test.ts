@@ -169,6 +169,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const [first, second] = run.posts
     Object.assign(second.headers, { 'x-svc-event-id': first.headers['x-svc-event-id'] })
   },
+  '51 a reconciliation does not end': (run) => {
+    Object.assign(itemOf(run, { entity: 'reconciliation' }), { endedAt: null })
+  },
+  '51 a part of a reconciliation is counted twice': (run) => {
+    itemOf(run, { entity: 'reconciliation' }).openParts -= 1
+  },
 }
 
 const numberIn = (name: string) => Number(name.split(' ')[0])

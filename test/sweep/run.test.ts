@@ -5,11 +5,14 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { newReference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { addLines } from '../../shared/store/settlement/lines.ts'
 import {
   findSweepProgress,
   putSweepProgress,
@@ -18,8 +21,10 @@ import {
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
+import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { batch } from '../settlement/report/one-batch.ts'
 import {
   bankMove,
   demoProvider,
@@ -145,7 +150,7 @@ test('a provider that a run cannot finish continues where it was, and delays no 
   await putSweepProgress({ until: inSeconds(-3_600), behind: new Map() })
   const debits = Array.from({ length: 1_000 }, (_, n) => completedDebit(busy, inSeconds(n - 3_000)))
   const only = completedDebit(quiet, inSeconds(-3_000))
-  const now = slowClock(NOON, 6)
+  const now = slowClock(NOON, 2.2)
   await run(NOON, { now })
   const progress = await findSweepProgress()
   expect(await published(quiet)).toHaveLength(4)
@@ -155,7 +160,7 @@ test('a provider that a run cannot finish continues where it was, and delays no 
   let lag = 0
   for (let runs = 0; runs < 10; runs += 1) {
     await gathered(async () => {
-      lag = await sweepAll(still({ now: slowClock(secondsAfter(NOON, 60 * runs), 6) }))
+      lag = await sweepAll(still({ now: slowClock(secondsAfter(NOON, 60 * runs), 1) }))
     })
   }
   const all = [...debits, only].flatMap(({ facts }) =>
@@ -227,3 +232,26 @@ test('the read units per debit do not grow with the rate of a provider', async (
   expect(Math.max(...perDebit)).toBeLessThan(1.4)
   expect(Math.max(...perDebit) / Math.min(...perDebit)).toBeLessThan(1.05)
 }, 60_000)
+
+/** Runs a minute at a time, as after an outage of the sweep. */
+const runFrom = async (start: number, minutes: number) => {
+  for (let minute = 0; minute < minutes; minute += 1) await run(inSeconds(start + 60 * minute))
+}
+
+test('a completed event whose record was lost is published, though settlement or a reversal is first', async () => {
+  await storeProvider(demoProvider)
+  // The sweep has been down for two hours before noon.
+  await putSweepProgress({ until: inSeconds(-7_200), behind: new Map() })
+  const [reversed, settled] = [1, 2].map(() => completedDebit(provider, inSeconds(-7_000)))
+  if (!reversed || !settled) throw new Error('No debit')
+  await repairBeforeReversal(reversed.facts.reference, NOON)
+  await transition(reversed, bankMove('reversed', { at: NOON }), still())
+  const building = { batch: batch(), isNew: true }
+  const entries = [{ debit: settled, line: debitLine(settled, undefined) }]
+  const reached = sweptBefore(await findSweepProgress(), provider)
+  await addLines(building, { entries, sweptBefore: reached }, still())
+  await runFrom(10, 5)
+  const expected = [...[0, 1, 2, 3, 4].map((n) => `${reversed.facts.reference}#${n}`)]
+  expected.push(...[0, 1, 2, 3].map((n) => `${settled.facts.reference}#${n}`))
+  expect((await published(provider)).sort()).toEqual(expected.sort())
+})
