@@ -133,7 +133,7 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 /** Loads the debits of lines. @returns the lines without a debit as `orphans` */
 export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
-  const originals = await findSettled(
+  const originals = await findLines(
     lines.flatMap(({ type, reference }) => {
       const debit = debits.get(reference)
       return type === 'adjustment' && debit ? [debit] : []

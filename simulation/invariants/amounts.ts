@@ -1,6 +1,7 @@
 import type { Item } from '../../aws/table/change.ts'
 import type { Check } from './observation-index.ts'
-import { kindOf, linesIn } from './raw-items.ts'
+import { kindOf } from './raw-items.ts'
+import { linesIn } from './raw-lines.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 30: amounts are stored as whole pesewas and published with two decimals. */

@@ -8,7 +8,6 @@ import {
   entriesOf,
   type Kind,
   kindOf,
-  linesIn,
   ownerIn,
   type RawAttempt,
   type RawBatch,
@@ -16,8 +15,8 @@ import {
   type RawDelivery,
   type RawException,
   type RawItems,
-  type RawLine,
 } from './raw-items.ts'
+import { linesIn, type RawLine } from './raw-lines.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'

@@ -1,4 +1,5 @@
 import type { Change, Item } from '../../aws/table/change.ts'
+import type { RawChunk } from './raw-lines.ts'
 
 /**
  * Stored items, declared independently of the product, so that the checks do not share its
@@ -124,33 +125,6 @@ export type RawBatch = Item & {
   outstanding: number
   offsetBy: string | null
 }
-
-/** The lines of one transaction: rows of JSON, one per line of text. */
-export type RawChunk = Item & { debits?: string; adjustments?: string }
-
-export type RawLine = {
-  type: string
-  reference: string
-  /** Epoch milliseconds. */
-  completedAt: number
-  gross: number
-  fee: number
-  net: number
-}
-
-export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
-  [
-    { type: 'debit', text: debits },
-    { type: 'adjustment', text: adjustments },
-  ].flatMap(({ type, text }) =>
-    text
-      .split('\n')
-      .filter((row) => row !== '')
-      .map((row) => {
-        const [reference, , , , completedAt, gross, fee] = JSON.parse(row)
-        return { type, reference, completedAt, gross, fee, net: gross - fee }
-      }),
-  )
 
 export type RawException = Item & {
   reference: string

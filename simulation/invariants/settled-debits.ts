@@ -6,7 +6,8 @@ import type {
   ObservationIndex,
   Reporter,
 } from './observation-index.ts'
-import { linesIn, ownerIn, type RawBatch, type RawDebit } from './raw-items.ts'
+import { ownerIn, type RawBatch, type RawDebit } from './raw-items.ts'
+import { linesIn } from './raw-lines.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 22, 23, 27, 28: the lines of debits and their batches. */
