@@ -3,7 +3,6 @@ import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
   type ChangeOf,
-  deliveriesOf,
   type Entry,
   entriesOf,
   type Kind,
@@ -18,6 +17,7 @@ import {
   type RawItems,
   type RawLine,
 } from './raw-items.ts'
+import { deliveriesOf } from './receipts.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
