@@ -1,5 +1,4 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import { jobs } from '../infra/definitions/jobs.ts'
 import { tableDefinition } from '../infra/definitions/table.ts'
 import { newBucket } from './bucket.ts'
 import type { Clock } from './clock.ts'
@@ -8,6 +7,7 @@ import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts
 import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
+import { isFollowed, isFollowedRecord } from './stream-filters.ts'
 import type { Change } from './table/change.ts'
 import type { TableOptions } from './table/storage.ts'
 import { newTable } from './table/table.ts'
@@ -28,17 +28,13 @@ export type AwsOptions = {
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
   /** Sends the message of a schedule; by default to a queue of this process. */
   deliver?: (arn: string, body: string) => void
+  /** Called with each record, also those that the stream's filters drop. */
   onRecord?: (record: DynamoDBRecord) => void
   /** Shortens a batch of records that exceeds the size of an invocation. */
   fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
 }
 
 export type Service = 'dynamoDb' | 'sqs' | 's3' | 'scheduler'
-
-const streamed: readonly string[] = jobs.relay.from.stream
-
-/** Whether the stream's filter passes the changes of an entity. */
-export const isStreamed = (entity = ''): boolean => streamed.includes(entity)
 
 export type Aws = ReturnType<typeof newAws>
 
@@ -82,14 +78,15 @@ export const newAws = ({
       journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
   })
   const takeRecord = (record: DynamoDBRecord): void => {
-    if (!isStreamed(record.dynamodb?.NewImage?.entity?.S)) return
     onRecord?.(record)
-    stream.take(record)
+    if (isFollowedRecord(record)) stream.take(record)
   }
   const streamChange = (change: Change): void => {
-    const { after } = change
-    if (!after || !isStreamed(after.entity) || conditions.losesRecord()) return
-    takeRecord(table.streamRecord(change))
+    const isTaken = isFollowed(change) && !conditions.losesRecord()
+    if (!isTaken && !onRecord) return
+    const record = table.streamRecord(change)
+    onRecord?.(record)
+    if (isTaken) stream.take(record)
   }
   const table = newTable({
     definition: tableDefinition,

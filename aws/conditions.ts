@@ -6,6 +6,8 @@ export type Conditions = {
   copies: (queue: QueueName) => readonly number[]
   /** Returns the milliseconds from a visible message until a poller returns it; 0: at once. */
   pollDelay: () => number
+  /** Returns the number of concurrent batches of a queue that has so many in production. */
+  workers: (count: number) => number
   /** Returns the position of the next batch among the visible messages. */
   pick: (count: number) => number
   /** Returns the instants at which a one-time schedule fires. */
@@ -24,6 +26,7 @@ export type Conditions = {
 export const faultless: Conditions = {
   copies: () => [0],
   pollDelay: () => 0,
+  workers: (count) => count,
   pick: () => 0,
   firings: (at) => [at],
   losesRecord: () => false,

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { type JobName, jobNames, jobRow } from '../infra/definitions/jobs.ts'
-import type { QueueName } from '../shared/queues/messages.ts'
+import { isFifo, type QueueName } from '../shared/queues/messages.ts'
 import type { Clock } from './clock.ts'
 import type { Conditions } from './conditions.ts'
 import type { Message, Queues } from './queues.ts'
@@ -38,36 +38,55 @@ type QueueSourceDeps = {
   invoke: Invoke
   queues: () => Queues
   clock: Clock
-  conditions: Pick<Conditions, 'pick' | 'pollDelay'>
+  conditions: Pick<Conditions, 'pick' | 'pollDelay' | 'workers'>
 }
 
 /** Invokes the jobs of queues, up to their concurrency limits. */
 export const newQueueSource = ({ invoke, queues, clock, conditions }: QueueSourceDeps) => {
-  const { pick, pollDelay } = conditions
+  const { pick, pollDelay, workers } = conditions
   const waiting = new Map<QueueName, Message[]>()
-  const busy = new Map<JobName, number>()
+  const busy = new Map<QueueName, number>()
   /** The queues with a poll under way. */
   const polls = new Set<QueueName>()
 
   const work = async (job: JobName, queue: QueueName, received: readonly Message[]) => {
-    busy.set(job, (busy.get(job) ?? 0) + 1)
+    busy.set(queue, (busy.get(queue) ?? 0) + 1)
     const result = await invoke(job, { Records: queues().receive(received) })
-    busy.set(job, (busy.get(job) ?? 1) - 1)
+    busy.set(queue, (busy.get(queue) ?? 1) - 1)
     const ids = received.map(({ id }) => id)
     queues().settle(received, failedOf(result, ids))
     feed(queue)
+  }
+
+  /** Takes the first messages of groups, none of a group whose first one is delayed or in flight. */
+  const takeInOrder = (ready: Message[], batchSize: number): Message[] => {
+    const visible = new Set(ready.filter(({ isGone }) => !isGone))
+    const inOrder = [...visible]
+    const first = inOrder[pick(inOrder.length)]
+    const groups = new Set([...(first ? [first] : []), ...inOrder].map(queues().groupOf))
+    const taken: Message[] = []
+    for (const group of groups) {
+      for (const message of group) {
+        if (taken.length === batchSize || !visible.delete(message)) break
+        taken.push(message)
+      }
+    }
+    ready.splice(0, ready.length, ...visible)
+    return taken
   }
 
   const feed = (queue: QueueName): void => {
     const job = jobOf(queue)
     const { from } = jobRow(job)
     const ready = waiting.get(queue) ?? []
-    const limit = 'maxConcurrency' in from ? from.maxConcurrency : 1
-    while (ready.length > 0 && (busy.get(job) ?? 0) < limit) {
-      const received = ready
-        .splice(pick(ready.length), from.batchSize)
-        .filter(({ isGone }) => !isGone)
+    const limit = workers('maxConcurrency' in from ? from.maxConcurrency : 1)
+    while (ready.length > 0 && (busy.get(queue) ?? 0) < limit) {
+      const received = isFifo(queue)
+        ? takeInOrder(ready, from.batchSize)
+        : ready.splice(pick(ready.length), from.batchSize).filter(({ isGone }) => !isGone)
       if (received.length > 0) void work(job, queue, received)
+      // The first messages of all groups are delayed or in flight.
+      else if (isFifo(queue)) return
     }
   }
 

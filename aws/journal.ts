@@ -5,6 +5,7 @@ export type SentMessage = {
   id: string
   queue: QueueName
   body: string
+  group?: string
   /** Instants are milliseconds since 1970. */
   sentAt: number
   visibleAt: number

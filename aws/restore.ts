@@ -1,5 +1,6 @@
-import { type Aws, isStreamed } from './aws.ts'
+import type { Aws } from './aws.ts'
 import type { Entry, Schedule, SentMessage } from './journal.ts'
+import { isFollowed } from './stream-filters.ts'
 import type { Change, Item } from './table/change.ts'
 
 /**
@@ -15,7 +16,7 @@ export const restore = (aws: Aws, entries: Iterable<Entry>): Entry[] => {
   for (const entry of entries) {
     if ('changes' in entry) {
       for (const change of entry.changes) {
-        if (isStreamed(change.after?.entity)) undelivered.set(change.sequence, change)
+        if (isFollowed(change)) undelivered.set(change.sequence, change)
         aws.table.restore((change.after ?? change.before) as Item, change.after, change.sequence)
       }
     } else if ('handled' in entry)

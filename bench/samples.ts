@@ -21,7 +21,7 @@ export type Sample = {
   latencies: number[]
   /** Milliseconds for all requests. */
   elapsed: number
-  /** Microseconds of CPU of this process for all requests. */
+  /** Microseconds of CPU of this thread for all requests: a receiver in another thread is excluded. */
   cpu: number
 }
 
@@ -41,11 +41,11 @@ const sample = async (work: Work, from: number, count: number, concurrency: numb
       latencies.push(performance.now() - start)
     }
   }
-  const usage = process.cpuUsage()
+  const usage = process.threadCpuUsage()
   const start = performance.now()
   await Promise.all(Array.from({ length: concurrency }, caller))
   const elapsed = performance.now() - start
-  const { user, system } = process.cpuUsage(usage)
+  const { user, system } = process.threadCpuUsage(usage)
   return { latencies, elapsed, cpu: user + system } satisfies Sample
 }
 

@@ -44,6 +44,8 @@ const units = {
   /** Messages that the sweep sent again. */
   SweepRepaired: 'Count',
   SweepRuns: 'Count',
+  /** The age of the oldest debits that the sweep has not checked. */
+  SweepLagSeconds: 'Seconds',
 } as const
 
 export type MetricName = keyof typeof units

@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { clearTimeout, setTimeout as startTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
 
 /** The sources of non-determinism. Tests and the simulator pass their own. */
@@ -19,6 +21,38 @@ export type Jitter = Pick<Runtime, 'random' | 'pause'>
 export const pause: Runtime['pause'] = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, signal && { signal })
 
+export type PhaseTimer = {
+  /** Starts a phase of at most so many milliseconds; by default, of the rest of the whole time. */
+  startPhase: (milliseconds?: number) => void
+  stop: () => void
+}
+
+/** Returns one timer for the phases of some work. It calls back at the limit of a phase or of the whole. */
+export const phaseTimer = (milliseconds: number, onEnd: () => void): PhaseTimer => {
+  const end = performance.now() + milliseconds
+  let limit = end
+  let timer: { ref: NodeJS.Timeout; at: number } | undefined
+  const start = (now: number) => {
+    timer = { ref: startTimer(fire, Math.ceil(limit - now)), at: limit }
+  }
+  const fire = () => {
+    const now = performance.now()
+    if (now < limit) start(now)
+    else onEnd()
+  }
+  const stop = () => clearTimeout(timer?.ref)
+  return {
+    startPhase: (milliseconds = Number.POSITIVE_INFINITY) => {
+      const now = performance.now()
+      limit = Math.min(now + milliseconds, end)
+      // A timer that is too early continues when it fires.
+      if (timer && timer.at <= limit) return
+      stop()
+      start(now)
+    },
+    stop,
+  }
+}
 /** Returns the real time. Log lines and metrics use it directly. */
 export const wallTime = (): Date => new Date()
 
@@ -46,7 +80,7 @@ const number = (name: string, otherwise: number): number => Number(process.env[n
 
 /** Returns the variable that holds the URL of a queue, such as `QUEUE_URL_WEBHOOKS_HIGH`. */
 export const queueUrlVariable = (queue: string): string =>
-  `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`
+  `QUEUE_URL_${queue.toUpperCase().replaceAll(/\W/g, '_')}`
 
 export const queueUrlOf = (queue: string): string => required(queueUrlVariable(queue))
 
@@ -106,8 +140,23 @@ const settings = {
 
 type Environment = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]> }
 
-/** Each read of a setting is fresh, so that tests can change it. */
+/** Lambda's variables never change in a process. Elsewhere each read is fresh: tests change them. */
+const isConstant = process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined
+
+const once = <T>(get: () => T): (() => T) => {
+  let read: { value: T } | undefined
+  return () => {
+    read ??= { value: get() }
+    return read.value
+  }
+}
+
 export const environment = Object.defineProperties(
   {},
-  Object.fromEntries(Object.entries(settings).map(([name, get]) => [name, { get }])),
+  Object.fromEntries(
+    Object.entries<() => unknown>(settings).map(([name, get]) => [
+      name,
+      { get: isConstant ? once(get) : get },
+    ]),
+  ),
 ) as Environment

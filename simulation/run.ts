@@ -26,7 +26,7 @@ import type {
 import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
-import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
+import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
@@ -136,9 +136,12 @@ type Recording = {
 }
 
 /** Runs functions and records their invocations. */
-const recordedRun =
-  (workers: Invocations, { clock, trace, invocations, writers }: Recording): Run =>
-  async (name, event, onStart) => {
+const recordedRun = (
+  workers: Invocations,
+  { clock, trace, invocations, writers }: Recording,
+): Run => {
+  const callWorker = startWorkers()
+  return async (name, event, onStart) => {
     const record = { startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
     if (streaming.has(name)) writers.add(record)
     const result = await workers.run(name, timeoutOf(name), () => {
@@ -150,13 +153,14 @@ const recordedRun =
       const getRemainingTimeInMillis = () => end - clock.now()
       // An endpoint would start a real timer, which outlives a crashed invocation.
       const timed = name in operations ? {} : { getRemainingTimeInMillis }
-      return functions[name](event, { functionName: name, ...timed } as never)
+      return callWorker(name, number, event, { functionName: name, ...timed } as never)
     })
     writers.delete(record)
     trace.log(`${name} ends: ${result.kind}`)
     record.isFinished = isFinished(result)
     return result
   }
+}
 
 type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
 

@@ -22,10 +22,10 @@ const POLL_MS = 5_000
 
 /** The terms that CloudWatch searches for; FAULT then selects the lines that count. */
 const FAULT_FILTER =
-  '?ERROR ?AccessDenied ?AccessDeniedException ?"Task timed out" ?"Runtime exited"'
-// A rejected report is an error of its bank.
+  '?ERROR ?AccessDenied ?AccessDeniedException ?"Task timed out" ?"Runtime exited" ?"platform.report"'
+// A rejected report is an error of its bank. Lambda logs `platform.report` of failed invocations only.
 const FAULT =
-  /AccessDenied|"level":"ERROR","message":"(?!bank report rejected)|\tERROR\t|Task timed out|Runtime exited/
+  /AccessDenied|"level":"ERROR",(?!"message":"bank report rejected)|Task timed out|Runtime exited|platform\.report/
 
 const lambda = () => new LambdaClient()
 

@@ -53,6 +53,7 @@ const allowedImports = Object.groupBy(
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts
+    shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./api/address.ts ./api/operations.ts ./runtime.ts ./log.ts
     shared/operator/            @aws-sdk/client-lambda aws-lambda valibot

@@ -4,23 +4,25 @@ import * as v from 'valibot'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadFunctions } from '../sandbox/function-host.ts'
 import { beginRefund } from '../shared/domain/debits/refund.ts'
+import { debitUuid } from '../shared/domain/ids.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
-import { findBankDebitByUuid, findByOwnReference } from '../shared/store/debits/debits.ts'
+import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
+import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
-import { countRequest } from '../shared/store/rate-limit.ts'
+import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
+import { findSweepProgress, putSweepProgress } from '../shared/store/sweep-progress.ts'
 import { type Item, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../shared/store/webhooks/health.ts'
 import { findRecovery, putPage } from '../shared/store/webhooks/recoveries.ts'
-import { findSweepProgress, putSweepProgress } from '../shared/store/work-index.ts'
 import { still } from './support/examples.ts'
 import { useFreshTable } from './support/tables.ts'
 
@@ -51,6 +53,7 @@ const [settled, open] = items
 const provider = itemAt('PROVIDER').id
 const batch = itemAt('BATCH').id
 const recovery = itemAt('RECOVERY').id
+const uuid = debitUuid(settled)
 
 const functions = await loadFunctions()
 
@@ -80,7 +83,7 @@ const views: Record<string, () => Promise<unknown>> = {
   attempt: async () => findAttempt({ ...(await delivery()), last: null } as Any, 1),
   exception: () => operate('exception', 'show', { reference: settled }),
   refund: () => findRefund(settled),
-  uuid: () => findBankDebitByUuid(itemAt('UUID').bank.identifier, itemAt('UUID').uuid),
+  uuid: async () => (await findBankDebit(itemAt('DEBIT').bank.identifier, uuid))?.facts.reference,
   claim: async () => (await findByOwnReference(provider, 'golden-1'))?.facts.reference,
   limits: async () => {
     const { daily_limit, overrides }: Any = await operate('limit', 'show', { provider })
@@ -93,6 +96,7 @@ const views: Record<string, () => Promise<unknown>> = {
   credential: () => operate('credential', 'list', { provider }),
   bank: () => operate('bank', 'show', { bank: 'GOLD' }),
   connector: () => operate('connector', 'show', { bank: 'GOLD' }),
+  pace: () => isSlowBank(itemAt('GOLD').identifier, NOW),
   customer: () => operate('customer', 'list', { phone: PHONE }),
   batch: () => operate('settlement', 'show', { batch }),
   lines: () => Array.fromAsync(linesOf(batch)),
@@ -138,6 +142,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     const found: Any = await findBatch(batch)
     return replaceBatch(found, found, runtime)
   },
+  PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
   BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
   FUNDS: () =>
     operate('funding', 'record', {
@@ -148,7 +153,7 @@ const updates: Record<string, () => Promise<unknown>> = {
     operate('approval', 'deny', { id: itemAt(APPROVAL).sk, reason: 'No' }),
   WINDOW: () => {
     const [, operation, owner, start] = itemAt('WINDOW').pk.split('#')
-    return countRequest(`${operation}#${owner}`, 500, new Date(start * 1_000))
+    return leasedCounter()(`${operation}#${owner}`, 500, new Date(start * 1_000))
   },
 }
 
@@ -159,7 +164,7 @@ const replacements: typeof updates = {
   CONNECTOR: () =>
     operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),
   [itemAt('2026-11-21').sk]: () => putClosing({ day: itemAt('2026-11-21').day, balances: {} }),
-  SWEEP: () => putSweepProgress({ until: NOW }),
+  SWEEP: () => putSweepProgress({ until: NOW, behind: new Map() }),
   ACCOUNT: () => {
     const { customerName, accountType, status } = itemAt('ACCOUNT')
     const account = { customerName, accountNumber: '1041001999', accountType, status }
@@ -210,16 +215,7 @@ test('an attribute of a later version changes no view and is shown to no operato
     JSON.stringify(later[name]).includes('addedLater'),
   )
   // Read from the store, where an object keeps unknown attributes.
-  expect(withIt).toEqual([
-    'refund',
-    'uuid',
-    'recovery',
-    'lines',
-    'build',
-    'ledger',
-    'sweep',
-    'restore',
-  ])
+  expect(withIt).toEqual(['refund', 'recovery', 'lines', 'build', 'ledger', 'sweep', 'restore'])
 })
 
 test.each(Object.entries(updates))(

@@ -32,7 +32,7 @@ const { newNetwork } = await import('../../simulation/engine/network.ts')
 const { randomOf } = await import('../../simulation/engine/random.ts')
 const { runtimeOf, timeoutsOf } = await import('../../simulation/engine/runtime.ts')
 const { newTrace } = await import('../../simulation/engine/trace.ts')
-const { functions, timeoutOf } = await import('../../simulation/engine/warm-functions.ts')
+const { startWorkers, timeoutOf } = await import('../../simulation/engine/warm-functions.ts')
 const { newApi } = await import('../../simulation/peers/api.ts')
 const { BANK, hostOf, PHONE, providerId, writeFixtures } = await import('./fixtures.ts')
 
@@ -83,13 +83,14 @@ export const runLoad = async ({ providers, perSecond, seconds }: Load): Promise<
   }
 
   const workers = newInvocations({ clock, skew: () => 0 })
+  const callWorker = startWorkers()
   const run = async (name: RunName, event: unknown, onStart?: (invocation: number) => void) => {
     const startedAt = clock.now()
     let number = 0
     const result = await workers.run(name, timeoutOf(name), () => {
       number = currentInvocation()?.number ?? 0
       onStart?.(number)
-      return functions[name](event, { functionName: name } as never)
+      return callWorker(name, number, event, { functionName: name } as never)
     })
     const usage = usageOf(name)
     usage.invocations += 1

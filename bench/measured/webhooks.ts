@@ -3,9 +3,10 @@ import { compare, type Figure } from '../figures.ts'
 import { onFixture, operate, setEnvironment } from '../fixture.ts'
 import { openReceiver } from '../receivers.ts'
 import { call, chargeEvents } from '../requests.ts'
-import { interleaved, perSecond, type Sample } from '../samples.ts'
+import { cpuEach, interleaved, perSecond, type Sample } from '../samples.ts'
 
 const REQUESTS = 2_000
+const KEPT = 'undici loop with kept connections, unsigned'
 
 setEnvironment()
 const { handler: charge } = await import('../../functions/provider/charge.ts')
@@ -61,7 +62,14 @@ const webhooks = onFixture(async ({ rounds, short }) => {
     })
     figures.push(
       { ...row('fetch loop, unsigned', byFetch), target: { ratioAtLeast: 1 } },
-      row('undici loop with kept connections, unsigned', byUndici),
+      row(KEPT, byUndici),
+      {
+        name: `processor time per webhook, concurrency ${concurrency}`,
+        unit: 'µs',
+        against: KEPT,
+        ...compare(ours, byUndici, cpuEach),
+        target: { ratioAtMost: 2 },
+      },
     )
   }
   await receiver.stop()

@@ -20,11 +20,12 @@ export const listDebitTransactions = endpoint(
     if (position instanceof Refusal) return position
     const filter = { bank: caller.bank, phone, status }
     const request = pageRequest(query)
+    const unreadable = logUnreadable('list-debit-transactions')
     const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
       allBanks(at),
-      listByCustomer(filter, placeOf(request, position), logUnreadable('list-debit-transactions')),
-      position === undefined ? sumByCustomer(filter) : undefined,
+      listByCustomer(filter, placeOf(request, position), unreadable),
+      position === undefined ? sumByCustomer(filter, unreadable) : undefined,
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })

@@ -1,4 +1,5 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
+import type { DynamoDBRecord } from 'aws-lambda'
 import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
@@ -10,71 +11,122 @@ import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import * as outbox from '../../shared/queues/outbox.ts'
-import { sendAllOrThrow } from '../../shared/queues/send.ts'
+import { type Outgoing, sendAll } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
-import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
 import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
+
+/** What a record causes. */
+type FollowUp = {
+  messages?: Outgoing[]
+  /** Events of one provider to publish to its feed and its webhook. */
+  events?: readonly ProviderEvent[]
+  measure?: () => void
+}
 
 /**
  * Sends messages and publishes events for the records of the table's stream, which is the outbox. A
  * record may arrive twice or late; every consumer tolerates that.
  */
-export const relay = (runtime: Pick<Runtime, 'now'>) =>
-  streamReader(() => {
-    const append = batchedAppend()
-    return async ({ dynamodb }) => {
-      const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
-      const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
-      const deps = { now: runtime.now(), append }
-      switch (item?.entity) {
-        case 'debit':
-          return followDebit(fromDebitItem(item), old && fromDebitItem(old), deps)
-        case 'delivery':
-          return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), deps)
-        case 'recovery':
-          return sendAllOrThrow(outbox.nextPage(fromRecoveryItem(item), deps.now))
-        case 'batch':
-          return followBatch(fromBatchItem(item), old && fromBatchItem(old), deps)
-        case 'build':
-          return followBuild(fromBuildItem(item), old && fromBuildItem(old))
-        case 'refund':
-          return followRefund(fromRefundItem(item), old && fromRefundItem(old))
-        case 'exception':
-          // Updates of an exception are resolutions.
-          return old ? undefined : measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 })
-      }
-    }
+export const relay = ({ now }: Pick<Runtime, 'now'>) =>
+  streamReader({
+    read: (record) => followUpOf(record, now()),
+    complete: (followUps) => sendBatch(followUps, now()),
+    onDone: ({ measure }: FollowUp) => measure?.(),
   })
 
-type Deps = { now: Date; append: Append }
+const followUpOf = ({ dynamodb }: DynamoDBRecord, now: Date): FollowUp => {
+  const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
+  const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
+  switch (item?.entity) {
+    case 'debit':
+      return followDebit(fromDebitItem(item), old && fromDebitItem(old), now)
+    case 'delivery':
+      return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), now)
+    case 'recovery':
+      return { messages: outbox.nextPage(fromRecoveryItem(item), now) }
+    case 'batch':
+      return followBatch(fromBatchItem(item), old && fromBatchItem(old))
+    case 'build':
+      return followBuild(fromBuildItem(item), old && fromBuildItem(old))
+    case 'refund':
+      return followRefund(fromRefundItem(item), old && fromRefundItem(old))
+    case 'exception':
+      // Updates of an exception are resolutions.
+      return old
+        ? {}
+        : { measure: () => measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 }) }
+    default:
+      return {}
+  }
+}
 
 type Image = Parameters<typeof unmarshall>[0]
 
-const followDebit = async (debit: Debit, old: Debit | undefined, deps: Deps): Promise<void> => {
-  const added = debitEvents(debit).slice(old?.history.length ?? 0)
-  await Promise.all([
-    publish(added, deps),
-    sendAllOrThrow(
-      added.flatMap(({ type }) => {
-        if (type === 'pending') {
-          return [
-            outbox.submission(debit, { resubmission: false }),
-            outbox.startTimeout(debit, 'processing'),
-          ]
-        }
-        return type === 'processing' ? [outbox.startTimeout(debit, 'approval')] : []
-      }),
-    ),
-  ])
-  // Last, so that a record that is retried after a failure is counted once.
-  countTransitions(added, debit)
+/** A message, and the records that fail if SQS refuses it. */
+type Parcel = { message: Outgoing; sources: readonly FollowUp[] }
+
+/** Sends the messages of all records, ten per call. Returns those of which SQS refused a message. */
+const sendBatch = async (followUps: readonly FollowUp[], now: Date) => {
+  const parcels = await routeBySpeed(followUps.flatMap(ownMessages), now)
+  const sources = new Map([...parcels, ...feedMessages(followUps)].map((one) => [one.message, one]))
+  const refused = await sendAll([...sources.keys()])
+  return new Set(refused.flatMap((message) => sources.get(message)?.sources ?? []))
+}
+
+const ownMessages = (followUp: FollowUp): Parcel[] => {
+  const { messages = [], events: [first, ...others] = [] } = followUp
+  const attempts = first ? [outbox.firstAttempts([first, ...others])] : []
+  return [...messages, ...attempts].map((message) => ({ message, sources: [followUp] }))
+}
+
+/** Returns one message per provider, so that its events keep the order of the records. */
+const feedMessages = (followUps: readonly FollowUp[]): Parcel[] => {
+  const publishing = followUps.filter(({ events = [] }) => events.length > 0)
+  const byProvider = Map.groupBy(publishing, ({ events }) => events?.[0]?.provider)
+  return [...byProvider].flatMap(([provider, sources]) => {
+    if (!provider) return []
+    const events = sources.flatMap(({ events = [] }) => events)
+    return [{ message: outbox.feedEvents(provider, events), sources }]
+  })
+}
+
+/** Moves attempts at slow webhooks to the sidelined queue. */
+const routeBySpeed = async (parcels: readonly Parcel[], now: Date): Promise<Parcel[]> => {
+  const attempts = parcels.map(({ message }) => message).filter(outbox.isAttempt)
+  const providers = [...new Set(attempts.map(({ group }) => group as ProviderId))]
+  const slow = new Set<string>()
+  await Promise.all(
+    providers.map(async (provider) => {
+      if (await isSlow(provider, now)) slow.add(provider)
+    }),
+  )
+  return parcels.map((parcel) => {
+    const { message, sources } = parcel
+    if (!outbox.isAttempt(message) || !slow.has(message.group)) return parcel
+    return { message: outbox.toSidelined(message), sources }
+  })
+}
+
+const followDebit = (debit: Debit, old: Debit | undefined, now: Date): FollowUp => {
+  const events = debitEvents(debit).slice(old?.history.length ?? 0)
+  const submissions = events
+    .filter(({ type }) => type === 'pending')
+    .map(() => outbox.submission(debit, { resubmission: false }))
+  const timeouts = events.flatMap(({ type }) =>
+    type === 'settled' ? [] : outbox.timeouts(debit, type, now),
+  )
+  return {
+    messages: [...submissions, ...timeouts],
+    events,
+    measure: () => countTransitions(events, debit),
+  }
 }
 
 /** Measures all events of a record in one line. */
@@ -99,61 +151,47 @@ const metricsOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figu
   reversed: () => ({ DebitsReversed: 1 }),
 }
 
-/**
- * Publishes the events of one provider to its feed and its webhook. Calls `append` before the first
- * await, so that the feed has the events of a debit in order.
- */
-const publish = async (events: readonly ProviderEvent[], { now, append }: Deps): Promise<void> => {
-  const [first, ...others] = events
-  if (!first) return
-  const { provider } = first
-  await Promise.all([
-    append(provider, events, now),
-    routeBySpeed(provider, [outbox.firstAttempts([first, ...others])], now).then(sendAllOrThrow),
-  ])
-}
-
 /** Requests the next attempt, if the record has a new one. */
-const followDelivery = async (delivery: Delivery, old: Delivery | undefined, { now }: Deps) => {
+const followDelivery = (delivery: Delivery, old: Delivery | undefined, now: Date): FollowUp => {
   const isUnchanged =
     old?.attemptCount === delivery.attemptCount &&
     old.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
-  if (isUnchanged) return
-  await sendAllOrThrow(
-    await routeBySpeed(delivery.provider, outbox.nextAttempt(delivery, now), now),
-  )
+  return isUnchanged ? {} : { messages: outbox.nextAttempt(delivery, now) }
 }
 
 /** Continues the build of a worker that ran out of time. */
-const followBuild = async (build: BuildRecord, old: BuildRecord | undefined): Promise<void> => {
+const followBuild = (build: BuildRecord, old: BuildRecord | undefined): FollowUp => {
   const isContinued = build.continuations > (old?.continuations ?? 0)
-  if (isContinued) await sendAllOrThrow([outbox.buildBatchMessage(build.provider, build.date)])
+  return isContinued ? { messages: [outbox.buildBatchMessage(build.provider, build.date)] } : {}
 }
 
 /** Publishes a completed payout, and measures the totals of a new batch. */
-const followBatch = async (batch: Batch, old: Batch | undefined, deps: Deps): Promise<void> => {
+const followBatch = (batch: Batch, old: Batch | undefined): FollowUp => {
   const event = old?.status === 'completed' ? undefined : settlementEvent(batch)
-  if (event) await publish([event], deps)
-  if (batch.totals && old && !old.totals) {
-    const { debits, gross, fee, net } = batch.totals
-    measure({
-      SettledDebits: debits,
-      SettledGrossPesewas: gross,
-      SettledFeePesewas: fee,
-      SettledNetPesewas: net,
-    })
+  const totals = old && !old.totals ? batch.totals : null
+  return {
+    events: event ? [event] : [],
+    measure: () => {
+      if (!totals) return
+      measure({
+        SettledDebits: totals.debits,
+        SettledGrossPesewas: totals.gross,
+        SettledFeePesewas: totals.fee,
+        SettledNetPesewas: totals.net,
+      })
+    },
   }
 }
 
 /** Sends a new refund, or the retry of a failed one, and measures a completed one. */
-const followRefund = async (refund: Refund, old: Refund | undefined): Promise<void> => {
-  if (refund.uuid !== old?.uuid) await sendAllOrThrow(outbox.refundMessages(refund))
-  if (refund.status === 'completed' && old?.status !== 'completed') {
-    measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
+const followRefund = (refund: Refund, old: Refund | undefined): FollowUp => {
+  const isCompleted = refund.status === 'completed' && old?.status !== 'completed'
+  return {
+    messages: refund.uuid === old?.uuid ? [] : outbox.refundMessages(refund),
+    measure: () => {
+      if (isCompleted) measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
+    },
   }
 }
-
-const routeBySpeed = async (provider: ProviderId, messages: outbox.EventMessage[], now: Date) =>
-  messages.length > 0 && (await isSlow(provider, now)) ? messages.map(outbox.toSidelined) : messages
 
 export const handler = relay(real)

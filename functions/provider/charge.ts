@@ -1,7 +1,7 @@
 import { type Call, endpoint } from '../../shared/api/endpoint.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import { accept, fingerprint } from '../../shared/domain/debits/charge.ts'
-import { newReference, type Uuid } from '../../shared/domain/ids.ts'
+import { newReference } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
@@ -30,7 +30,6 @@ const create = async (call: Call<'charge'>, runtime: Runtime) => {
     provider: caller.provider,
     bank: banks.get(input.bank_identifier),
     reference: newReference(environment.referencePrefix, at, runtime.random()),
-    uuid: runtime.newId() as Uuid,
     at,
     requestId,
     generation,

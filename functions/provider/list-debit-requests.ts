@@ -36,9 +36,10 @@ export const listDebitRequests = endpoint('list-debit-requests', async ({ caller
 })
 
 const readPage = async (provider: ProviderId, filter: DebitFilter, place: PagePlace) => {
+  const unreadable = logUnreadable('list-debit-requests')
   const [page, total] = await Promise.all([
-    listDebits(provider, filter, place, logUnreadable('list-debit-requests')),
-    place.before === undefined ? countDebits(provider, filter) : undefined,
+    listDebits(provider, filter, place, unreadable),
+    place.before === undefined ? countDebits(provider, filter, unreadable) : undefined,
   ])
   return { ...page, total }
 }

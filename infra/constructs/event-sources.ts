@@ -3,22 +3,23 @@ import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as awsLambda from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
-import type { JobSource } from '../definitions/jobs.ts'
+import {
+  type ChangeFilter,
+  concurrencyOf,
+  type JobName,
+  type JobSource,
+  jobRow,
+} from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 type StreamJob = Extract<JobSource, { stream: unknown }>
-type QueueJob = Extract<JobSource, { queues: unknown }>
 
-export const queueSource = (
-  { batchSize, maxConcurrency }: QueueJob,
-  queue: Queue,
-  { workersMax = maxConcurrency, paused }: Stage,
-): SqsEventSource =>
+export const queueSource = (name: JobName, queue: Queue, stage: Stage): SqsEventSource =>
   new SqsEventSource(queue, {
-    batchSize,
-    maxConcurrency: Math.min(maxConcurrency, workersMax),
+    batchSize: jobRow(name).from.batchSize,
+    maxConcurrency: concurrencyOf(name, stage),
     reportBatchItemFailures: true,
-    enabled: !paused,
+    enabled: !stage.paused,
   })
 
 export const streamSource = (
@@ -36,9 +37,21 @@ export const streamSource = (
     maxRecordAge: Duration.hours(23),
     onFailure: new SqsDlq(lost),
     enabled: !stage.paused,
-    filters: [
-      awsLambda.FilterCriteria.filter({
-        dynamodb: { NewImage: { entity: { S: awsLambda.FilterRule.or(...stream) } } },
-      }),
-    ],
+    filters: stream.map(patternOf),
   })
+
+const patternOf = ({ entity, next = {}, previous }: ChangeFilter) =>
+  awsLambda.FilterCriteria.filter({
+    dynamodb: {
+      NewImage: imagePattern({ entity, ...next }),
+      ...(previous && { OldImage: imagePattern(previous) }),
+    },
+  })
+
+const imagePattern = (values: Readonly<Record<string, readonly string[] | 'any'>>) =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, accepted]) => [
+      name,
+      { S: accepted === 'any' ? awsLambda.FilterRule.exists() : [...accepted] },
+    ]),
+  )

@@ -31,6 +31,9 @@ export const defineFunction = (
     memorySize: row.memoryMegabytes,
     ...(stage.tracing && { tracing: awsLambda.Tracing.ACTIVE }),
     logGroup,
+    // Lambda's own lines are stored only for failures. The function writes its lines as JSON itself.
+    loggingFormat: awsLambda.LoggingFormat.JSON,
+    systemLogLevelV2: awsLambda.SystemLogLevel.WARN,
     role: defineRole(stack, row, { ...resources, logGroup }),
     ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
     ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),

@@ -80,7 +80,7 @@ export const rollbackAlarms: AlarmRow[] = [
     name: 'endpoints-crashed',
     cause: 'api-failing',
     description:
-      'Endpoints crashed or timed out: find the error above "REPORT" in the log of the function',
+      'Endpoints crashed or timed out: find "platform.report" in the log of the function',
     metric: (metrics) => metrics.crashes(),
     threshold: 1,
   },

@@ -3,7 +3,6 @@ import {
   appendsToFeed,
   appliesBankReports,
   buildsBatches,
-  byStatus,
   caller,
   deliversWebhooks,
   derivesLedger,
@@ -11,9 +10,11 @@ import {
   merge,
   type Permissions,
   paysBatches,
+  readsLists,
   reconciles,
   redeliversEvents,
   requestsApprovals,
+  submitsDebits,
   transitionsDebits,
 } from './permission-groups.ts'
 
@@ -27,11 +28,11 @@ const rows = {
   charge: {
     GetItem: ['DEBIT#*', 'RESTORE'],
     Query: ['BANKS'],
-    PutItem: ['DEBIT#*', 'PROVIDER#*#*', 'UUID#*'],
+    PutItem: ['DEBIT#*', 'PROVIDER#*#*'],
     UpdateItem: ['PROVIDER#*'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
-  'list-debit-requests': { GetItem: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], 'by-status': byStatus },
+  'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS'] },
   'lookup-customer-banks': { Query: ['BANKS', 'CUSTOMER#*'] },
@@ -44,7 +45,7 @@ const rows = {
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
 
   'list-debit-transactions': {
-    GetItem: ['CUSTOMER#*'],
+    GetItem: ['CUSTOMER#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*'],
     Query: ['BANKS'],
     'by-customer': ['*#+*'],
@@ -106,11 +107,10 @@ const rows = {
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(transitionsDebits, appendsToFeed, requestsApprovals, {
+  'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
     GetItem: ['PROVIDER#*'],
-    BatchGetItem: ['DEBIT#*'],
+    Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
-    'by-status': byStatus,
     sends: ['submissions'],
   }),
   'manage-exception': merge(requestsApprovals, {
@@ -161,11 +161,12 @@ const rows = {
     reports: ['read', 'write'],
   }),
 
-  relay: merge(appendsToFeed, {
+  relay: {
     GetItem: ['PROVIDER#*'],
     sends: [
       'submissions',
       'timeouts',
+      'feeds.fifo',
       ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
@@ -173,8 +174,10 @@ const rows = {
       // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
     ],
-  }),
-  'submit-to-bank': merge(expiresDebits, { GetItem: ['CUSTOMER#*'], sends: ['sandbox-outcomes'] }),
+  },
+  'append-feed': appendsToFeed,
+  'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
+  'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': { GetItem: ['DEBIT#*'], sends: ['expiries'], schedulesInto: 'expiries' },
   'expire-debit': expiresDebits,
@@ -207,7 +210,7 @@ const rows = {
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*'],
-    'by-status': ['PROVIDERS'],
+    'by-status': ['PROVIDERS', '*#good'],
     work: ['WATCH#*', 'SETTLE#*'],
     sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
   }),

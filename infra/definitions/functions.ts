@@ -57,6 +57,7 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
 export const RECURSIVE = new Set([
   'relay',
   'submit-to-bank',
+  'submit-sidelined',
   'deliver-webhook',
   'deliver-sidelined-webhook',
   'recover-deliveries',

@@ -1,11 +1,26 @@
-import type { QueueName } from '../../shared/queues/messages.ts'
+import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
 
+/**
+ * The values of string attributes that a changed item has, and had before. `any`: it has the attribute.
+ * Filters of a stream cannot compare the two items, or numbers.
+ */
+export type ChangeFilter = {
+  entity: readonly string[]
+  next?: Readonly<Record<string, readonly string[] | 'any'>>
+  previous?: Readonly<Record<string, readonly string[]>>
+}
+
 export type JobSource =
-  /** Changes of items of these entities, from the table's stream. */
-  | { stream: readonly string[]; batchSize: number }
-  | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
+  /** Changes of items that one of the filters passes, from the table's stream; Lambda allows five. */
+  | { stream: readonly ChangeFilter[]; batchSize: number }
+  | {
+      queues: readonly QueueName[]
+      batchSize: number
+      /** Concurrent batches of each queue, for 1,000 debits/s (docs/operations.md#concurrency). */
+      maxConcurrency: number
+    }
 
 export type Job = {
   from: JobSource
@@ -14,29 +29,44 @@ export type Job = {
   every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
 
+/** Changes that lead to messages or metrics. A settlement mark, for example, is no change of status. */
+const followed: readonly ChangeFilter[] = [
+  { entity: ['debit'], next: { status: ['pending', 'processing'] } },
+  {
+    entity: ['debit'],
+    next: { status: ['completed', 'failed'] },
+    previous: { status: ['pending', 'processing'] },
+  },
+  { entity: ['debit'], next: { status: ['reversed'] }, previous: { status: ['completed'] } },
+  { entity: ['delivery'], next: { nextAttemptAt: 'any' } },
+  { entity: ['recovery', 'batch', 'build', 'exception', 'refund'] },
+]
+
 export const jobs = {
-  relay: {
-    from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund'],
-      batchSize: 100,
-    },
-    timeoutSeconds: 60,
+  relay: { from: { stream: followed, batchSize: 100 }, timeoutSeconds: 60 },
+  'append-feed': {
+    from: { queues: ['feeds.fifo'], batchSize: 10, maxConcurrency: 20 },
+    timeoutSeconds: 30,
   },
   'submit-to-bank': {
-    from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
+    from: { queues: ['submissions'], batchSize: 10, maxConcurrency: 200 },
+    timeoutSeconds: 30,
+  },
+  // A query and a submission may take 20 s each.
+  'submit-sidelined': {
+    from: { queues: ['submissions-sidelined'], batchSize: 10, maxConcurrency: 50 },
     timeoutSeconds: 60,
   },
   'report-sandbox-outcome': {
     from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 10,
   },
-  // Scheduler's quota is 250 new schedules per second in most Regions.
   'schedule-timeout': {
     from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 20,
   },
   'expire-debit': {
-    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
+    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 20 },
     timeoutSeconds: 20,
   },
   // The messages of a batch run concurrently. One message may hold two first attempts of up to 60 s
@@ -92,6 +122,20 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
+export type StageWorkers = {
+  /** Concurrent batches of each queue of a job, instead of the default. */
+  workers?: Partial<Record<JobName, number>>
+  /** Upper limit of every queue's concurrency. */
+  workersMax?: number
+}
+
+/** Returns the concurrent batches of each queue of a job. */
+export const concurrencyOf = (name: JobName, { workers, workersMax }: StageWorkers): number => {
+  const { from } = jobRow(name)
+  const usual = 'maxConcurrency' in from ? from.maxConcurrency : 0
+  return Math.min(workers?.[name] ?? usual, workersMax ?? Number.POSITIVE_INFINITY)
+}
+
 export type StageBanks = { hasSandboxBank: boolean }
 
 /** A stage without a sandbox bank lacks one job. */
@@ -138,7 +182,9 @@ const queuesOfJob = (job: JobName): QueueRow[] => {
 export const queueRows = jobNames.flatMap(queuesOfJob)
 export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob)
 
-export const deadLetters = (queue: QueueName): string => `${queue}-dead-letters`
+/** The dead-letter queue of a FIFO queue must be one too. */
+export const deadLetters = (queue: QueueName): string =>
+  isFifo(queue) ? queue.replace('.fifo', '-dead-letters.fifo') : `${queue}-dead-letters`
 /** Returns the name of the on-failure queue of a job that reads the stream. */
 export const lostRecords = (job: string): string => `${job}-lost-records`
 

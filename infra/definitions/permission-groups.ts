@@ -26,7 +26,7 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
@@ -89,10 +89,15 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
-export const appliesBankReports = merge(transitionsDebits, {
-  GetItem: ['UUID#*'],
-  PutItem: ['DEBIT#*'],
+/** Submits debits, and notes whether their banks are slow. */
+export const submitsDebits = merge(expiresDebits, {
+  GetItem: ['CUSTOMER#*'],
+  Query: ['BANKS'],
+  UpdateItem: ['BANK#*'],
+  sends: ['sandbox-outcomes'],
 })
+
+export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
@@ -139,7 +144,12 @@ export const paysBatches = merge(readsRestore, {
   calls: ['banks'],
 })
 
-export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
+/** The lists of debits; the sweep's progress says which of them are completed. */
+export const readsLists: Permissions = {
+  GetItem: ['SWEEP'],
+  BatchGetItem: ['DEBIT#*'],
+  'by-status': ['*#good', '*#open', '*#failed', '*#reversed'],
+}
 
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -148,11 +158,10 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
-export const reconciles = merge(derivesLedger, {
+export const reconciles = merge(derivesLedger, readsLists, {
   GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
-  BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
+  BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*'],
   PutItem: ['LEDGER'],
-  'by-status': byStatus,
   work: ['PAY', 'FAILED', 'BELOW_ZERO#*'],
 })

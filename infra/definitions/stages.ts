@@ -2,8 +2,9 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import { UNMATCHED } from './functions.ts'
+import type { StageWorkers } from './jobs.ts'
 
-export type Stage = {
+export type Stage = StageWorkers & {
   /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
   /** The account and Region to deploy to; without them, those of the shell's credentials. */
@@ -23,8 +24,6 @@ export type Stage = {
   reserved?: { each: number } & Partial<Record<OperationName, number>>
   /** The account's quota of concurrent executions, for its alarm; 1,000 by default. */
   concurrencyQuota?: number
-  /** Upper limit of every queue's concurrency. */
-  workersMax?: number
   hasSandboxBank: boolean
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
@@ -117,7 +116,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     referencePrefix: 'DCP',
     throttle: { perSecond: 1_000, burst: 2_000 },
     hasFirewall: true,
-    // Together with the jobs, below the account's quota of 1,000.
+    concurrencyQuota: 2_000,
     reserved: {
       each: 15,
       charge: 200,

@@ -11,12 +11,12 @@ export const tableDefinition = {
       sortKey: 'byTime',
       projected: ['sealedAt', 'completedAt', 'completedFrom'],
     },
-    // A bank filters by status and sums amounts without reading the debits.
+    // A bank's list sums amounts without reading the debits. No projected attribute changes on success.
     {
       name: 'by-customer',
       partitionKey: 'byCustomer',
       sortKey: 'byTime',
-      projected: ['status', 'amount'],
+      projected: ['byStatus', 'amount'],
     },
     { name: 'work', partitionKey: 'work', sortKey: 'due', projected: [] },
   ],

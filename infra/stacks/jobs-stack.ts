@@ -53,7 +53,7 @@ export class JobsStack extends Stack {
       return
     }
     for (const queue of from.queues) {
-      alias.addEventSource(queueSource(from, queueNamed(this.queues, queue), stage))
+      alias.addEventSource(queueSource(name, queueNamed(this.queues, queue), stage))
     }
   }
 }

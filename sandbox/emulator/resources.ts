@@ -15,6 +15,7 @@ import {
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { deadLetters, queueRows } from '../../infra/definitions/jobs.ts'
 import { keyAttributes, tableDefinition } from '../../infra/definitions/table.ts'
+import { isFifo } from '../../shared/queues/messages.ts'
 
 const keySchema = (keys: { partitionKey: string; sortKey: string }): KeySchemaElement[] => [
   { AttributeName: keys.partitionKey, KeyType: 'HASH' },
@@ -84,10 +85,13 @@ export const createQueues = async (endpoint: string, region: string, prefix = ''
 
   for (const row of queueRows) {
     const deadLetterQueue = deadLetters(row.name)
+    const fifo = isFifo(row.name) && { FifoQueue: 'true' }
     await create(deadLetterQueue, {
+      ...fifo,
       MessageRetentionPeriod: String(row.deadLetterRetentionSeconds),
     })
     await create(row.name, {
+      ...(fifo && { ...fifo, ContentBasedDeduplication: 'true' }),
       VisibilityTimeout: String(row.visibilitySeconds),
       MessageRetentionPeriod: String(row.retentionSeconds),
       RedrivePolicy: JSON.stringify({

@@ -1,13 +1,11 @@
-import * as v from 'valibot'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
 import { defined } from '../domain/defined.ts'
-import { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
-import { findBankDebitByUuid } from '../store/debits/debits.ts'
+import { findBankDebit } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
-import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
+import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
@@ -34,8 +32,6 @@ export const bankReportEndpoint = <N extends ReportOperation>(
         current = stored
         return apply(stored, input as Call<N>['input'], cause)
       }
-      // Metadata merges into the stored metadata, which an assumed state does not have.
-      const transition = input.metadata ? transitionFresh : transitionAssumed
       const result = await transition(debit, decide, runtime)
       if (result instanceof Refusal) {
         const { status } = current
@@ -49,7 +45,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
   )
 
 type ReportedDebit = {
-  /** In an assumed state; undefined if it does not exist or belongs to another bank. */
+  /** Undefined if it does not exist or belongs to another bank. */
   debit: Debit | undefined
   generation: number | undefined
 }
@@ -60,9 +56,8 @@ const findReportedDebit = async ({
   path,
   at,
 }: Pick<Call<ReportOperation>, 'caller' | 'path' | 'at'>): Promise<ReportedDebit> => {
-  const uuid = v.safeParse(Uuid, path.uuid)
   const [debit, generation] = await Promise.all([
-    uuid.success ? findBankDebitByUuid(caller.bank, uuid.output) : undefined,
+    findBankDebit(caller.bank, path.uuid),
     currentGeneration(at),
   ])
   return { debit, generation }

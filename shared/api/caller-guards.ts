@@ -5,7 +5,7 @@ import { findCaller } from '../store/providers/credentials.ts'
 import { openRequestSecrets } from '../store/providers/request-secrets.ts'
 import { countRequest } from '../store/rate-limit.ts'
 import { addressScope, checkAddress } from './address.ts'
-import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
+import { type ApiEvent, type Guard, orThrow } from './context.ts'
 import type { Operation } from './operations.ts'
 import { rateRefusal } from './rate-guard.ts'
 import { checkSignature, type SignedRequest } from './request-signature.ts'
@@ -28,7 +28,7 @@ const parseToken = (values: readonly string[]): string | Refusal => {
 export const credentialGuard = (operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { context } = event
-    const token = parseToken(headerValues(event, 'authorization'))
+    const token = parseToken(context.headers.get('authorization') ?? [])
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
     const caller = isMistyped(token) ? undefined : await findCaller(token, context.at)
@@ -89,6 +89,7 @@ export const providerGuard: Guard = {
 const single = (values: string[]) => (values.length === 1 ? values[0] : undefined)
 
 const signedRequest = (event: ApiEvent): SignedRequest => {
+  const { headers } = event.context
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
   const pairs = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(
     ([key, values = []]) => values.map((value): [string, string] => [key, value]),
@@ -102,7 +103,7 @@ const signedRequest = (event: ApiEvent): SignedRequest => {
       bodyBytes: body.length,
     }),
     body,
-    signature: single(headerValues(event, 'x-signature')),
-    timestamp: single(headerValues(event, 'x-timestamp')),
+    signature: single(headers.get('x-signature') ?? []),
+    timestamp: single(headers.get('x-timestamp') ?? []),
   }
 }

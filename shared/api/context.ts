@@ -7,9 +7,13 @@ import type { Caller } from '../store/providers/credentials.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
 import type { NumberTexts } from './json-body.ts'
 
+type HeaderValues = Map<string, string[]>
+
 /** The state of a request; each guard adds its part. */
 export type RequestContext = {
   requestId: string
+  /** All values of each header, by its name in lower case. */
+  headers: HeaderValues
   at: Date
   rate: RateStanding
   caller?: Caller
@@ -51,12 +55,23 @@ export const orThrow = <T>(value: T | Refusal): T => {
   return value
 }
 
-/** Returns all values of a header. @param name in lower case */
-export const headerValues = (event: APIGatewayProxyEvent, name: string): string[] => {
-  const isNamed = ([key]: [string, unknown]) => key.toLowerCase() === name
-  const multiple = Object.entries(event.multiValueHeaders ?? {}).filter(isNamed)
-  if (multiple.length > 0) return multiple.flatMap(([, values]) => values ?? [])
-  return Object.entries(event.headers ?? {})
-    .filter(isNamed)
-    .flatMap(([, value]) => value ?? [])
+const addHeader = (headers: HeaderValues, name: string, values: string[]): void => {
+  const key = name.toLowerCase()
+  headers.set(key, headers.get(key)?.concat(values) ?? values)
+}
+
+/** Returns all values of each header, by its name in lower case. */
+export const headersOf = ({
+  headers,
+  multiValueHeaders,
+}: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>): HeaderValues => {
+  const multiple: HeaderValues = new Map()
+  for (const name in multiValueHeaders) addHeader(multiple, name, multiValueHeaders[name] ?? [])
+  // API Gateway sends each header in both forms; samples may have only one.
+  const others: HeaderValues = new Map()
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !multiple.has(name.toLowerCase())) addHeader(others, name, [value])
+  }
+  return others.size === 0 ? multiple : new Map([...others, ...multiple])
 }

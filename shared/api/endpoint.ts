@@ -6,7 +6,7 @@ import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
 import { unused } from '../store/rate-limit.ts'
 import { countingFailures, credentialGuard, providerGuard } from './caller-guards.ts'
-import { type ApiEvent, type RequestContext, requestIdOf } from './context.ts'
+import { type ApiEvent, headersOf, type RequestContext, requestIdOf } from './context.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import { refusalFor } from './faults.ts'
 import { bodyGuards, queryGuard } from './input-guards.ts'
@@ -121,7 +121,7 @@ const requestContext = <N extends OperationName, P>(
   before: ({ event }) => {
     const at = runtime.now()
     const rate = unused(operations[name].limit[environment.limits], at)
-    event.context = { requestId: requestIdOf(event, runtime), at, rate }
+    event.context = { requestId: requestIdOf(event, runtime), headers: headersOf(event), at, rate }
     event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {

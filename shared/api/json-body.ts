@@ -29,15 +29,17 @@ export const originalBody = (body: string | null, isBase64Encoded: boolean): str
 /** Decodes the body from the gateway's text or base64; 400/1400 if empty, too large or not UTF-8. */
 export const bodyText = (body: string | null, isBase64Encoded: boolean): string | Refusal => {
   if (body === null || body === '') return malformed('body is required')
-  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
-  if (bytes.byteLength > BYTES_MAX) return malformed('body too large')
+  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined
+  if ((bytes?.byteLength ?? Buffer.byteLength(body)) > BYTES_MAX) return malformed('body too large')
   try {
-    // With ignoreBOM a byte order mark stays in the text, which then is not JSON.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return bytes ? utf8.decode(bytes) : body.toWellFormed()
   } catch {
     return malformed('body must be UTF-8')
   }
 }
+
+/** With ignoreBOM a byte order mark stays in the text, which then is not JSON. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 type Path = readonly (string | number)[]
 

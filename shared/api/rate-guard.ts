@@ -2,7 +2,7 @@ import type { RequestLimits } from '../domain/providers/request-limits.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { sha256 } from '../store/keys.ts'
-import { countRequest, type RateStanding } from '../store/rate-limit.ts'
+import { type CountRequest, leasedCounter, type RateStanding } from '../store/rate-limit.ts'
 import type { ApiEvent, Guard, RequestContext } from './context.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
@@ -39,7 +39,11 @@ const scopeOf = ({ caller }: RequestContext): string =>
   caller?.kind === 'provider' ? caller.provider.id : (caller?.credential ?? '')
 
 /** Counts in the published scope and, for a limit per reference, over all references. */
-const count = async (name: OperationName, event: ApiEvent): Promise<RateStanding> => {
+const count = async (
+  name: OperationName,
+  event: ApiEvent,
+  countRequest: CountRequest,
+): Promise<RateStanding> => {
   const { context, pathParameters } = event
   const { perMinute, total } = effectiveLimit(name, context.caller?.limits)
   const scope = `${name}#${scopeOf(context)}`
@@ -55,18 +59,21 @@ const count = async (name: OperationName, event: ApiEvent): Promise<RateStanding
 }
 
 /**
- * Counts the request before any work, so a request above its limit costs one write. Only a cheap
- * point read runs in parallel; the reply waits for both.
+ * Counts the request before any work, so a request above its limit costs a write or none. Only a
+ * cheap point read runs in parallel; the reply waits for both.
  */
-export const rateGuard = (name: OperationName, operation: Operation): Guard => ({
-  before: async ({ event }) => {
-    const { context } = event
-    context.counting = count(name, event)
-    // settleRate handles a failure; until then it must not end the process.
-    context.counting.catch(() => undefined)
-    if (!operation.readsInParallel) await settleRate(operation, context)
-  },
-})
+export const rateGuard = (name: OperationName, operation: Operation): Guard => {
+  const countRequest = leasedCounter()
+  return {
+    before: async ({ event }) => {
+      const { context } = event
+      context.counting = count(name, event, countRequest)
+      // settleRate handles a failure; until then it must not end the process.
+      context.counting.catch(() => undefined)
+      if (!operation.readsInParallel) await settleRate(operation, context)
+    },
+  }
+}
 
 /** Waits for the count; throws 429 above the limit. */
 export const settleRate = async (operation: Operation, context: RequestContext): Promise<void> => {

@@ -7,9 +7,6 @@ import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
 import type { Connector, ConnectorConfig, PaymentConnector } from './connector.ts'
 
-/** The delay of the sandbox bank's report (docs/api.md#sandbox). */
-export const OUTCOME_SECONDS = 30
-
 /** Outcomes by phone number; `silent` accepts and never reports. */
 const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
   '+233241234567': 'completed',

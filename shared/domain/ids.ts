@@ -22,16 +22,18 @@ export const Uuid = v.pipe(
 )
 export type Uuid = v.InferOutput<typeof Uuid>
 
-/**
- * Returns the same uuid, in the form of version 4, for the same text. A payment that is written again
- * after a restore keeps its uuid, so the bank deduplicates it.
- */
-export const derivedUuid = (text: string): Uuid => {
-  const hex = hash('sha256', text)
+/** Returns 32 hexadecimal digits in the form of version 4, which keeps 122 of their bits. */
+const uuidOf = (hex: string): Uuid => {
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4]
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`]
   return v.parse(Uuid, [...parts, `${variant}${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-'))
 }
+
+/**
+ * Returns the same uuid for the same text. A payment that is written again after a restore keeps its
+ * uuid, so the bank deduplicates it.
+ */
+export const derivedUuid = (text: string): Uuid => uuidOf(hash('sha256', text))
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const SUFFIX_LENGTH = 6
@@ -53,7 +55,7 @@ const formatReference = (prefix: string, at: Date, suffix: number): Reference =>
 export const newReference = (prefix: string, at: Date, random: number): Reference =>
   formatReference(prefix, at, Math.floor(random * SUFFIXES_PER_DAY))
 
-/** Returns the integer id of a debit: day and suffix as one number, below 2^47 for a century. */
+/** Returns the integer id of a debit: day and suffix as one number, below 2^47 until 2177. */
 export const integerId = (reference: Reference): number => {
   const [, date = '', suffix = ''] = reference.split('-')
   const year = Number(date.slice(0, 4))
@@ -69,5 +71,29 @@ export const referenceOf = (prefix: string, id: number): Reference =>
     new Date((Math.floor(id / SUFFIXES_PER_DAY) + FIRST_DAY) * DAY_MS),
     id % SUFFIXES_PER_DAY,
   )
+
+/** The digits of a uuid that contain the integer id: 48 bits, enough until 2354. */
+const ID_DIGITS = 12
+
+/**
+ * Returns the uuid of a debit: its integer id and 74 bits of the hash of its reference, in the form of
+ * version 4. It is an identifier, not a secret.
+ */
+export const debitUuid = (reference: Reference): Uuid => {
+  const id = integerId(reference).toString(16).padStart(ID_DIGITS, '0')
+  return uuidOf(id + hash('sha256', reference))
+}
+
+/** The inverse of {@link debitUuid}. @returns undefined for text that is no debit's uuid */
+export const referenceOfUuid = (
+  prefix: string,
+  text: string | undefined,
+): Reference | undefined => {
+  const { success, output: uuid } = v.safeParse(Uuid, text)
+  if (!success) return undefined
+  const id = Number.parseInt(uuid.replaceAll('-', '').slice(0, ID_DIGITS), 16)
+  const reference = referenceOf(prefix, id)
+  return debitUuid(reference) === uuid ? reference : undefined
+}
 
 export const debitId = (reference: Reference): string => `dt_${integerId(reference)}`

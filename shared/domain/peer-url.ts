@@ -2,8 +2,8 @@ const LENGTH_MAX = 2_048
 
 /** Parses the URL of a provider or a bank; returns the problem as text. */
 export const peerUrl = (text: string): URL | string => {
-  if (text.length > LENGTH_MAX || !URL.canParse(text)) return 'is not a URL'
-  const url = new URL(text)
+  const url = text.length > LENGTH_MAX ? null : URL.parse(text)
+  if (!url) return 'is not a URL'
   return url.username || url.password ? 'must not contain credentials' : url
 }
 

@@ -104,16 +104,71 @@ export const batchConsumer = <Q extends QueueName>(queue: Q, open: () => HandleM
   }
 }
 
-/** @param open returns the handler of the records of one batch */
+/**
+ * Returns the handler of a function that consumes a FIFO queue. It handles all messages of a group in a
+ * batch at once and in order; if that throws, all of them are redelivered in the same order.
+ */
+export const groupConsumer = <Q extends QueueName>(
+  queue: Q,
+  handle: (messages: readonly Message<Q>[]) => Promise<void>,
+) => {
+  const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
+  const fail = async (records: readonly SQSRecord[], error: unknown) => {
+    const [first] = records
+    const ids = { message_id: first?.messageId, ...subjectOf(schema, first?.body ?? '') }
+    log.error('fault', { queue, ...ids, error: error as Error })
+    await Promise.all(records.map(retrySoon))
+    return records.map(({ messageId }) => ({ itemIdentifier: messageId }))
+  }
+  const handleGroup = async (records: readonly SQSRecord[]) => {
+    const parsed: Message<Q>[] = []
+    const failures = []
+    for (const record of records) {
+      try {
+        parsed.push(parse(schema, record.body))
+      } catch (error) {
+        failures.push(...(await fail([record], error)))
+      }
+    }
+    try {
+      await handle(parsed)
+      return failures
+    } catch (error) {
+      return fail(records, error)
+    }
+  }
+  return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+    const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId)
+    const failures = await Promise.all([...groups.values()].map(handleGroup))
+    return { batchItemFailures: failures.flat() }
+  }
+}
+
+type StreamWork<W> = {
+  /** Returns the work of a record. @throws Error for an unreadable record */
+  read: (record: DynamoDBRecord) => W
+  /** Does the work of a batch. Returns the work that failed. */
+  complete: (works: readonly W[]) => Promise<ReadonlySet<W>>
+  /** Called for completed work that no retry repeats. */
+  onDone: (work: W) => void
+}
+
+/** Returns the handler of the stream. Lambda retries a batch from its first failed record. */
 export const streamReader =
-  (open: () => (record: DynamoDBRecord) => Promise<void>) =>
-  (event: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> => {
-    const work = loggingFaults<DynamoDBRecord>(
-      ({ dynamodb }) => ({ sequence: dynamodb?.SequenceNumber }),
-      open(),
-    )
-    return processPartialResponse(event, work, new BatchProcessor(EventType.DynamoDBStreams), {
-      context,
-      throwOnFullBatchFailure: false,
+  <W extends object>({ read, complete, onDone }: StreamWork<W>) =>
+  async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
+    const works = Records.map((record) => {
+      try {
+        return read(record)
+      } catch (error) {
+        const sequence = record.dynamodb?.SequenceNumber
+        log.error('fault', { sequence, error: error as Error })
+        return undefined
+      }
     })
+    const failed = await complete(works.filter((work) => work !== undefined))
+    const first = works.findIndex((work) => !work || failed.has(work))
+    for (const work of first === -1 ? works : works.slice(0, first)) if (work) onDone(work)
+    const itemIdentifier = Records[first]?.dynamodb?.SequenceNumber ?? ''
+    return { batchItemFailures: first === -1 ? [] : [{ itemIdentifier }] }
   }

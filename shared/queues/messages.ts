@@ -13,11 +13,6 @@ const SubmissionMessage = v.object({
   resubmission: v.optional(v.literal(true)),
 })
 
-const TimeoutMessage = v.object({
-  reference: Reference,
-  phase: v.picklist(['approval', 'processing']),
-})
-
 const EventNumber = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 const EventMessage = v.object({
@@ -40,10 +35,17 @@ const RecoveryMessage = v.object({
 export const messages = {
   /** Pending debits to submit to their bank. */
   submissions: SubmissionMessage,
-  /** Timeouts to schedule. */
-  timeouts: TimeoutMessage,
+  /** Submissions to slow banks, with separate workers. */
+  'submissions-sidelined': SubmissionMessage,
+  /** Debits whose timeouts to schedule if they are still open. */
+  timeouts: v.object({ reference: Reference }),
   /** Timeouts that fired. */
-  expiries: TimeoutMessage,
+  expiries: v.object({ reference: Reference, phase: v.picklist(['approval', 'processing']) }),
+  /** Events to append to the feed of their provider, which is the message group. */
+  'feeds.fifo': v.object({
+    provider: ProviderId,
+    events: v.array(v.object({ reference: Reference, n: EventNumber })),
+  }),
   'webhooks-high': EventMessage,
   'webhooks-medium': EventMessage,
   'webhooks-low': EventMessage,
@@ -66,4 +68,8 @@ export const messages = {
 } as const
 
 export type QueueName = keyof typeof messages
+
+/** SQS requires the suffix. A FIFO queue delivers the messages of a group in order, one batch at a time. */
+export const isFifo = (queue: string): boolean => queue.endsWith('.fifo')
+
 export type Message<Q extends QueueName> = v.InferOutput<(typeof messages)[Q]>

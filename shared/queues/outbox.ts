@@ -1,19 +1,25 @@
-import type { Debit } from '../domain/debits/debit.ts'
+import { OUTCOME_SECONDS, type SandboxReport } from '../domain/banks/sandbox-outcome.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import { defined } from '../domain/defined.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'
-import type { Day } from '../domain/time.ts'
+import { type Day, secondsAfter } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
-import { eventTypes } from '../domain/webhooks/event-type.ts'
+import { type DebitEventName, eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
+import { environment } from '../runtime.ts'
 import type { Outgoing } from './send.ts'
 
 /** Messages derived from items: the relay sends them for each change, the sweep for missed ones. */
 
 /** A message about an event, in the queue of its priority. */
 export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>
+
+export const isAttempt = (message: Outgoing): message is EventMessage =>
+  message.queue.startsWith('webhooks-')
 
 /** Requests the first attempts at consecutive events in one message, to keep their order. */
 export const firstAttempts = ([first, ...others]: readonly [
@@ -36,10 +42,63 @@ export const submission = (
   group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
-export const startTimeout = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
+/** Submits a debit of a slow bank. Groups by bank, so that one slow bank does not delay another. */
+export const sidelinedSubmission = (
+  { facts }: Debit,
+  { repeated, delaySeconds }: { repeated: boolean; delaySeconds: number },
+): Outgoing => ({
+  queue: 'submissions-sidelined',
+  message: defined({ reference: facts.reference, resubmission: repeated || undefined }),
+  group: facts.bank.identifier,
+  delaySeconds,
+})
+
+/** Reports the outcome of the sandbox bank, after at least 1 s: the submission is stored before. */
+export const sandboxOutcome = (report: SandboxReport): Outgoing => ({
+  queue: 'sandbox-outcomes',
+  message: report,
+  group: report.reference,
+  delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
+})
+
+/** The share of the first timeout after which open debits get schedules; most debits have ended. */
+const SCHEDULING_SHARE = 0.8
+/** A debit that starts processing later than this may miss that time. */
+const LATE_SHARE = 0.7
+
+const whenOpen = ({ facts }: Debit, delaySeconds: number): Outgoing => ({
   queue: 'timeouts',
-  message: { reference: facts.reference, phase },
+  message: { reference: facts.reference },
   group: facts.provider,
+  delaySeconds,
+})
+
+/**
+ * Schedules the timeouts of a new debit four minutes after its creation, if it is still open then, and
+ * those of a debit that starts processing so late at once.
+ */
+export const timeouts = (debit: Debit, type: DebitEventName, now: Date): Outgoing[] => {
+  const { createdAt, processedAt } = stateAt(debit)
+  const { approvalSeconds } = clocks(environment.timeScale)
+  switch (type) {
+    case 'pending': {
+      const at = secondsAfter(createdAt, SCHEDULING_SHARE * approvalSeconds)
+      return [whenOpen(debit, secondsUntil(at, now))]
+    }
+    case 'processing': {
+      const late = secondsAfter(createdAt, LATE_SHARE * approvalSeconds)
+      return processedAt && processedAt >= late ? [whenOpen(debit, 0)] : []
+    }
+    default:
+      return []
+  }
+}
+
+/** Appends the events of one provider to its feed. */
+export const feedEvents = (provider: ProviderId, events: readonly ProviderEvent[]): Outgoing => ({
+  queue: 'feeds.fifo',
+  message: { provider, events: events.map(({ reference, n }) => ({ reference, n })) },
+  group: provider,
 })
 
 const secondsUntil = (at: Date, from: Date) => Math.max(0, (at.getTime() - from.getTime()) / 1000)

@@ -4,8 +4,9 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
+import { log } from '../log.ts'
 import { queueUrlFrom, queueUrlOf } from '../runtime.ts'
-import type { Message, QueueName } from './messages.ts'
+import { isFifo, type Message, type QueueName } from './messages.ts'
 
 /** The longest delay of SQS. A longer delay is a programming error. */
 const DELAY_MAX_SECONDS = 900
@@ -26,7 +27,10 @@ export const setVisibility = async (
   await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
 }
 
-/** One message for one queue. With `group`, SQS fair queues keep a busy provider from delaying others. */
+/**
+ * One message for one queue. With `group`, SQS fair queues keep a busy provider from delaying others, and
+ * a FIFO queue keeps the order.
+ */
 export type Outgoing = {
   [Q in QueueName]: { queue: Q; message: Message<Q>; group: string; delaySeconds?: number }
 }[QueueName]
@@ -37,10 +41,11 @@ const wholeDelay = (seconds = 0): number => {
   return whole
 }
 
-const entryOf = ({ message, group, delaySeconds }: Outgoing) => ({
+const entryOf = ({ queue, message, group, delaySeconds }: Outgoing) => ({
   MessageBody: JSON.stringify(message),
   MessageGroupId: group,
-  DelaySeconds: wholeDelay(delaySeconds),
+  // A FIFO queue refuses the delay of a message.
+  ...(!isFifo(queue) && { DelaySeconds: wholeDelay(delaySeconds) }),
 })
 
 export const send = async (outgoing: Outgoing): Promise<void> => {
@@ -48,12 +53,12 @@ export const send = async (outgoing: Outgoing): Promise<void> => {
   await sqs.send(new SendMessageCommand({ QueueUrl, ...entryOf(outgoing) }))
 }
 
-/** Sends messages in batches of ten and returns those that SQS refused. */
+/** Sends messages in batches of ten and returns those that were not sent. */
 export const sendAll = async (outgoing: readonly Outgoing[]): Promise<Outgoing[]> => {
   const byQueue = Map.groupBy(outgoing, ({ queue }) => queue)
   const refused = await Promise.all(
     [...byQueue].flatMap(([queue, messages]) =>
-      chunks(messages).map((chunk) => sendChunk(queueUrlOf(queue), chunk)),
+      chunks(messages).map((chunk) => sendChunk(queue, chunk)),
     ),
   )
   return refused.flat()
@@ -93,8 +98,14 @@ const chunks = <T>(all: readonly T[]): T[][] =>
     all.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),
   )
 
-const sendChunk = async (QueueUrl: string, chunk: Outgoing[]): Promise<Outgoing[]> => {
+const sendChunk = async (queue: QueueName, chunk: Outgoing[]): Promise<Outgoing[]> => {
+  const QueueUrl = queueUrlOf(queue)
   const Entries = chunk.map((outgoing, index) => ({ Id: String(index), ...entryOf(outgoing) }))
-  const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }))
-  return Failed.flatMap(({ Id }) => chunk[Number(Id)] ?? [])
+  try {
+    const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }))
+    return Failed.flatMap(({ Id }) => chunk[Number(Id)] ?? [])
+  } catch (error) {
+    log.warn('messages not sent', { queue, error: error as Error })
+    return chunk
+  }
 }

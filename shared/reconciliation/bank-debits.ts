@@ -1,16 +1,15 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { StatementDebit } from '../domain/banks/statement.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { statuses } from '../domain/debits/lifecycle.ts'
-import type { Reference, Uuid } from '../domain/ids.ts'
+import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
+import { environment } from '../runtime.ts'
 import { listCreated } from '../store/debits/debit-lists.ts'
 import { findDebits } from '../store/debits/debits.ts'
-import { keys } from '../store/keys.ts'
+import { readOrder } from '../store/debits/status-lists.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { readMany } from '../store/table.ts'
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const EARLIER_DAYS = 3
@@ -20,8 +19,8 @@ const DEBITS_MAX = 10_000
 /** Debits of any bank that one page reads, for the function's time. */
 const EXAMINED_MAX = 50_000
 
-/** A position in a provider's list of one status. */
-export type BankDebitsCursor = { provider: string; status: string; after: string | null }
+/** A position in one of a provider's lists. */
+export type BankDebitsCursor = { provider: string; list: string; after: string | null }
 
 export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
 
@@ -52,29 +51,29 @@ export const readBankDebits = async (
   const debits: StatementDebit[] = []
   let examined = 0
   let after = cursor?.after ?? null
-  for (const { provider, status } of await listsFrom(cursor)) {
+  for (const { provider, list } of await listsFrom(cursor)) {
     for (;;) {
       const page = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
-      const { references, next } = await listCreated(provider, status, page)
+      const { references, next } = await listCreated(provider, list, page)
       debits.push(...(await findOfBank(bank, references)))
       examined += references.length
       after = next
       if (next === null) break
       if (examined < examinedMax && debits.length < DEBITS_MAX) continue
-      return { debits, next: { provider, status, after: next } }
+      return { debits, next: { provider, list, after: next } }
     }
   }
   return { debits, next: null }
 }
 
-/** Lists follow the lifecycle, so that a debit that changes its status is never missed. */
+/** In their order no debit that changes its list is missed. */
 const listsFrom = async (cursor: BankDebitsCursor | null) => {
   const lists = (await listProviders())
     .sort()
-    .flatMap((provider) => statuses.map((status) => ({ provider, status })))
+    .flatMap((provider) => readOrder.map((list) => ({ provider, list })))
   if (!cursor) return lists
   const first = lists.findIndex(
-    ({ provider, status }) => provider === cursor.provider && status === cursor.status,
+    ({ provider, list }) => provider === cursor.provider && list === cursor.list,
   )
   return first < 0 ? [] : lists.slice(first)
 }
@@ -84,10 +83,10 @@ const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]
   return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
 }
 
-export const readByUuid = async (bank: BankIdentifier, uuids: readonly Uuid[]) => {
-  const pointers = await readMany(uuids.map(keys.uuid))
+export const readByUuid = (bank: BankIdentifier, uuids: readonly Uuid[]) => {
+  const prefix = environment.referencePrefix
   return findOfBank(
     bank,
-    pointers.map(({ reference }) => reference as Reference),
+    uuids.flatMap((uuid) => referenceOfUuid(prefix, uuid) ?? []),
   )
 }

@@ -1,40 +1,33 @@
+import { fingerprint, requestOf } from '../domain/debits/charge.ts'
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
+import { sha256 } from '../store/keys.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { type DebitRecord, timesOf, type Window } from './records.ts'
 
-/** Compares a debit with the copy of its facts under its uuid. Invariant 9 reports a missing copy. */
-export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
-  if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
+/** Compares a debit with the hash of its request in the claim. Invariant 10 reports a missing claim. */
+export const existsAsAccepted = ({ debit: { facts }, claim }: DebitRecord): CheckResult => {
+  if (claim?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
   return checkResult({
-    'its amount differs from the accepted one': pointer.amount !== facts.amount,
-    'its provider differs from the accepted one': pointer.provider !== facts.provider,
-    'its uuid differs from the accepted one': pointer.uuid !== facts.uuid,
+    'its facts differ from the accepted request':
+      sha256(fingerprint(requestOf(facts))) !== claim.request,
   })
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
-/** Also finds two debits with one uuid, because the uuid points to only one of them. */
-export const isNamed = ({ debit: { facts }, pointer }: DebitRecord, { prefix }: Window) => {
-  const { reference, uuid } = facts
+export const isNamed = ({ debit: { facts } }: DebitRecord, { prefix }: Window) => {
+  const { reference } = facts
   const isReference =
     reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
-  return checkResult({
-    'its reference is malformed': !isReference,
-    'its uuid is not a version 4 uuid': !UUID.test(uuid),
-    'its uuid has no pointer': pointer === undefined,
-    [`its uuid points to ${pointer?.reference}`]:
-      pointer !== undefined && pointer.reference !== reference,
-  })
+  return checkResult({ 'its reference is malformed': !isReference })
 }
 
-export const isClaimed = ({ debit: { facts }, claimedBy }: DebitRecord): CheckResult =>
+export const isClaimed = ({ debit: { facts }, claim }: DebitRecord): CheckResult =>
   checkResult({
-    "its provider's reference points to nothing": claimedBy === undefined,
-    [`its provider's reference points to ${claimedBy}`]:
-      claimedBy !== undefined && claimedBy !== facts.reference,
+    "its provider's reference points to nothing": claim === undefined,
+    [`its provider's reference points to ${claim?.reference}`]:
+      claim !== undefined && claim.reference !== facts.reference,
   })
 
 const OUTCOMES: ReadonlySet<string> = new Set(['completed', 'failed'])

@@ -1,4 +1,4 @@
-import type { Debit, Facts } from '../domain/debits/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
@@ -21,7 +21,7 @@ const ENDED_DAYS = 3
 const REVERSED_DAYS = 90
 
 /**
- * Yields pages of completed or reversed debits of earlier days, each once: one charged before midnight
+ * Yields pages of the completed and reversed debits of earlier days, each once: one charged before midnight
  * ends after it, and its entry in the work index may be lost.
  */
 export async function* endedEarlier(
@@ -32,9 +32,9 @@ export async function* endedEarlier(
   const recent = startOf(dayAfter(date, -ENDED_DAYS))
   const first = startOf(dayAfter(date, -REVERSED_DAYS))
   const span = { before: from, pageSize: PAGE_SIZE }
-  const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
+  const ended = { ...span, from: recent, lists: ['good', 'reversed'] as const }
   yield* createdWithin(provider, ended, known)
-  yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
+  yield* createdWithin(provider, { ...span, from: first, lists: ['reversed'] }, known)
 }
 
 /** Yields pages of debits of the day that are in the event feed and were not in the lists. */
@@ -92,10 +92,9 @@ const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
 export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const related = debits.flatMap((debit) => {
     const { line, adjustment } = lineKeys(debit)
-    const { reference, uuid } = debit.facts
+    const { reference } = debit.facts
     return [
       claimOf(debit),
-      keys.uuid(uuid),
       ...debit.history.flatMap((_, n) => deliveryKeys({ reference, n })),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
       ...[line, adjustment].filter((key) => key !== undefined),
@@ -121,7 +120,7 @@ const linesIn = (debit: Debit, items: ItemMap) => {
 }
 
 const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
-  const { reference, uuid } = debit.facts
+  const { reference } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))
   const deliveries = deliveriesIn(
@@ -135,8 +134,7 @@ const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
   return {
     debit,
     ...linesIn(debit, items),
-    claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
-    pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
+    claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
     deliveries: debit.history.map((_, index) => deliveries.find(({ n }) => n === index)),
     refund: refund && fromRefundItem(refund),
   }

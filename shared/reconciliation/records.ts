@@ -1,4 +1,4 @@
-import type { Debit, Facts } from '../domain/debits/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
@@ -49,10 +49,8 @@ export type SettledRecord = { debit: Debit; line: Line | undefined; adjustment: 
 
 /** A debit with all items that belong to it. */
 export type DebitRecord = SettledRecord & {
-  /** The debit that the provider's reference points to. */
-  claimedBy: Reference | undefined
-  /** The item that the uuid points to. */
-  pointer: Partial<Facts> | undefined
+  /** The debit that the provider's reference points to, and the hash of its request. */
+  claim: { reference: Reference; request: string } | undefined
   /** By event number. */
   deliveries: readonly (Delivery | undefined)[]
   /** Read only for a reversed debit. */

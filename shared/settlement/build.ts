@@ -11,7 +11,8 @@ import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
 import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'
 import { addLines, countLines, findLines, LINES_PER_WRITE } from '../store/settlement/lines.ts'
-import { findSweepProgress, sweptBefore, unsettledPages } from '../store/work-index.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
+import { unsettledPages } from '../store/work-index.ts'
 import { prefetch } from './prefetch.ts'
 import { sealBatch } from './seal.ts'
 
@@ -52,7 +53,7 @@ export const buildBatch = async (
     date,
     before,
     feeSchedule: settings?.feeSchedule ?? null,
-    sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
+    sweptBefore: sweptBefore(progress, provider),
   }
   const batches = new Set<BatchId>()
   const result = (isDone: boolean): BuildResult => ({ batches: [...batches], isDone })

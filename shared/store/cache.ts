@@ -3,8 +3,17 @@ import { environment } from '../runtime.ts'
 /** Creates a bounded cache for a warm function. It never holds data of a request. */
 export const ttlCache = <T>(entriesMax: number) => {
   const entries = new Map<string, { value: T; until: number }>()
+
+  const set = (key: string, value: T, now: Date): void => {
+    if (entries.size >= entriesMax) {
+      const [oldest] = entries.keys()
+      if (oldest !== undefined) entries.delete(oldest)
+    }
+    entries.set(key, { value, until: now.getTime() + environment.cacheSeconds * 1000 })
+  }
+
   /** Returns the value of a key, and loads it if it is absent or has expired. */
-  return async <L extends T | undefined>(
+  const get = async <L extends T | undefined>(
     key: string,
     now: Date,
     load: () => Promise<L>,
@@ -14,12 +23,9 @@ export const ttlCache = <T>(entriesMax: number) => {
     entries.delete(key)
     const value = await load()
     // Absence is not cached: the object may be created soon, and guesses could fill the cache.
-    if (value === undefined) return value
-    if (entries.size >= entriesMax) {
-      const [oldest] = entries.keys()
-      if (oldest !== undefined) entries.delete(oldest)
-    }
-    entries.set(key, { value, until: now.getTime() + environment.cacheSeconds * 1000 })
+    if (value !== undefined) set(key, value, now)
     return value
   }
+
+  return Object.assign(get, { set })
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { Status } from '../domain/debits/lifecycle.ts'
-import type { Reference, Uuid } from '../domain/ids.ts'
+import type { Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
@@ -11,6 +10,11 @@ import type { Day } from '../domain/time.ts'
 /** The keys of all items. A key contains text of users only as a hash, so no text can name another item. */
 
 export type Key = { pk: string; sk: string }
+/**
+ * `good`: created, and then completed. `open`: pending or processing when the sweep checked it. So an
+ * ordinary debit never changes its list, and one in `good` that the sweep has checked is completed.
+ */
+export type DebitList = 'good' | 'open' | 'failed' | 'reversed'
 /** The items of one partition, or those whose sort keys have a common prefix. */
 export type Collection = { pk: string; prefix?: string | undefined }
 
@@ -33,15 +37,15 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     prefix: `ATTEMPT#${padded(n)}#`,
   }),
-  /** In the index by-status: the debits of a provider in one status, by their time. */
-  byStatus: (provider: ProviderId, status: Status): string => `${provider}#${status}`,
+  /** In the index by-status: the debits of a provider in one list, by their creation. */
+  debits: (provider: ProviderId, list: DebitList): string => `${provider}#${list}`,
   /** In the index by-status: the undelivered events of a provider, by their time. */
   undelivered: (provider: ProviderId): string => `${provider}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
   /** Sorts by creation. The reference makes it unique and can be parsed from it. */
   byTime: (createdAt: Date, reference: Reference) => `${createdAt.toISOString()}#${reference}`,
-  /** In the index work: items that the sweep checks when they are due, in a few shards. */
+  /** In the index work: items that the sweep checks when they are due, in shards. */
   workShard: (shard: number): string => `WATCH#${shard}`,
   /** In the index work: the completed debits of a provider before their settlement. */
   unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
@@ -60,7 +64,6 @@ export const keys = {
   /** In the index by-status: open and failed refunds by their creation, others by their completion. */
   refunds: (list: 'due' | 'completed'): string => `REFUNDS#${list}`,
   exceptionsOf: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'EXCEPTION#' }),
-  uuid: (uuid: Uuid) => item(`UUID#${uuid}`, 'UUID'),
   partnerReference: (provider: ProviderId, partnerReference: string) =>
     item(`PROVIDER#${provider}#${sha256(partnerReference)}`, 'PARTNER_REFERENCE'),
   dayTotal: (provider: ProviderId, day: string) => item(`PROVIDER#${provider}`, `DAY#${day}`),
@@ -116,6 +119,7 @@ export const keys = {
   banks: { pk: 'BANKS' },
   /** Outside the partition of the banks, which every charge reads and which holds no secret. */
   connector: (bank: string) => item(`BANK#${bank}`, 'CONNECTOR'),
+  bankPace: (bank: string) => item(`BANK#${bank}`, 'PACE'),
   account: (phone: string, bank: string) => item(`CUSTOMER#${phone}`, `ACCOUNT#${bank}`),
   window: (scope: string, start: number) => item(`WINDOW#${scope}#${start}`, 'WINDOW'),
 } as const

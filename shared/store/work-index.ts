@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
-import { fromStored, toStored } from './stored.ts'
 import * as db from './table.ts'
 
 /**
@@ -12,19 +12,24 @@ import * as db from './table.ts'
  */
 
 /** Several shards, so that the writes do not all go to one key of the index. */
-const SHARDS = 8
+const SHARDS = 32
 export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, index) => index)
 
 /** The delay before the sweep checks what should have happened. */
 export const SWEEP_GRACE_SECONDS = 120
 
-const shardOf = (text: string): number => text.charCodeAt(text.length - 1) % SHARDS
+const shardOf = (owner: string): number =>
+  Number.parseInt(hash('sha256', owner).slice(0, 2), 16) % SHARDS
+
+/** Returns the attributes that make the sweep check an item at a time. */
+export const dueAt = (owner: string, due: Date) => ({
+  work: keys.workShard(shardOf(owner)),
+  due: due.toISOString(),
+})
 
 /** Returns the attributes that make the sweep check an item if it makes no progress in time. */
-export const dueAttributes = (owner: string, expectedAt: Date) => ({
-  work: keys.workShard(shardOf(owner)),
-  due: secondsAfter(expectedAt, SWEEP_GRACE_SECONDS).toISOString(),
-})
+export const dueAttributes = (owner: string, expectedAt: Date) =>
+  dueAt(owner, secondsAfter(expectedAt, SWEEP_GRACE_SECONDS))
 
 export type WorkItem = { key: Key; due: string; about: WorkSubject }
 
@@ -85,11 +90,15 @@ export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boole
     ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
   })
 
-/** Lists the debits that wait for settlement, by the time of completion or reversal. */
-export async function* unsettledPages(
+/** A debit, and the time by which a list sorts it. */
+export type TimedReference = { reference: Reference; at: Date }
+
+/** Lists the debits that wait for settlement with the times of completion or reversal, oldest first. */
+export async function* unsettledEntries(
   provider: ProviderId,
-  { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
-): AsyncGenerator<Reference[]> {
+  { from, before }: { from: Date; before: Date },
+  pageSize: number,
+): AsyncGenerator<TimedReference[]> {
   if (before <= from) return
   const pages = db.queryPages({
     ...workQuery(keys.unsettled(provider), 'due BETWEEN :from AND :last', {
@@ -101,28 +110,19 @@ export async function* unsettledPages(
   for await (const page of pages) {
     yield page.flatMap((item) => {
       const about = parseKey(db.keyOf(item))
-      return about.kind === 'debit' ? [about.reference] : []
+      return about.kind === 'debit'
+        ? [{ reference: about.reference, at: new Date(String(item.due)) }]
+        : []
     })
   }
 }
 
-export type SweepProgress = {
-  /** The sweep has checked everything that completed before. */
-  until: Date
-  /** The provider at which the next run continues a run that hit its time limit. */
-  next?: ProviderId
-  /** The end of the span of that run. */
-  end?: Date
+/** Lists the debits that wait for settlement, by the time of completion or reversal. */
+export async function* unsettledPages(
+  provider: ProviderId,
+  { pageSize, ...span }: { from: Date; before: Date; pageSize: number },
+): AsyncGenerator<Reference[]> {
+  for await (const page of unsettledEntries(provider, span, pageSize)) {
+    yield page.map(({ reference }) => reference)
+  }
 }
-
-/** The index may lag and clocks differ, so each span overlaps the previous one. */
-const OVERLAP_MS = 60_000
-
-/** Returns the time before which the sweep has checked every completed debit. */
-export const sweptBefore = ({ until }: SweepProgress) => new Date(until.getTime() - OVERLAP_MS)
-
-export const findSweepProgress = (): Promise<SweepProgress | undefined> =>
-  db.find(keys.sweep, (item) => fromStored<SweepProgress>(db.withoutKeys(item), ['until', 'end']))
-
-export const putSweepProgress = (progress: SweepProgress): Promise<void> =>
-  db.put(keys.sweep, 'sweep', toStored(progress))

@@ -3,10 +3,13 @@ import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
-import { findDebits } from '../store/debits/debits.ts'
-import { repair } from './repair.ts'
+import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
+import { inParallel } from './parallel.ts'
+import { type FollowUp, repair } from './repair.ts'
 
-const PAGE_SIZE = 25
+/** The debits of one read of the feed. */
+const PAGE_SIZE = 1_000
+const READS_AT_ONCE = 10
 
 /** Repairs every debit that a provider charged on a day. Stops when the time is up. */
 export const repairDay = async (
@@ -34,8 +37,15 @@ export const repairDay = async (
   })
   for await (const references of createdWithin(provider, span, new Set())) {
     if (timeIsUp()) return result(false)
-    const debits = await findDebits(references, onUnreadable)
-    for (const reference of await repair([...debits.values()], now(), from)) repaired.add(reference)
+    const followUps: FollowUp[] = []
+    await inParallel(references, READS_AT_ONCE, async (reference) => {
+      const options = { unreadable: onUnreadable }
+      const { debit, deliveries } = await findWithDeliveries(reference, options)
+      if (debit) followUps.push({ debit, deliveries })
+    })
+    const { missing, failed } = await repair(provider, followUps, now(), () => from)
+    if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
+    for (const reference of missing) repaired.add(reference)
     lookedAt += references.length
   }
   return result(true)

@@ -5,6 +5,7 @@ import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { secondsAfter } from '../domain/time.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
 import {
   buildBatchMessage,
@@ -15,12 +16,10 @@ import {
 } from '../queues/outbox.ts'
 import { type Outgoing, sendAllOrThrow } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
-import { findDebits } from '../store/debits/debits.ts'
 import { findRefund } from '../store/debits/refunds.ts'
-import { findRestore } from '../store/operator/restores.ts'
 import { findBatch } from '../store/settlement/batches.ts'
 import { findBuild } from '../store/settlement/build-lease.ts'
-import { findDelivery } from '../store/webhooks/deliveries.ts'
+import { findDelivery, findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { findRecovery } from '../store/webhooks/recoveries.ts'
 import {
   listDue,
@@ -31,39 +30,47 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
-import { graceElapsed, repair, repairEvents } from './repair.ts'
+import { inParallel } from './parallel.ts'
+import { type FollowUp, graceElapsed, repairEvents } from './repair.ts'
 
-const PAGE_SIZE = 25
+/** The items of a shard that one run checks; the next run continues. */
+const ITEMS_MAX = 500
+const DEBITS_AT_ONCE = 8
 
 /** The delay of a sweep after a deadline: the timer of the deadline runs first. */
 const TIMER_SECONDS = 15
 
 /** The delay of an item that cannot be read until the next run that tries it. */
-const UNREADABLE_SECONDS = 3_600
+export const UNREADABLE_SECONDS = 3_600
 
 const PHASES: readonly Phase[] = ['approval', 'processing']
 
-/** Sweeps all items of the work index that are due. The next run continues when the time is up. */
-export const sweepOverdue = async (runtime: Runtime, timeIsUp: () => boolean): Promise<void> => {
-  const run = { runtime, timeIsUp, restore: await findRestore() }
-  await Promise.all(shards.map((shard) => sweepShard(shard, run)))
-}
+type SweepRun = { runtime: Runtime; restore: Restore | undefined; timeIsUp: () => boolean }
 
-type SweepRun = { runtime: Runtime; timeIsUp: () => boolean; restore: Restore | undefined }
+/** A due debit that has not expired, with its place in the work index. */
+export type DueDebit = FollowUp & { item: WorkItem }
 
-const sweepShard = async (shard: number, run: SweepRun): Promise<void> => {
-  const { runtime } = run
-  const swept = new Set<string>()
-  while (!run.timeIsUp()) {
-    const due = await listDue(shard, runtime.now(), swept.size + PAGE_SIZE)
-    // The index is eventually consistent: it can list swept items again.
-    const fresh = due.filter(({ key, due }) => !swept.has(`${key.pk}${key.sk}${due}`))
-    if (fresh.length === 0) return
-    for (const { key, due } of fresh) swept.add(`${key.pk}${key.sk}${due}`)
-    const subjects = fresh.map(({ key }) => key.pk)
-    await logFailures(subjects, () => sweepDebits(fresh, run))
-    for (const item of fresh) await logFailures([item.key.pk], () => sweepRetry(item, run))
-  }
+/**
+ * Sweeps the items of the work index that are due: expires debits, and sends the messages of others.
+ * @returns the debits whose follow-up work must be checked before they are rescheduled
+ */
+export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
+  const remaining: DueDebit[] = []
+  await Promise.all(
+    shards.map(async (shard) => {
+      const due = await listDue(shard, run.runtime.now(), ITEMS_MAX)
+      await inParallel(due, DEBITS_AT_ONCE, async (item) => {
+        if (run.timeIsUp()) return
+        await logFailures([item.key.pk], async () => {
+          const { about } = item
+          if (about.kind !== 'debit') return sweepRetry({ ...item, about }, run)
+          const debit = await sweepDebit(item, about.reference, run)
+          if (debit) remaining.push(debit)
+        })
+      })
+    }),
+  )
+  return remaining
 }
 
 /** Logs a fault and continues with the other items. The next run retries the failed one. */
@@ -75,70 +82,47 @@ const logFailures = async (subject: string[], work: () => Promise<void>): Promis
   }
 }
 
-const sweepDebits = async (due: readonly WorkItem[], { runtime, restore }: SweepRun) => {
-  const items = new Map<Reference, WorkItem>(
-    due.flatMap((item) => (item.about.kind === 'debit' ? [[item.about.reference, item]] : [])),
-  )
-  const unreadable: Reference[] = []
-  const debits = await findDebits([...items.keys()], (reference, error) => {
-    unreadable.push(reference)
-    logUnreadable('sweep')(reference, error)
-  })
+/** Returns a due debit, unless its deadline has passed: its expiry schedules it again. */
+const sweepDebit = async (
+  item: WorkItem,
+  reference: Reference,
+  { runtime, restore }: SweepRun,
+): Promise<DueDebit | undefined> => {
+  let isUnreadable = false
+  const unreadable = (subject: string, error: Error) => {
+    isUnreadable = true
+    logUnreadable('sweep')(subject, error)
+  }
+  const { debit, deliveries } = await findWithDeliveries(reference, { unreadable })
   // Otherwise unreadable items would fill the first page of every run.
-  for (const reference of unreadable) {
-    const item = items.get(reference)
-    if (item) await reschedule(item, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
-  }
-  const isExpired = await Promise.all(
-    [...debits.values()].map(
-      async (debit) =>
-        !isHeldBy(restore, debit.facts.provider) && (await expireOverdue(debit, runtime)),
-    ),
-  )
-  // The transition of an expired debit has scheduled the debit again.
-  const remaining = [...debits.values()].filter((_, index) => !isExpired[index])
-  const repairAndReschedule = async (batch: readonly Debit[]) => {
-    const now = runtime.now()
-    const missing = await repair(batch, now)
-    for (const debit of batch) {
-      const item = items.get(debit.facts.reference)
-      if (item) await reschedule(item, nextSweep(debit, missing.has(debit.facts.reference), now))
+  if (isUnreadable) await reschedule(item, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
+  if (!debit) return undefined
+  if (!isHeldBy(restore, debit.facts.provider)) {
+    const phase = overduePhase(debit, runtime.now())
+    if (phase) {
+      const cause = { at: runtime.now(), by: 'job:sweep', requestId: runtime.newId() }
+      await expire(debit, phase, cause, runtime)
+      return undefined
     }
   }
-  try {
-    await repairAndReschedule(remaining)
-  } catch {
-    // Retried one by one, so that one fault does not block the others.
-    for (const debit of remaining) {
-      await logFailures([debit.facts.reference], () => repairAndReschedule([debit]))
-    }
-  }
+  return { debit, deliveries, item }
 }
 
 const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
   deadline(debit, phase, clocks(environment.timeScale))
 
-/** Expires a debit whose deadline has passed. Logs a fault, so that the others still expire. */
-const expireOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> => {
-  const at = runtime.now()
-  const phase = PHASES.find((candidate) => {
-    const due = deadlineOf(debit, candidate)
-    return due !== undefined && due <= at
+const overduePhase = (debit: Debit, now: Date): Phase | undefined =>
+  PHASES.find((phase) => {
+    const due = deadlineOf(debit, phase)
+    return due !== undefined && due <= now
   })
-  if (!phase) return false
-  const cause = { at, by: 'job:sweep', requestId: runtime.newId() }
-  await logFailures([debit.facts.reference], async () => {
-    await expire(debit, phase, cause, runtime)
-  })
-  return true
-}
 
 /** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
 const doubled = (since: Date, now: Date): Date =>
   secondsAfter(now, Math.max(SWEEP_GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
 
 /** Returns when to sweep a debit again; undefined if nothing more can be missing. */
-const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
+export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
   const since = debit.history.at(-1)?.at ?? now
   const times = [
     ...(wasMissing || !graceElapsed(since, now) ? [doubled(since, now)] : []),
@@ -151,12 +135,13 @@ const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefin
 }
 
 /** Held items are due again in the next run. */
-const nextRun = (now: Date): Date => secondsAfter(now, 30)
+export const nextRun = (now: Date): Date => secondsAfter(now, 30)
+
+type RetryItem = WorkItem & { about: Exclude<WorkItem['about'], { kind: 'debit' }> }
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
-const sweepRetry = async (item: WorkItem, { runtime, restore }: SweepRun): Promise<void> => {
+const sweepRetry = async (item: RetryItem, { runtime, restore }: SweepRun): Promise<void> => {
   const { about } = item
-  if (about.kind === 'debit') return
   const now = runtime.now()
   const expected = await expectedOf(about, now)
   if (!expected) {
@@ -183,7 +168,7 @@ type ExpectedWork = {
 }
 
 const expectedOf = async (
-  about: Exclude<WorkItem['about'], { kind: 'debit' }>,
+  about: RetryItem['about'],
   now: Date,
 ): Promise<ExpectedWork | undefined> => {
   switch (about.kind) {
@@ -213,11 +198,17 @@ const expectedOf = async (
     case 'batch': {
       const batch = await findBatch(about.id)
       const event = batch && settlementEvent(batch)
-      if (event && (await repairEvents([event], now)).size > 0)
-        return { outgoing: [], at: event.at }
+      if (event && (await isRepaired(event, now))) return { outgoing: [], at: event.at }
       const outgoing = batch ? resumeBatch(batch) : []
       const paysFor = batch?.status === 'processing' ? batch.provider : undefined
       return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }
   }
+}
+
+/** Repairs the event of a batch. Returns false if nothing was missing. */
+const isRepaired = async (event: ProviderEvent, now: Date): Promise<boolean> => {
+  const isRecorded = (await findDelivery(event.reference, event.n)) !== undefined
+  const { missing } = await repairEvents(event.provider, [{ ...event, isRecorded }], now)
+  return missing.size > 0
 }

@@ -1,29 +1,54 @@
 import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
+import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { DAY_MS } from '../domain/time.ts'
-import { isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
+import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
-import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { appendToFeed, isInFeed, loadFeedSince } from '../store/webhooks/feed.ts'
+import { replaceDelivery } from '../store/webhooks/deliveries.ts'
+import { appendToFeed, missingInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
 import { debitEvents } from '../views/webhook-payload.ts'
+import { inParallel } from './parallel.ts'
+
+/** A debit and the recorded deliveries of its events. */
+export type FollowUp = { debit: Debit; deliveries: readonly Delivery[] }
+
+/** The references with missing follow-up work, and those whose repair failed. */
+type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+
+const WRITES_AT_ONCE = 10
 
 /**
- * Repeats the missing follow-up work of debits: unpublished events and lost submissions. Consumers
- * tolerate repeats. Ignores events before `since`.
- * @returns the references of the debits with missing work
+ * Repeats the missing follow-up work of a provider's debits: unpublished events and lost submissions.
+ * Consumers tolerate repeats. Reads the feed once.
+ * @param since returns the time before which events of a debit are ignored
  */
-export const repair = async (debits: readonly Debit[], now: Date, since = newsSince(now)) => {
-  const missing = await repairEvents(debits.flatMap(debitEvents), now, since)
-  const stuck = debits.filter((debit) => isStuck(debit, now))
-  await sendAllOrThrow(stuck.map((debit) => submission(debit, { resubmission: true })))
-  return new Set([...missing, ...stuck.map(({ facts }) => facts.reference)])
+export const repair = async (
+  provider: ProviderId,
+  followUps: readonly FollowUp[],
+  now: Date,
+  since: (debit: Debit) => Date = newsSince(now),
+): Promise<Repair> => {
+  const events = followUps.flatMap(({ debit, deliveries }) => {
+    const recorded = new Set(deliveries.map(({ n }) => n))
+    const first = since(debit)
+    return debitEvents(debit)
+      .filter(({ at }) => at >= first)
+      .map((event) => ({ ...event, isRecorded: recorded.has(event.n) }))
+  })
+  const { missing, failed } = await repairEvents(provider, events, now)
+  const stuck = followUps.filter(({ debit }) => isStuck(debit, now))
+  await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
+  return {
+    missing: new Set([...missing, ...stuck.map(({ debit }) => debit.facts.reference)]),
+    failed,
+  }
 }
 
 /** Reports whether the follow-up work of a time should be done by now. */
@@ -33,7 +58,17 @@ export const graceElapsed = (at: Date, now: Date): boolean =>
 /** Older events must not reach a provider as news, and their feed pages may have expired. */
 const NEWS_MS = 3 * DAY_MS
 
-const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
+/**
+ * A debit is checked before it is reversed (repairBeforeReversal), so only the last hour of a reversed
+ * one is checked: the feed since its creation may be days long.
+ */
+const newsSince =
+  (now: Date) =>
+  ({ status, history }: Debit): Date => {
+    const news = now.getTime() - NEWS_MS
+    const last = history.at(-1)?.at ?? now
+    return new Date(status === 'reversed' ? Math.max(news, last.getTime() - HOUR_MS) : news)
+  }
 
 /** Reports whether a submission is overdue. After its deadline a debit waits for its timeout. */
 const isStuck = (debit: Debit, now: Date): boolean => {
@@ -43,56 +78,50 @@ const isStuck = (debit: Debit, now: Date): boolean => {
   return isWaiting && last !== undefined && graceElapsed(last.at, now)
 }
 
+/** An event, and whether a delivery record has it. */
+type CheckedEvent = ProviderEvent & { isRecorded: boolean }
+
 /**
  * Appends missing events to their provider's feed and creates due delivery records for events without
  * one. The relay sends the attempts, and the work index tracks them: completed debits are swept once.
  */
 export const repairEvents = async (
-  events: readonly ProviderEvent[],
-  now: Date,
-  since = newsSince(now),
-): Promise<Set<string>> => {
-  const eligible = events.filter(({ at }) => graceElapsed(at, now) && at >= since)
-  const byProvider = Map.groupBy(eligible, ({ provider }) => provider)
-  const missing = await Promise.all(
-    [...byProvider].map(([provider, ownEvents]) => repairProvider(provider, ownEvents, now)),
-  )
-  return new Set(missing.flat().map(({ reference }) => reference))
-}
-
-const repairProvider = async (
   provider: ProviderId,
-  events: readonly ProviderEvent[],
+  events: readonly CheckedEvent[],
   now: Date,
-): Promise<ProviderEvent[]> => {
-  const oldest = Math.min(...events.map(({ at }) => at.getTime()))
-  const [feed, unrecorded] = await Promise.all([
-    loadFeedSince(provider, new Date(oldest)),
-    unrecordedOf(provider, events, now),
+): Promise<Repair> => {
+  const eligible = events.filter(({ at }) => graceElapsed(at, now))
+  if (eligible.length === 0) return { missing: new Set(), failed: new Set() }
+  const [unpublished, unrecorded] = await Promise.all([
+    missingInFeed(provider, eligible),
+    unrecordedOf(provider, eligible, now),
   ])
-  const unpublished = events.filter((event) => !isInFeed(feed, event))
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)
-  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))
+  const failed = new Set<Reference>()
+  await inParallel(unrecorded, WRITES_AT_ONCE, async ({ event, record }) => {
+    try {
+      await replaceDelivery(undefined, record)
+    } catch (error) {
+      failed.add(event.reference)
+      log.error('fault', { job: 'sweep', subject: [event.reference], error: error as Error })
+    }
+  })
   const missing = [...unpublished, ...unrecorded.map(({ event }) => event)]
   if (missing.length > 0) {
-    const events = missing.map(nameOf)
+    const events = missing.map(({ reference, n }) => `${reference}#${n}`)
     log.warn('events relayed by the sweep', { provider, events }, { SweepRepaired: missing.length })
   }
-  return missing
+  return { missing: new Set(missing.map(({ reference }) => reference)), failed }
 }
 
-const nameOf = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
-
-/** Returns the subscribed events that have no delivery record, each with a new record. */
-const unrecordedOf = async (provider: ProviderId, events: readonly ProviderEvent[], now: Date) => {
+/** Returns the subscribed events that have no delivery, each with a new record. */
+const unrecordedOf = async (provider: ProviderId, events: readonly CheckedEvent[], now: Date) => {
   const webhook = await findWebhookSettings(provider)
   if (!webhook) return []
   // A webhook gets only events that happened after it was set.
   const isDeliverable = ({ at, type }: ProviderEvent): boolean =>
     isSubscribed(webhook, type) && (webhook.since === undefined || at >= webhook.since)
-  const deliverable = events.filter(isDeliverable)
-  const recorded = new Set((await findDeliveries(deliverable)).map(nameOf))
-  return deliverable
-    .filter((event) => !recorded.has(nameOf(event)))
+  return events
+    .filter((event) => !event.isRecorded && isDeliverable(event))
     .map((event) => ({ event, record: redeliver(newDelivery(event, webhook), now) }))
 }

@@ -1,6 +1,4 @@
-import { defined } from '../domain/defined.ts'
-import { eventId, PING, type ProviderEvent } from '../domain/webhooks/event.ts'
-import { sentType } from '../domain/webhooks/event-type.ts'
+import { PING, type ProviderEvent } from '../domain/webhooks/event.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import { pingBody } from '../views/webhook-payload.ts'
 import { network } from './http/network.ts'
@@ -15,7 +13,7 @@ const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Pro
       headers: signatureHeaders(webhook, signed),
       timeoutSeconds: webhook.timeoutSeconds,
       connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
-      ...defined({ signal }),
+      ...(signal && { signal }),
     },
     network,
   )
@@ -30,9 +28,9 @@ type SendRequest = {
 }
 
 export const send = ({ event, id, webhook, at, signal }: SendRequest) => {
-  const body = JSON.stringify(event.payload(webhook))
-  const type = sentType(event.type, webhook)
-  const signed = { body, event: type, eventId: eventId(event), attemptId: id, at }
+  const payload = event.payload(webhook)
+  const body = JSON.stringify(payload)
+  const signed = { body, event: payload.event, eventId: payload.event_id, attemptId: id, at }
   return sendSigned(webhook, signed, signal)
 }
 

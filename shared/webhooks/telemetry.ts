@@ -7,10 +7,13 @@ import { failingDays, healthState, type WebhookHealth } from '../domain/webhooks
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 
-/** @param tried false for a delivery that was abandoned without an attempt */
+/**
+ * Logs an attempt in one line, which is also its metrics.
+ * @param tried false for a delivery that was abandoned without an attempt
+ */
 export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
-  log.info(tried ? 'delivery attempted' : 'delivery abandoned', {
+  const fields = {
     delivery_id: deliveryId(delivery),
     event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,
@@ -27,8 +30,8 @@ export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): v
     address: last?.address ?? null,
     next_attempt_at: delivery.nextAttemptAt,
     milliseconds: last?.milliseconds ?? null,
-  })
-  measure({
+  }
+  log.info(tried ? 'delivery attempted' : 'delivery abandoned', fields, {
     ...(tried &&
       last && {
         WebhookAttemptMilliseconds: last.milliseconds,
@@ -46,10 +49,9 @@ export const logHealthChange = (
   now: Date,
 ): void => {
   const state = healthState(next)
-  if (state === 'healthy' && healthState(previous) !== state) {
-    log.info('webhook recovered', { provider })
-  } else if (healthState(previous) !== state) {
-    log.warn(`webhook ${state}`, { provider, failing_since: next.failingSince })
-  }
-  if (next.failingSince) measure({ WebhookFailingDays: failingDays(next, now) })
+  const figures = next.failingSince && { WebhookFailingDays: failingDays(next, now) }
+  if (state === healthState(previous)) {
+    if (figures) measure(figures)
+  } else if (state === 'healthy') log.info('webhook recovered', { provider })
+  else log.warn(`webhook ${state}`, { provider, failing_since: next.failingSince }, figures)
 }

@@ -59,6 +59,7 @@ const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
     return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
   },
   pollDelay: () => 0,
+  workers: (count) => count,
   pick: random.below,
   firings: (at) => {
     if (faults.strikes('timer never') || faults.loses('timer')) return []
@@ -118,19 +119,7 @@ export const newAws = (deps: Deps) => {
     services.queues.put(queue, '{}')
     if (faults.strikes('run twice')) services.queues.put(queue, '{}')
   }
-  const sweeps = newSweepSchedule({
-    clock,
-    fire: () => fireCron('sweeps'),
-    skipTo: (until) => {
-      const Item = {
-        pk: 'SWEEP',
-        sk: 'SWEEP',
-        entity: 'sweep',
-        until: new Date(until).toISOString(),
-      }
-      services.table.run('PutCommand', { TableName: TABLE, Item })
-    },
-  })
+  const sweeps = newSweepSchedule({ clock, fire: () => fireCron('sweeps') })
   const outage = outages(deps)
   const { perform } = services
   const faulty = { perform, effects, faults, random, clock }

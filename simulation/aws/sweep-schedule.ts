@@ -7,31 +7,26 @@ import type { Change, Item } from '../../aws/table/change.ts'
  */
 
 const MINUTE_MS = 60_000
-/** The sweep checks a completed debit this long after its completion. */
-const GRACE_MS = 120_000
-/** The longest time that one sweep covers. */
-const SPAN_MS = 600_000
+/** The sweep checks a debit this long after its creation, and after its completion. */
+const BEHIND_MS = 150_000
 
-type Deps = {
-  clock: Clock
-  fire: () => void
-  /** Records that the sweep has covered the time before. */
-  skipTo: (until: number) => void
-}
+type Deps = { clock: Clock; fire: () => void }
 
-export const newSweepSchedule = ({ clock, fire, skipTo }: Deps) => {
+export const newSweepSchedule = ({ clock, fire }: Deps) => {
   const overdue = new Map<string, number>()
+  const created = new Map<string, number>()
   const unsettled = new Map<string, number>()
-  let swept = { until: 0, isCutOff: false }
+  let sweptUntil = 0
   let next: { at: number; timer: { act: unknown } } | undefined
 
-  const note = ({ pk, sk, work, due }: Item): void => {
+  const note = ({ pk, sk, work, due, byStatus, byTime }: Item): void => {
     const key = `${pk} ${sk}`
-    overdue.delete(key)
-    unsettled.delete(key)
-    if (typeof work !== 'string') return
-    if (work.startsWith('WATCH#')) overdue.set(key, Date.parse(String(due)))
-    if (work.startsWith('SETTLE#')) unsettled.set(key, Date.parse(String(due)))
+    for (const times of [overdue, created, unsettled]) times.delete(key)
+    const list = String(work)
+    if (list.startsWith('WATCH#')) overdue.set(key, Date.parse(String(due)))
+    if (list.startsWith('SETTLE#')) unsettled.set(key, Date.parse(String(due)))
+    const at = Date.parse(String(byTime).split('#')[0] ?? '')
+    if (String(byStatus).endsWith('#good') && at >= sweptUntil) created.set(key, at)
   }
 
   const earliest = (times: Iterable<number>): number => {
@@ -40,11 +35,11 @@ export const newSweepSchedule = ({ clock, fire, skipTo }: Deps) => {
     return smallest
   }
 
-  const nextUnsettled = (): number =>
-    earliest([...unsettled.values()].filter((due) => due > swept.until))
+  const nextUnswept = (): number =>
+    earliest([...created.values(), ...unsettled.values()].filter((at) => at >= sweptUntil))
 
   const schedule = (): void => {
-    const due = Math.min(earliest(overdue.values()), nextUnsettled() + GRACE_MS)
+    const due = Math.min(earliest(overdue.values()), nextUnswept() + BEHIND_MS)
     const at = (Math.floor(Math.max(due - 1, clock.now()) / MINUTE_MS) + 1) * MINUTE_MS
     if (next && next.at <= at) return
     if (next) next.timer.act = undefined
@@ -52,10 +47,6 @@ export const newSweepSchedule = ({ clock, fire, skipTo }: Deps) => {
     if (at === Number.POSITIVE_INFINITY) return
     const timer = clock.at(at, () => {
       next = undefined
-      const first = nextUnsettled()
-      if (!swept.isCutOff && first !== Number.POSITIVE_INFINITY && first - swept.until > SPAN_MS) {
-        skipTo(first - SPAN_MS)
-      }
       fire()
       schedule()
     })
@@ -66,13 +57,16 @@ export const newSweepSchedule = ({ clock, fire, skipTo }: Deps) => {
     /** Follows a change of an item. */
     follow: ({ before, after }: Change): void => {
       if (!after) {
-        overdue.delete(`${before?.pk} ${before?.sk}`)
+        const key = `${before?.pk} ${before?.sk}`
+        for (const times of [overdue, created, unsettled]) times.delete(key)
         return
       }
       if (after.pk === 'SWEEP') {
-        swept = { until: Date.parse(String(after.until)), isCutOff: after.end !== undefined }
-      } else if ('work' in after || overdue.has(`${after.pk} ${after.sk}`)) note(after)
-      else if (!unsettled.delete(`${after.pk} ${after.sk}`)) return
+        const behind = Object.values((after.behind ?? {}) as Record<string, string>)
+        sweptUntil = earliest([String(after.until), ...behind].map((at) => Date.parse(at)))
+        for (const [key, at] of created) if (at < sweptUntil) created.delete(key)
+      } else if ('byStatus' in after || 'work' in after || before) note(after)
+      else return
       schedule()
     },
   }

@@ -134,6 +134,7 @@ const firstOfEach = {
   expiries: 1,
   'webhooks-high': 1,
   'webhooks-low': 1,
+  feeds: 1,
 }
 
 /** Losses that the sweep repairs. */

@@ -5,7 +5,7 @@ import type { Runtime } from '../../shared/runtime.ts'
 import { current } from './current.ts'
 import type { InvocationResult } from './invocations.ts'
 
-/** Warm functions: loaded once, they serve one run after the other. */
+/** Warm functions: loaded once. Each run has workers of its own, because they remember request tokens. */
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
 type Handler = (event: any, context: Context) => Promise<unknown>
@@ -18,16 +18,33 @@ const runtime: Runtime = {
   pause: (milliseconds, signal) => current().runtime.pause(milliseconds, signal),
 }
 
+type MakeHandler = (runtime: Runtime) => Handler
+
 /** Loads a function; its module exports the handler and the function that makes one. */
-const load = async (entry: string): Promise<Handler> => {
+const load = async (entry: string): Promise<MakeHandler> => {
   const { handler: _, ...others } = await import(`../../${entry}`)
-  const [make] = Object.values(others) as [(runtime: Runtime) => Handler]
-  return make(runtime)
+  const [make] = Object.values(others) as [MakeHandler]
+  return make
 }
 
-export const functions = Object.fromEntries(
-  await Promise.all(functionRows.map(async ({ name, entry }) => [name, await load(entry)])),
-) as Record<FunctionName, Handler>
+const makers = await Promise.all(
+  functionRows.map(async ({ name, entry }) => [name, await load(entry)] as const),
+)
+
+const WORKERS = 3
+
+/** Returns a function that invokes one of a function's workers, which take turns. */
+export const startWorkers = () => {
+  const workers = new Map<string, Handler>(
+    makers.flatMap(([name, make]) =>
+      Array.from({ length: WORKERS }, (_, n) => [`${name} ${n}`, make(runtime)] as const),
+    ),
+  )
+  return (name: FunctionName, invocation: number, ...call: Parameters<Handler>) => {
+    const worker = workers.get(`${name} ${invocation % WORKERS}`) as Handler
+    return worker(...call)
+  }
+}
 
 const timeouts = new Map(functionRows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]))
 

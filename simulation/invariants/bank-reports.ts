@@ -174,7 +174,7 @@ const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): st
 /** A function that crashed after its write may have recorded one exception without a reply. */
 const mayBeUnanswered = (
   { reports }: ObservationIndex,
-  { item: { uuid }, exceptions }: DebitHistory,
+  { uuid, exceptions }: DebitHistory,
   answered: ReadonlySet<unknown>,
 ): boolean => {
   const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId))

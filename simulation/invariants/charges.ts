@@ -15,13 +15,14 @@ import { dayOf, inGhs } from './time-and-money.ts'
 
 /** 1, 2, 3, 9, 10: the effects of a charge, and the names of its debit. */
 
-const FACTS =
-  'reference uuid provider partnerReference phone amount narration metadata countedOn'.split(' ')
+const FACTS = 'reference provider partnerReference phone amount narration metadata countedOn'.split(
+  ' ',
+)
 
-const PERMANENT = 'debit claim pointer batch line exception refund'.split(' ')
+const PERMANENT = 'debit claim batch line exception refund'.split(' ')
 
 /** 1: no part of a debit is deleted or changed. */
-export const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report) => {
+export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }, report) => {
   for (const { after, before } of observations.changes) {
     if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
   }
@@ -37,7 +38,7 @@ export const factsStayUnchanged: Check = ({ observations, debits, nameChanges },
       }
     }
   }
-  for (const { before, after } of nameChanges) {
+  for (const { before, after } of claimChanges) {
     const isSame = before?.reference === after?.reference && before?.request === after?.request
     if (before && after && !isSame) report(after.pk, 'names another debit')
   }
@@ -50,16 +51,17 @@ const writtenAt = ({ changes }: DebitHistory): number => changes[0]?.at ?? Infin
 export const readsMatchCharge: Check = ({ reads }, report) => {
   for (const { call, debit, data } of reads) {
     const { caller, at, reply } = call
-    const { reference, uuid, amount, provider } = debit.item
+    const { reference, amount, provider } = debit.item
     if (provider !== caller?.id || !reply) continue
     if (reply.status === 404 && writtenAt(debit) < at) report(reference, 'was not found')
     if (reply.status !== 200) continue
-    const isSame = data.reference === reference && data.uuid === uuid && data.currency === 'GHS'
+    const isSame =
+      data.reference === reference && data.uuid === debit.uuid && data.currency === 'GHS'
     if (!isSame || data.amount !== inGhs(amount)) report(reference, 'was read with other facts')
   }
 }
 
-const OF_A_CHARGE = new Set<Kind>(['debit', 'claim', 'pointer', 'day total'])
+const OF_A_CHARGE = new Set<Kind>(['debit', 'claim', 'day total'])
 
 /** 2: a rejected charge writes nothing, and a debit has an accepted charge. */
 export const refusedChargeLeavesNoTrace: Check = (index, report) => {
@@ -81,16 +83,12 @@ export const refusedChargeLeavesNoTrace: Check = (index, report) => {
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-/** 2: every claim and pointer has its debit; deliveries and exceptions are checked by 14 and 31. */
-export const namesHaveDebits: Check = ({ debits, claims, pointers }, report) => {
+/** 2: every claim has its debit; deliveries and exceptions are checked by 14 and 31. */
+export const namesHaveDebits: Check = ({ debits, claims }, report) => {
   for (const { pk, reference } of claims) {
     const debit = debits.get(reference)
     const names = debit && `${debit.item.provider}#${hashOf(debit.item.partnerReference)}`
     if (ownerIn(pk) !== names) report(pk, `claims ${reference}, which does not exist`)
-  }
-  for (const { pk, reference } of pointers) {
-    const isDebits = debits.get(reference)?.item.uuid === ownerIn(pk)
-    if (!isDebits) report(pk, `points to ${reference}, which does not exist`)
   }
 }
 
@@ -124,7 +122,7 @@ const checkAccepted = (
   }
   const about = debit.item.reference
   if (!matchesRequest(attempt, debit.item)) report(about, 'was returned for another request')
-  if (membersOf(response).uuid !== debit.item.uuid) report(about, 'has another uuid')
+  if (membersOf(response).uuid !== debit.uuid) report(about, 'has another uuid')
   if (writtenAt(debit) > (attempt.call.reply?.at ?? 0)) report(about, 'was returned too early')
 }
 
@@ -141,7 +139,7 @@ const checkRejected = (
   const status = call.reply?.status ?? 0
   if (status === 409) {
     const { reference, uuid } = membersOf(attempt.reply.details)
-    const isSame = reference === debit?.item.reference && uuid === debit?.item.uuid
+    const isSame = reference === debit?.item.reference && uuid === debit?.uuid
     const about = debit?.item.reference ?? String(fields.partner_reference)
     if (!isSame) report(about, `a 409 names ${reference} ${uuid}`)
   }
@@ -153,12 +151,12 @@ const checkRejected = (
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** 9: every debit has a unique reference and uuid, and a pointer between them. */
-export const idsAreUnique: Check = ({ observations, debits, byUuid, pointers }, report) => {
+/** 9: every debit has a unique reference and a valid uuid. */
+export const idsAreUnique: Check = ({ observations, debits, byUuid }, report) => {
   const shape = new RegExp(`^${observations.setup.referencePrefix}-[0-9]{8}-[A-Z0-9]{6}$`)
-  const pointed = new Map(pointers.map((pointer) => [pointer.pk, pointer]))
   for (const [reference, history] of debits) {
-    const { pk, uuid, provider, amount } = history.item
+    const { uuid } = history
+    const { pk } = history.item
     if (!shape.test(reference)) report(reference, 'is not a valid reference')
     if (pk !== `DEBIT#${reference}`) report(reference, `has the key ${pk}`)
     if (reference.split('-')[1] !== dayOf(history.createdAt).replaceAll('-', '')) {
@@ -166,11 +164,6 @@ export const idsAreUnique: Check = ({ observations, debits, byUuid, pointers }, 
     }
     if (!UUID_V4.test(uuid)) report(reference, `has the invalid uuid ${uuid}`)
     if (byUuid.get(uuid) !== history) report(reference, `shares the uuid ${uuid}`)
-    const pointer = pointed.get(`UUID#${uuid}`)
-    const isSame = pointer?.provider === provider && pointer.amount === amount
-    if (pointer?.reference !== reference || !isSame) {
-      report(reference, 'differs from its uuid pointer')
-    }
   }
 }
 

@@ -44,7 +44,7 @@ const feeIn = (sent: unknown): unknown => {
 
 /** Returns the fee of the bank's report or reply that completed a debit. */
 const feeByBank = (
-  { item, changes }: DebitHistory,
+  { uuid, changes }: DebitHistory,
   { callBy, queriesOf }: ObservationIndex,
 ): number | undefined => {
   const change = changes.findLast(
@@ -55,7 +55,7 @@ const feeByBank = (
   const call = callBy.get(invocation)
   if (call) return pesewasOfFee(feeIn(call.sent))
   const query = queriesOf
-    .get(item.uuid)
+    .get(uuid)
     ?.findLast(
       ({ by, answer, at }) => by === invocation && answer === 'completed' && at <= change.at,
     )

@@ -19,7 +19,7 @@ import {
 } from './raw-items.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
-import { SETTLED } from './time-and-money.ts'
+import { SETTLED, uuidOf } from './time-and-money.ts'
 
 /** The observations, grouped by object. */
 
@@ -35,6 +35,7 @@ export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[]
 export type BatchLine = { item: RawLine; batch: string }
 
 export type DebitHistory = History<RawDebit> & {
+  uuid: string
   entries: readonly Entry[]
   createdAt: number
   lines: readonly BatchLine[]
@@ -81,6 +82,7 @@ export const indexObservations = (observations: Observations) => {
         reference,
         {
           item,
+          uuid: uuidOf(reference),
           changes,
           entries,
           createdAt: entries[0]?.at ?? 0,
@@ -135,13 +137,12 @@ export const indexObservations = (observations: Observations) => {
     providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
     /** By reference. */
     debits,
-    byUuid: new Map([...debits.values()].map((debit) => [debit.item.uuid, debit])),
+    byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
     claims: itemsOf('claim'),
-    pointers: itemsOf('pointer'),
     dayTotals: itemsOf('day total'),
     lines,
     lineChanges: changesOf('line'),
-    nameChanges: changesOf('claim', 'pointer'),
+    claimChanges: changesOf('claim'),
     batches,
     /** By reference of their debit. */
     refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),

@@ -111,13 +111,13 @@ const QUERY_MS = 15_000
 export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, report) => {
   const { setup } = observations
   if (!setup.isHealthy) return
-  for (const [reference, { item, entries, changes }] of debits) {
+  for (const [reference, { item, uuid, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
     const isAskable = setup.endpoints.includes(item.bank.identifier)
     if (!isAskable || !failed?.by.startsWith('job:')) continue
     const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
     const last = queriesOf
-      .get(item.uuid)
+      .get(uuid)
       ?.findLast((query) => query.at <= at && at - query.at <= QUERY_MS)
     if (!last) report(reference, 'timed out without a query to its bank')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
@@ -136,8 +136,8 @@ const SAID: Record<string, readonly string[]> = {
 export const outcomesComeFromBank: Check = (index, report) => {
   const { endpoints } = index.observations.setup
   for (const debit of index.debits.values()) {
-    const { uuid, bank } = debit.item
-    if (!endpoints.includes(bank.identifier)) continue
+    const { uuid, item } = debit
+    if (!endpoints.includes(item.bank.identifier)) continue
     const words = [
       ...(index.bankPostsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
       ...(index.queriesOf.get(uuid) ?? []).map(({ at, answer }) => ({ at, says: answer })),
@@ -147,7 +147,7 @@ export const outcomesComeFromBank: Check = (index, report) => {
 }
 
 const checkOutcomes = (
-  { item, changes }: DebitHistory,
+  { item, uuid, changes }: DebitHistory,
   words: readonly { at: number; says: string }[],
   { callBy }: ObservationIndex,
   report: Reporter,
@@ -162,7 +162,7 @@ const checkOutcomes = (
     const isReported =
       call?.caller?.kind === 'bank' &&
       call.caller.id === item.bank.identifier &&
-      call.path.uuid === item.uuid &&
+      call.path.uuid === uuid &&
       membersOf(call.sent).status === after.status
     const isSaid = words.some((word) => word.at <= at && said.includes(word.says))
     if (!isReported && !isSaid) {

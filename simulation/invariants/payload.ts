@@ -1,6 +1,6 @@
 import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
-import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
+import { debitNumber, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
 
 /** The expected payloads, computed from raw items. Amounts are text. */
 
@@ -25,7 +25,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     sequence: n,
     subject: {
       id: `dt_${debitNumber(item.reference)}`,
-      uuid: item.uuid,
+      uuid: uuidOf(item.reference),
       reference: item.reference,
       partner_reference: item.partnerReference,
       status: last?.type,

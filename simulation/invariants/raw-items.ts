@@ -21,7 +21,6 @@ type RawEntry = { type: string; at?: number; by?: string; rid?: string; gen?: nu
 
 export type RawDebit = Item & {
   reference: string
-  uuid: string
   provider: string
   partnerReference: string
   bank: { identifier: string; name: string }
@@ -38,8 +37,8 @@ export type RawDebit = Item & {
   adjustedIn?: string
 }
 
-/** A claim of a provider's reference, or a pointer from a uuid. */
-type RawName = Item & { reference: string }
+/** A claim of a provider's reference. */
+type RawClaim = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
 
@@ -159,8 +158,7 @@ type RawFeedPage = Item & { entries: readonly string[] }
 /** The items by kind. */
 export type RawItems = {
   debit: RawDebit
-  claim: RawName
-  pointer: RawName
+  claim: RawClaim
   'day total': RawDayTotal
   delivery: RawDelivery
   receipt: RawReceipt
@@ -180,11 +178,10 @@ const ENTITIES = new Set<unknown>(
   'debit delivery receipt attempt exception refund batch line feed-page webhook-health'.split(' '),
 )
 
-/** Claims, pointers and day totals have no `entity`. */
+/** Claims and day totals have no `entity`. */
 export const kindOf = ({ entity, sk }: Item): Kind => {
   if (ENTITIES.has(entity)) return entity as Kind
   if (sk === 'PARTNER_REFERENCE') return 'claim'
-  if (sk === 'UUID') return 'pointer'
   return sk.startsWith('DAY#') ? 'day total' : 'another'
 }
 

@@ -25,7 +25,7 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     if (debit.item.status !== 'reversed' && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
     }
-    const posts = postsOf.get(debit.item.uuid) ?? []
+    const posts = postsOf.get(debit.uuid) ?? []
     for (const post of posts) checkPost(post, debit, refund, index, report)
     checkRefund(refund, debit, index, report)
     if (observations.setup.endpoints.includes(refund.item.bank)) {
@@ -41,12 +41,10 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
 
 /** Reports whether its bank completed a failed debit, and an operator refunds it without a note. */
 const isLateCompletion = (
-  { item }: DebitHistory,
+  { item, uuid: own }: DebitHistory,
   { reports, operatorCalls }: ObservationIndex,
 ): boolean => {
-  const completions = reports.filter(
-    ({ uuid, status }) => uuid === item.uuid && status === 'completed',
-  )
+  const completions = reports.filter(({ uuid, status }) => uuid === own && status === 'completed')
   const decisions = operatorCalls.filter(
     ({ noun, options }) => noun === 'exception' && options.reference === item.reference,
   )

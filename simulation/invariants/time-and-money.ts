@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Days, amounts and ids, computed independently of the product. */
 
 export const SECOND_MS = 1_000
@@ -61,6 +63,15 @@ const numberOf = (reference: string): number => {
   const [, day = '', suffix = ''] = reference.split('-')
   const date = Date.UTC(+day.slice(0, 4), +day.slice(4, 6) - 1, +day.slice(6, 8)) / DAY_MS
   return (date - FIRST_DAY) * SUFFIXES_PER_DAY + Number.parseInt(suffix, 36)
+}
+
+/** Returns the uuid of a debit: its number in 12 digits, then digits 2 to 20 of the reference's hash. */
+export const uuidOf = (reference: string): string => {
+  const number = numberOf(reference).toString(16).padStart(12, '0')
+  const hash = createHash('sha256').update(reference).digest('hex')
+  const variant = (8 + (Number.parseInt(hash.charAt(4), 16) % 4)).toString(16)
+  const groups = [number.slice(0, 8), number.slice(8), `4${hash.slice(1, 4)}`]
+  return [...groups, `${variant}${hash.slice(5, 8)}`, hash.slice(8, 20)].join('-')
 }
 
 let lastOwner = { reference: '', number: Number.NaN }

@@ -99,8 +99,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'lost-race-reported-as-success',
     file: 'shared/store/debits/transitions.ts',
-    from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
-    to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
+    from: 'return commit(current, next, alongside(current, next), runtime)',
+    to: 'return (await commit(current, next, alongside(current, next), runtime)) ?? next',
   },
   {
     name: 'webhook-cached-across-providers',
@@ -125,10 +125,10 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     file: 'shared/store/debits/charges.ts',
     from: `  const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
     to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID])`,
+  if (failed[DEBIT])`,
   },
   {
     name: 'failed-transaction-reported-as-created',
@@ -141,6 +141,18 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     file: 'shared/banks/request.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
+  },
+  {
+    name: 'sidelined-submission-without-a-query',
+    file: 'shared/submissions/submit.ts',
+    from: 'return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }',
+    to: 'return { debit, repeated: request.repeated, delaySeconds: 0 }',
+  },
+  {
+    name: 'feed-message-without-a-retry',
+    file: 'shared/queues/consume.ts',
+    from: '      return fail(records, error)',
+    to: '      return error instanceof Error ? failures : fail(records, error)',
   },
   {
     name: 'one-exception-per-debit',
@@ -194,7 +206,7 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
   {
     name: 'lost-event-not-swept',
     file: 'shared/sweep/repair.ts',
-    from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))',
+    from: '      await replaceDelivery(undefined, record)',
     to: '',
   },
   {
@@ -206,7 +218,7 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
   {
     name: 'lost-timer-not-swept',
     file: 'shared/sweep/overdue.ts',
-    from: '  if (!phase) return false',
-    to: "  if (!phase || debit.status === 'processing') return false",
+    from: '    if (phase) {',
+    to: "    if (phase && debit.status !== 'processing') {",
   },
 ]

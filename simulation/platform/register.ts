@@ -8,6 +8,8 @@ const current = (file: string): string => new URL(file, import.meta.url).href
 const replacements: Record<string, { inside: string; file: string }> = {
   undici: { inside: '/shared/', file: current('./undici.ts') },
   'node:dns/promises': { inside: '/shared/webhooks/', file: current('./dns.ts') },
+  'node:perf_hooks': { inside: '/shared/runtime.ts', file: current('./perf-hooks.ts') },
+  'node:timers': { inside: '/shared/runtime.ts', file: current('./callback-timers.ts') },
   'node:timers/promises': { inside: '/shared/runtime.ts', file: current('./timers.ts') },
   'node:net': { inside: '/shared/webhooks/http/connection.ts', file: current('./net.ts') },
   'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: current('./tls.ts') },

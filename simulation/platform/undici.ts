@@ -14,32 +14,45 @@ type Options = {
 
 type Response = { statusCode: number; headers: Record<string, string>; body: Readable }
 
-const request = async (
-  origin: string,
-  { path, method, headers, body = '', signal }: Options,
-): Promise<Response> => {
-  const asked = { url: `${origin}${path}`, method, headers, body }
-  const { code, headers: answered, text } = await current().network.exchange(asked, signal)
-  return { statusCode: code, headers: answered, body: Readable.from([Buffer.from(text)]) }
+const exchange = (origin: string, { path, method, headers, body = '', signal }: Options) =>
+  current().network.exchange({ url: `${origin}${path}`, method, headers, body }, signal)
+
+type Handler = {
+  onResponseStart: (controller: null, code: number, headers: Record<string, string>) => void
+  onResponseData: (controller: null, part: Buffer) => void
+  onResponseEnd: () => void
+  onResponseError: () => void
 }
 
 export class Client {
   readonly #origin: string
+  readonly #destroyed = new AbortController()
 
   constructor(origin: string) {
     this.#origin = origin
   }
 
-  request(options: Options): Promise<Response> {
-    return request(this.#origin, options)
+  dispatch(options: Omit<Options, 'signal'>, handler: Handler): boolean {
+    exchange(this.#origin, { ...options, signal: this.#destroyed.signal }).then(
+      ({ code, headers, text }) => {
+        handler.onResponseStart(null, code, headers)
+        handler.onResponseData(null, Buffer.from(text))
+        handler.onResponseEnd()
+      },
+      handler.onResponseError,
+    )
+    return true
   }
 
-  async destroy(): Promise<void> {}
+  async destroy(): Promise<void> {
+    this.#destroyed.abort()
+  }
 }
 
 export class Agent {
-  request(options: Options): Promise<Response> {
-    return request(options.origin ?? '', options)
+  async request(options: Options): Promise<Response> {
+    const { code, headers, text } = await exchange(options.origin ?? '', options)
+    return { statusCode: code, headers, body: Readable.from([Buffer.from(text)]) }
   }
 
   async close(): Promise<void> {}

@@ -7,8 +7,8 @@ import { putAccount } from '../../shared/store/banks/banks.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
-import { putSweepProgress } from '../../shared/store/work-index.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
@@ -133,6 +133,6 @@ export const writeFixtures = async (at: Date, indexes: readonly number[]): Promi
   await Promise.all([
     ...bankNames.flatMap((name) => writeBank(name, at.toISOString())),
     ...providers.flatMap((provider) => writeProvider(provider, at)),
-    putSweepProgress({ until: at }),
+    putSweepProgress({ until: at, behind: new Map() }),
   ])
 }

@@ -23,7 +23,7 @@ const started = (earlier: readonly Entry[]) => {
 
 test('a change that the stream has not delivered keeps its number, also after a second restart', () => {
   const first = started([])
-  const Item = (sk: string) => ({ pk: 'p', sk, entity: 'debit' })
+  const Item = (sk: string) => ({ pk: 'p', sk, entity: 'refund' })
   first.aws.perform('PutCommand', { TableName, Item: Item('a') })
   first.aws.perform('PutCommand', { TableName, Item: Item('b') })
   const second = started(first.entries)

@@ -3,10 +3,12 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import {
   debitId,
+  debitUuid,
   integerId,
   newReference,
   Reference,
   referenceOf,
+  referenceOfUuid,
   Uuid,
 } from '../../shared/domain/ids.ts'
 import { GENERATION_MAX } from '../../shared/domain/operator/restore.ts'
@@ -84,4 +86,33 @@ const uuids = rowsOf(`
 
 test.each(uuids)('whether %s (%s) is a uuid of a debit: %s', (text, _, expected) => {
   expect(v.is(Uuid, text)).toBe(expected === 'true')
+})
+
+/** Every reference that 48 bits hold: also the last one. */
+const LAST_ID = 2 ** 48 - 1
+const created = fc.maxSafeNat().map((id) => referenceOf('DCS', id % (LAST_ID + 1)))
+
+test('the uuid of a debit has the form of version 4 and contains its reference', () => {
+  const ends = [0, 2 ** 47 - 1, 2 ** 47, LAST_ID].map((id) => [referenceOf('DCS', id)] as const)
+  fc.assert(
+    fc.property(fc.oneof(created, references), (reference) => {
+      const uuid = debitUuid(reference)
+      expect(v.is(Uuid, uuid)).toBe(true)
+      expect(referenceOfUuid('DCS', uuid)).toBe(reference)
+      expect(referenceOfUuid('ABC', uuid)).toBeUndefined()
+    }),
+    { numRuns: 10_000, examples: ends.map(([reference]) => [reference]) },
+  )
+})
+
+test('a uuid with one changed bit names no debit', () => {
+  fc.assert(
+    fc.property(references, fc.nat(127), (reference, bit) => {
+      const number = BigInt(`0x${debitUuid(reference).replaceAll('-', '')}`) ^ (1n << BigInt(bit))
+      const hex = number.toString(16).padStart(32, '0')
+      const changed = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+      expect(referenceOfUuid('DCS', changed)).toBeUndefined()
+    }),
+    { numRuns: 2_000 },
+  )
 })

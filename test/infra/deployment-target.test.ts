@@ -30,15 +30,15 @@ test('a stage without account and Region accepts any, and another stage its own'
   expect(lambda.calls()).toEqual([])
 })
 
-test.each([10, 674])('production is rejected where the quota is %i executions', async (quota) => {
+test.each([10, 1_120])('production is rejected where the quota is %i executions', async (quota) => {
   withQuota(quota)
   await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
-    `reserves 575 concurrent executions and AWS keeps 100, but the quota of the account is ${quota}`,
+    `needs 1121 concurrent executions (575 reserved, 546 for jobs), but the quota of the account is ${quota}`,
   )
 })
 
 test('production is accepted where the quota covers its reservations', async () => {
-  withQuota(675)
+  withQuota(1_121)
   await checkDeploymentTarget(stageNamed('production'), place)
 })
 

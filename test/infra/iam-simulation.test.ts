@@ -50,7 +50,6 @@ test.each(Object.entries(stages))(
     const writes = [
       ['PutItem', debit],
       ['PutItem', 'PROVIDER#demo#0123'],
-      ['PutItem', 'UUID#0123'],
       ['UpdateItem', 'PROVIDER#demo'],
     ] as const
     const checks = checksOf(deployed, {

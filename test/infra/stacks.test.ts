@@ -98,7 +98,7 @@ test('only functions with the permission know the ARN of the sealing key', () =>
     ...operationNames.filter((name) => operations[name].caller === 'provider'),
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'expire-debit', 'manage-bank'],
     ...['manage-connector', 'manage-provider', 'manage-settlement', 'manage-webhook'],
-    ...['process-batch', 'refund-customer', 'submit-to-bank', 'sweep'],
+    ...['process-batch', 'refund-customer', 'submit-sidelined', 'submit-to-bank', 'sweep'],
   ]
   expect(readers).toEqual(expected.sort())
 })
@@ -119,7 +119,7 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
 test('functions have loop detection except those with long chains of invocations', () => {
   expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries'],
-    ...['relay', 'submit-to-bank'],
+    ...['relay', 'submit-sidelined', 'submit-to-bank'],
   ])
 })
 
@@ -158,6 +158,18 @@ test('queues have dead-letter queues with longer retention', () => {
   all.resourceCountIs('AWS::SQS::Queue', 2 * queues.length + 1)
 })
 
+test('a FIFO queue has a FIFO dead-letter queue, deduplicates by body and has a rate for each group', () => {
+  const fifo = propertiesOf(all, 'AWS::SQS::Queue').filter(({ FifoQueue }) => FifoQueue)
+  const names = fifo.map(({ QueueName }) => QueueName.replace('debit-collection-production-', ''))
+  expect(names.sort()).toEqual(['feeds-dead-letters.fifo', 'feeds.fifo'])
+  all.hasResourceProperties('AWS::SQS::Queue', {
+    QueueName: 'debit-collection-production-feeds.fifo',
+    ContentBasedDeduplication: true,
+    DeduplicationScope: 'messageGroup',
+    FifoThroughputLimit: 'perMessageGroupId',
+  })
+})
+
 test('queues have event sources that report single failures and limit concurrency', () => {
   const mappings = propertiesOf(all, 'AWS::Lambda::EventSourceMapping')
   const responses = mappings.flatMap(({ FunctionResponseTypes }) => FunctionResponseTypes)
@@ -167,15 +179,27 @@ test('queues have event sources that report single failures and limit concurrenc
 })
 
 test('the stream has one consumer, from its beginning, with an on-failure queue', () => {
-  const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
-  const Pattern = JSON.stringify({ dynamodb: { NewImage: { entity: { S: entities } } } })
+  const entities = ['recovery', 'batch', 'build', 'exception', 'refund']
+  const debit = (status: string[]) => ({ entity: { S: ['debit'] }, status: { S: status } })
+  const patterns = [
+    { NewImage: debit(['pending', 'processing']) },
+    {
+      NewImage: debit(['completed', 'failed']),
+      OldImage: { status: { S: ['pending', 'processing'] } },
+    },
+    { NewImage: debit(['reversed']), OldImage: { status: { S: ['completed'] } } },
+    { NewImage: { entity: { S: ['delivery'] }, nextAttemptAt: { S: [{ exists: true }] } } },
+    { NewImage: { entity: { S: entities } } },
+  ]
   all.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
     StartingPosition: 'TRIM_HORIZON',
     BisectBatchOnFunctionError: true,
     MaximumRetryAttempts: 10,
     MaximumRecordAgeInSeconds: 23 * 3600,
     DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
-    FilterCriteria: { Filters: [{ Pattern }] },
+    FilterCriteria: {
+      Filters: patterns.map((dynamodb) => ({ Pattern: JSON.stringify({ dynamodb }) })),
+    },
   })
 })
 

@@ -3,7 +3,7 @@ import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
-import { jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
+import { concurrencyOf, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { operationNames } from '../../shared/api/operations.ts'
@@ -129,14 +129,23 @@ test('concurrency is reserved in production for exactly the functions behind the
   const workers = reserved('production')
   expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
   expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
-  const settings = jobsOf(stageNamed('production')).flatMap((name) => {
+  const production = stageNamed('production')
+  const settings = jobsOf(production).flatMap((name) => {
     const { from } = jobRow(name)
-    return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
+    return 'queues' in from ? from.queues.map(() => concurrencyOf(name, production)) : []
   })
   expect(consumers('production').sort()).toEqual(settings.sort())
-  // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
   const used = [...Object.values(workers), ...settings].reduce((sum, count) => sum + count, 0)
-  expect(1_000 - used).toBeGreaterThan(150)
+  // The relay uses one per shard. The alarm rings at 80 % of the quota.
+  expect(used + 40).toBeLessThan(0.8 * (production.concurrencyQuota ?? 0))
+})
+
+test('a stage can set the concurrency of a job, and its upper limit applies', () => {
+  const set = { workers: { 'submit-to-bank': 30, 'append-feed': 3 }, workersMax: 20 }
+  const names = ['submit-to-bank', 'append-feed', 'sweep'] as const
+  expect(names.map((name) => concurrencyOf(name, set))).toEqual([20, 3, 2])
+  const { workersMax, ...unlimited } = set
+  expect(names.map((name) => concurrencyOf(name, unlimited))).toEqual([30, 3, 2])
 })
 
 test('concurrency is not reserved in a sandbox, and at most five per queue', () => {

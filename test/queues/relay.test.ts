@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { Context, DynamoDBRecord } from 'aws-lambda'
+import type { DynamoDBRecord } from 'aws-lambda'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
@@ -13,7 +13,6 @@ import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
@@ -21,7 +20,6 @@ import { batch } from '../settlement/report/one-batch.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
-import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -29,22 +27,25 @@ process.env.METRICS_DISABLED = 'false'
 const { clear, metrics } = captureOutput()
 beforeEach(clear)
 beforeAll(useFreshTable)
-useQueues()
+const { calls, refusing } = useQueues()
 
 const image = (item: object) => marshall(item, { removeUndefinedValues: true })
 
-/** Runs the relay with stream records of changed items: the next image, and the old one if any. */
-const run = async (...changes: [next: object, old?: object | undefined][]) => {
-  const Records = changes.map(([next, old], n) => ({
+const recordOf = (next: object, old: object | undefined, n: number) =>
+  ({
     eventName: old ? 'MODIFY' : 'INSERT',
     dynamodb: {
       SequenceNumber: String(n),
       NewImage: image(next),
       ...(old && { OldImage: image(old) }),
     },
-  })) as DynamoDBRecord[]
+  }) as DynamoDBRecord
+
+/** Runs the relay with stream records of changed items: the next image, and the old one if any. */
+const run = async (...changes: [next: object, old?: object | undefined][]) => {
+  const Records = changes.map(([next, old], n) => recordOf(next, old, n))
   const sent = await gathered(async () => {
-    const result = await relay(still())({ Records }, {} as Context)
+    const result = await relay(still())({ Records })
     expect(result).toEqual({ batchItemFailures: [] })
   })
   // The order of two queues is undefined.
@@ -55,25 +56,27 @@ const run = async (...changes: [next: object, old?: object | undefined][]) => {
 
 const advanced = (debit: Debit, to: Status): Debit => granted(bankMove(to)(debit))
 
-/** Lists the events of a debit in its provider's feed, newest first. */
-const inFeed = async ({ facts }: Debit): Promise<number[]> =>
-  (await listNewest(facts.provider, 1_000))
-    .filter(({ reference }) => reference === facts.reference)
-    .map(({ n }) => n)
-
 const debit = pendingDebit()
 const { reference } = debit.facts
 const processing = advanced(debit, 'processing')
 const completed = advanced(processing, 'completed')
+const feed = (...numbers: number[]) => [
+  'feeds.fifo',
+  { provider: 'demo', events: numbers.map((n) => ({ reference, n })) },
+  undefined,
+  'demo',
+]
 const opened = [
+  feed(0, 1),
   ['submissions', { reference }, 0, 'GCB#demo'],
-  ['timeouts', { reference, phase: 'processing' }, 0, 'demo'],
+  // A minute before its first timeout can fire.
+  ['timeouts', { reference }, 240, 'demo'],
   ['webhooks-low', { reference, n: 0, through: 1, attempt: 1 }, 0, 'demo'],
 ]
 const charged = { DebitsCharged: 1, ChargedPesewas: 100_00, bank: 'GCB' }
 const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00, bank: 'GCB' }
 
-const approval = ['timeouts', { reference, phase: 'approval' }, 0, 'demo']
+const timeout = ['timeouts', { reference }, 0, 'demo']
 const attempt = (priority: string, n: number) => [
   `webhooks-${priority}`,
   { reference, n, attempt: 1 },
@@ -85,27 +88,34 @@ const failed = granted(bankMove('failed', timedOut)(processing))
 const failure = { DebitsFailed: 1, bank: 'GCB', code: 'timeout' }
 const reversed = advanced(completed, 'reversed')
 
-test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
-  ['opened', debit, undefined, opened, 2, [charged]],
-  ['opened, again', debit, undefined, opened, 2, [charged]],
-  ['processing', processing, debit, [approval, attempt('medium', 2)], 3, []],
-  ['completed', completed, processing, [attempt('high', 3)], 4, [paid]],
-  ['failed', failed, processing, [attempt('high', 3)], 4, [failure]],
+const lateMove = (to: Status, seconds: number) =>
+  granted(bankMove(to, { at: inSeconds(seconds) })(debit))
+
+test.each<[string, Debit, Debit | undefined, unknown[][], object[]]>([
+  ['opened', debit, undefined, opened, [charged]],
+  ['opened, again', debit, undefined, opened, [charged]],
+  ['processing', processing, debit, [feed(2), attempt('medium', 2)], []],
+  [
+    'processing after more than three minutes',
+    lateMove('processing', 211),
+    debit,
+    [feed(2), timeout, attempt('medium', 2)],
+    [],
+  ],
+  ['completed', completed, processing, [feed(3), attempt('high', 3)], [paid]],
+  ['failed', failed, processing, [feed(3), attempt('high', 3)], [failure]],
   [
     'reversed',
     reversed,
     completed,
-    [attempt('medium', 4)],
-    5,
+    [feed(4), attempt('medium', 4)],
     [{ DebitsReversed: 1, bank: 'GCB' }],
   ],
-  ['rescheduled', completed, completed, [], 5, []],
-])('a debit that is %s has its messages, feed and metrics', async (_, next, old, ...expected) => {
+  ['rescheduled', completed, completed, [], []],
+])('a debit that is %s has its messages and metrics', async (_, next, old, ...expected) => {
   const rescheduled = { ...toDebitItem(next), due: inSeconds(600).toISOString() }
   const sent = await run([rescheduled, old && toDebitItem(old)])
-  const feed = await inFeed(next)
-  expect(feed).toEqual(feed.map((_, index) => feed.length - 1 - index))
-  expect([sent, feed.length, metrics()]).toEqual(expected)
+  expect([sent, metrics()]).toEqual(expected)
 })
 
 test('two transitions in one record are measured in one line', async () => {
@@ -113,27 +123,51 @@ test('two transitions in one record are measured in one line', async () => {
   expect(metrics()).toEqual([{ ...charged, ...paid }])
 })
 
-test('transitions in one batch keep their order in the feed, although a read responds late', async () => {
-  process.env.CACHE_SECONDS = '0'
-  const own = pendingDebit({ provider: providerId('in-order') })
-  const next = advanced(own, 'processing')
-  let reads = 0
-  const others = Promise.withResolvers<void>()
-  const restore = aroundTableCalls(async (name, read) => {
-    if (name !== 'Get') return read()
-    reads += 1
-    const turn = reads
-    // The first read is the last to respond.
-    if (turn === 1) await others.promise
-    const response = await read()
-    if (turn === 3) setTimeout(others.resolve, 100)
-    return response
+test('the records of one batch share calls, and a provider has one feed message in their order', async () => {
+  const debits = Array.from({ length: 12 }, () => pendingDebit())
+  const [first] = debits
+  const next = advanced(first as Debit, 'processing')
+  calls.length = 0
+  const sent = await run(...debits.map((one): [object] => [toDebitItem(one)]), [
+    toDebitItem(next),
+    toDebitItem(first as Debit),
+  ])
+  const events = [...debits.flatMap(({ facts }) => [0, 1].map((n) => [facts.reference, n]))]
+  const [[, message] = []] = sent
+  const expected = [...events, [next.facts.reference, 2]]
+  expect(message?.events).toEqual(expected.map(([reference, n]) => ({ reference, n })))
+  // Submissions, timeouts and low webhooks take two calls each; the feed and medium webhooks one.
+  expect(calls).toHaveLength(8)
+})
+
+test.each([
+  ['submissions', 1, '1'],
+  ['timeouts', 1, '1'],
+  ['webhooks-low', 1, '1'],
+  // The message of the whole batch.
+  ['feeds.fifo', 0, '0'],
+])(
+  'a refusal of %s fails its own records, and counts only those before',
+  async (queue, index, failed) => {
+    refusing.push({ queue, index })
+    const Records = [0, 1, 2].map((n) => recordOf(toDebitItem(pendingDebit()), undefined, n))
+    const result = await relay(still())({ Records })
+    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: failed }] })
+    expect(metrics()).toHaveLength(Number(failed))
+    refusing.length = 0
+  },
+)
+
+test('an unreadable record fails alone, and its neighbours are relayed', async () => {
+  const broken = { ...toDebitItem(debit), history: 7 }
+  const Records = [toDebitItem(debit), broken, toDebitItem(debit)].map((item, n) =>
+    recordOf(item, undefined, n),
+  )
+  const sent = await gathered(async () => {
+    const result = await relay(still())({ Records })
+    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] })
   })
-  const [first, second, third] = [own, next, advanced(next, 'completed')].map(toDebitItem)
-  await run([first as object], [second as object, first], [third as object, second])
-  restore()
-  delete process.env.CACHE_SECONDS
-  expect([reads, await inFeed(own)]).toEqual([3, [3, 2, 1, 0]])
+  expect(sent.filter(({ queue }) => queue === 'submissions')).toHaveLength(2)
 })
 
 test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
@@ -141,9 +175,11 @@ test('attempts at a slow receiver go to the sidelined queue; other messages do n
   await changeHealth(slow, (health) => noteSlow(health, NOON))
   const debit = pendingDebit({ provider: slow })
   const { reference } = debit.facts
+  const events = [0, 1].map((n) => ({ reference, n }))
   expect(await run([toDebitItem(debit)])).toEqual([
+    ['feeds.fifo', { provider: 'slow', events }, undefined, 'slow'],
     ['submissions', { reference }, 0, 'GCB#slow'],
-    ['timeouts', { reference, phase: 'processing' }, 0, 'slow'],
+    ['timeouts', { reference }, 240, 'slow'],
     ['webhooks-sidelined', { reference, n: 0, through: 1, attempt: 1 }, 0, 'slow'],
   ])
   const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
@@ -152,8 +188,6 @@ test('attempts at a slow receiver go to the sidelined queue; other messages do n
   expect(await run([(await read(keys.delivery(reference, 0))) as object])).toEqual([
     ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
   ])
-  // The feed has no events of other providers.
-  expect(await listNewest(slow, 10)).toEqual([1, 0].map((n) => ({ reference, n })))
 })
 
 test('each page of a recovery is sent with its delay, and none after the last', async () => {

@@ -50,7 +50,6 @@ const plantBatch = async (debited: Debit, date: Day): Promise<void> => {
 }
 
 const debit = ({ facts }: Debit): Key => keys.debit(facts.reference)
-const uuid = ({ facts }: Debit): Key => keys.uuid(facts.uuid)
 const refund = ({ facts }: Debit): Key => keys.refund(facts.reference)
 const batchKey = (id: string): Key => keys.batch(id as Batch['id'])
 const line = (batch: Batch['id'], { facts }: Debit): Key =>
@@ -90,7 +89,7 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
   [
     TODAY,
     {
-      '1 an amount other than the accepted one': (d) => set(uuid(d.otherFailed), { amount: 1 }),
+      '1 an amount other than the accepted one': (d) => set(debit(d.otherFailed), { amount: 1 }),
       '1 a missing debit': (d) => remove(debit(d.otherFailed)),
       '1 an unreadable debit': (d) => set(debit(d.otherFailed), { metadata: '{' }),
       '4 an open debit after its timeouts': () => chargeOther(),
@@ -98,8 +97,6 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
         transitioned(await chargeOther(), 'failed', at(TODAY, '12:12:01')),
       '5 a reversal of a failed debit': (d) => appendEntry(d.otherFailed, 'reversed', 'operator'),
       '6 a failure after a completion': (d) => appendEntry(d.otherSettled, 'failed', 'bank:GCB'),
-      '9 a uuid that points to nothing': (d) => remove(uuid(d.done)),
-      '9 a uuid of two debits': (d) => set(debit(d.otherFailed), { uuid: d.done.facts.uuid }),
       '9 a malformed reference': () =>
         charged({ provider: other, reference: 'DCS-20261121-lower1' as never }).then(end),
       "10 a provider's reference that points to another debit": ({ done, declined: { facts } }) =>

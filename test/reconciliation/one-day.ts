@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
+import { fingerprint, requestOf } from '../../shared/domain/debits/charge.ts'
 import { advance, approve, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
@@ -13,7 +14,7 @@ import { buildBatch } from '../../shared/settlement/build.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transitionFresh } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { type Item, put, read, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
@@ -50,7 +51,8 @@ export const charged = async (
   const by = `provider:${pending.facts.provider}`
   const debit = { ...pending, history: pending.history.map((entry) => ({ ...entry, by })) }
   const { provider, reference } = debit.facts
-  await createDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
+  const charge = { debit, fingerprint: fingerprint(requestOf(debit.facts)) }
+  await createDebit({ ...charge, dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
   await appendToFeed(provider, events, when)
   return debit
@@ -67,7 +69,7 @@ export const transitioned = async (
   const by = to === 'reversed' ? 'operator' : 'bank:GCB'
   const cause = { at: when, by, requestId: `to-${to}` }
   const next = granted(
-    await transitionFresh(debit, (current) => advance(current, { ...cause, to, changes }), still()),
+    await transition(debit, (current) => advance(current, { ...cause, to, changes }), still()),
   )
   if (to === 'reversed') {
     const refund = completeRefund(reversalRefund(next), { bankReference: 'GCB-R', at: when })
@@ -149,7 +151,7 @@ export const exampleDay = async () => {
 const completedAfterApproval = async (): Promise<Debit> => {
   const processing = await transitioned(await charged(), 'processing', at(TODAY, '12:00:02'))
   const approval = { at: at(TODAY, '12:00:30'), by: 'bank:GCB', requestId: 'approved' }
-  await transitionFresh(processing, (current) => approve(current, approval), still())
+  await transition(processing, (current) => approve(current, approval), still())
   const done = await transitioned(processing, 'completed', at(TODAY, '12:05:00'))
   await attempted(done, [500, 503, 204])
   return done

@@ -29,7 +29,7 @@ test('the job logs each broken invariant and counts the differences', async () =
     { SettlementUnfinished: 0 },
     { message: 'day reconciled', date: '2026-11-21', differences: 0, ReconciliationDifferences: 0 },
   ])
-  await overwrite(keys.uuid(done.facts.uuid), { amount: 1 })
+  await overwrite(keys.debit(done.facts.reference), { narration: 'Order 2' })
   expect(await logged()).toMatchObject([
     { SettlementUnfinished: 0 },
     {
@@ -43,7 +43,7 @@ test('the job logs each broken invariant and counts the differences', async () =
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount differs from the accepted one',
+          difference: 'its facts differ from the accepted request',
         },
       ],
     },

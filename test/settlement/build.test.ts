@@ -10,10 +10,10 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
-import { putSweepProgress } from '../../shared/store/work-index.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
-import { NOON, still } from '../support/examples.ts'
+import { NOON, providerId, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
 import {
@@ -154,14 +154,15 @@ const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
   return item?.work && `${String(item.work).split('#')[0]} ${item.due}`
 }
 
-// Consecutive sweeps overlap by a minute.
 test.each([
-  ['23:56:59.999', undefined],
-  ['23:57:00.000', 'WATCH 2026-11-22T23:59:00.000Z'],
+  ['23:57:59.999', undefined],
+  ['23:58:00.000', 'WATCH 2026-11-23T00:00:00.000Z'],
   ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
 ])('a debit completed at %s and swept until 23:58 has the work item %s', async (time, work) => {
   const provider = await newProvider()
-  await putSweepProgress({ until: at('23:58:00') })
+  // Another provider is further behind.
+  const behind = new Map([[providerId('other'), at('22:00:00')]])
+  await putSweepProgress({ until: at('23:58:00'), behind })
   const { reference } = (await completedDebit(provider, 10_00, at(time))).facts
   expect(await workOf(reference)).toMatch(/^SETTLE/)
   await builtBatch(provider)
@@ -176,7 +177,8 @@ const sweptTwoHours = async () => {
   const sent = new Set<string>()
   for (let minute = 0; minute <= 120; minute += 1) {
     const runtime = still({ now: () => new Date(BEGUN.getTime() + minute * 60_000) })
-    const messages = await gathered(() => sweepOverdue(runtime, () => false))
+    const run = { runtime, restore: undefined, timeIsUp: () => false }
+    const messages = await gathered(() => sweepOverdue(run))
     if (messages.length > 0) minutes.push(minute)
     for (const { queue, body } of messages) sent.add(`${queue} ${JSON.stringify(body)}`)
   }

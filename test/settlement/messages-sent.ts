@@ -17,8 +17,11 @@ export type Sent = {
 
 const gathering = new AsyncLocalStorage<Sent[]>()
 
-/** Replaces every queue for the tests of a file. */
-export const useQueues = (): void => {
+/** Replaces every queue for the tests of a file. `refusing`: entries of batches that SQS refuses. */
+export const useQueues = () => {
+  const refusing: { queue: string; index: number }[] = []
+  /** The queue of each call. */
+  const queues: string[] = []
   for (const queue of Object.keys(messages)) {
     process.env[queueUrlVariable(queue)] = `https://sqs.test/${queue}`
   }
@@ -35,8 +38,11 @@ export const useQueues = (): void => {
         group: MessageGroupId,
       }))
       gathering.getStore()?.push(...sent)
-      return {}
+      queues.push(queue)
+      const refused = refusing.filter((one) => one.queue === queue)
+      return { Failed: refused.map(({ index }) => ({ Id: String(index) })) }
     })
+  return { calls: queues, refusing }
 }
 
 /** Returns the messages that a task sends. */

@@ -4,6 +4,7 @@ import { deserialize } from 'node:v8'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../aws/table/change.ts'
 import { invariants, violationsOf } from '../../simulation/invariants/all.ts'
+import { uuidOf } from '../../simulation/invariants/time-and-money.ts'
 import {
   type Any,
   append,
@@ -53,14 +54,16 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     changes.find(({ after }) => after.status === 'completed').after.version -= 1
   },
   '7 a repeated status is refused': (run) => {
-    const { uuid } = debit(run, 'settled')
+    const uuid = uuidOf(debit(run, 'settled').reference)
     const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
     Object.assign(reports.at(-1).reply, { status: 422, body: { error: { code: 3001 } } })
   },
   '8 a timeout has another message': (run) =>
     Object.assign(entry(run, 'expired', 'failed').set, { errorMessage: 'Timeout' }),
-  '9 two debits share a uuid': (run) =>
-    rewrite(run, debit(run, 'next'), { uuid: debit(run, 'failed').uuid }),
+  '9 a debit has the day of another charge': (run) => {
+    const item = debit(run, 'next')
+    rewrite(run, item, { reference: item.reference.replace(/-\d{8}-/, '-20010101-') })
+  },
   '10 a debit has no claim': (run) => {
     const { reference } = debit(run, 'settled')
     remove(run, itemOf(run, { sk: 'PARTNER_REFERENCE', reference }))
@@ -147,7 +150,7 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     bankPosts[0].at += 700_000
   },
   '45 no bank completed a debit': (run) => {
-    const { uuid } = debit(run, 'settled')
+    const uuid = uuidOf(debit(run, 'settled').reference)
     run.calls = run.calls.filter(({ path }: Any) => path.uuid !== uuid)
   },
   '46 an operator reverses a debit without the approval that a stage requires': (run) => {

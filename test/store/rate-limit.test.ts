@@ -1,8 +1,15 @@
-import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb'
-import { mockClient } from 'aws-sdk-client-mock'
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+import type { UpdateCommandInput } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
-import { beforeAll, expect, test, vi } from 'vitest'
-import { countRequest, unused } from '../../shared/store/rate-limit.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  type CountRequest,
+  countRequest,
+  leasedCounter,
+  type RateStanding,
+  unused,
+} from '../../shared/store/rate-limit.ts'
+import { table } from '../../shared/store/table.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -11,67 +18,168 @@ const at = new Date('2026-11-21T12:00:30.000Z')
 const nextMinute = new Date('2026-11-21T12:01:00.000Z')
 const reset = nextMinute.getTime() / 1000
 
-test('a window per scope counts down to zero, is then exceeded, and restarts each minute', async () => {
+test.each([
+  ['exact', () => countRequest],
+  ['leased', leasedCounter],
+])('a window of the %s counter counts down, is then exceeded, and restarts', async (...row) => {
+  const [name, newCounter] = row
+  const count = newCounter()
+  const scope = `charge#${name}`
   const seen = []
-  for (let n = 0; n < 4; n += 1) seen.push(await countRequest('charge#a', 3, at))
+  for (let n = 0; n < 4; n += 1) seen.push(await count(scope, 3, at))
   expect(seen).toEqual([
     { limit: 3, remaining: 2, reset, exceeded: false },
     { limit: 3, remaining: 1, reset, exceeded: false },
     { limit: 3, remaining: 0, reset, exceeded: false },
     { limit: 3, remaining: 0, reset, exceeded: true },
   ])
-  expect(await countRequest('charge#a', 3, nextMinute)).toMatchObject({ remaining: 2 })
-  expect(await countRequest('charge#b', 3, at)).toMatchObject({ remaining: 2 })
+  // The operator raises the limit.
+  expect(await count(scope, 30, at)).toMatchObject({ exceeded: false })
+  expect(await count(scope, 3, nextMinute)).toMatchObject({ remaining: 2 })
+  // A request that began earlier counts in its own minute.
+  expect(await count(scope, 3, at)).toMatchObject({ exceeded: true })
+  expect(await count(`${scope}#b`, 3, at)).toMatchObject({ remaining: 2 })
   expect(unused(60, at)).toEqual({ limit: 60, remaining: 60, reset, exceeded: false })
 })
 
-/** The counters of a table that adds atomically, with replies that overtake each other. */
-const counters = new Map<string, number>()
-const add = async ({ Key, ExpressionAttributeValues }: UpdateCommandInput) => {
-  const requests = (counters.get(Key?.pk) ?? 0) + Number(ExpressionAttributeValues?.[':one'])
-  counters.set(Key?.pk, requests)
-  for (let turns = requests % 7; turns > 0; turns -= 1) await undefined
-  return { Attributes: { requests } }
-}
+describe('leased tokens', () => {
+  type Window = { requests: number; floating: number }
 
-/** A worker as Lambda has it: modules, client and memory of its own. */
-const newWorker = async (): Promise<typeof countRequest> => {
-  vi.resetModules()
-  const { table } = await import('../../shared/store/table.ts')
-  mockClient(table).on(UpdateCommand).callsFake(add)
-  return (await import('../../shared/store/rate-limit.ts')).countRequest
-}
+  /** The windows of a table that adds atomically, with replies that overtake each other. */
+  const windows = new Map<string, Window>()
+  let writes = 0
 
-const WORKERS_MAX = 64
+  const update = async ({ Key, ExpressionAttributeValues = {} }: UpdateCommandInput) => {
+    writes += 1
+    const { ':tokens': tokens, ':change': change, ':max': max } = ExpressionAttributeValues
+    const { requests, floating } = windows.get(Key?.pk) ?? { requests: 0, floating: 0 }
+    const isRejected = max !== undefined && floating > max
+    const window = isRejected
+      ? { requests, floating }
+      : { requests: requests + tokens, floating: floating + change }
+    windows.set(Key?.pk, window)
+    for (let turns = requests % 7; turns > 0; turns -= 1) await undefined
+    if (isRejected) throw new ConditionalCheckFailedException({ message: '', $metadata: {} })
+    return { Attributes: { ...window } }
+  }
 
-/** Requests that arrive at once, each at one of the workers. */
-const burst = fc.array(fc.nat(WORKERS_MAX - 1), { minLength: 1, maxLength: 300, size: 'max' })
+  beforeAll(() => {
+    const { send } = table
+    table.send = (({ input }: { input: UpdateCommandInput }) => update(input)) as typeof send
+    return () => {
+      table.send = send
+    }
+  })
 
-const traffic = fc.record({
-  workers: fc.integer({ min: 1, max: WORKERS_MAX }),
-  limit: fc.integer({ min: 1, max: 1_000 }),
-  bursts: fc.array(burst, { minLength: 1, maxLength: 10, size: 'max' }),
-})
+  const workersOf = (count: number): CountRequest[] =>
+    Array.from({ length: count }, () => leasedCounter())
 
-test('any traffic over 1 to 64 workers is served up to the limit and never beyond', async () => {
-  const all: (typeof countRequest)[] = []
-  while (all.length < WORKERS_MAX) all.push(await newWorker())
-  let runs = 0
-  await fc.assert(
-    fc.asyncProperty(traffic, async ({ workers, limit, bursts }) => {
-      runs += 1
-      const scope = `property#${runs}`
-      let sent = 0
-      let served = 0
-      for (const requests of bursts) {
-        const rates = await Promise.all(
-          requests.map((n) => (all[n % workers] as typeof countRequest)(scope, limit, at)),
-        )
-        sent += requests.length
-        served += rates.filter(({ exceeded }) => !exceeded).length
-        expect(served).toBe(Math.min(limit, sent))
+  /** Requests that arrive at once, each at one of the workers, some seconds after the previous burst. */
+  const burst = fc.record({
+    seconds: fc.integer({ min: 0, max: 20 }),
+    workers: fc.array(fc.nat(63), { minLength: 1, maxLength: 400, size: 'max' }),
+  })
+
+  const traffic = fc.record({
+    workers: fc.integer({ min: 1, max: 64 }),
+    limit: fc.integer({ min: 1, max: 2_000 }),
+    isAtOnce: fc.boolean(),
+    bursts: fc.array(burst, { minLength: 1, maxLength: 20, size: 'max' }),
+  })
+
+  const inMinute = (minute: number, seconds: number): Date =>
+    new Date(at.getTime() - 30_000 + minute * 60_000 + seconds * 1_000)
+
+  test('serve 95 % of a limit before the first rejection, and never more than the limit', async () => {
+    let scopes = 0
+    await fc.assert(
+      fc.asyncProperty(traffic, async ({ workers: count, limit, isAtOnce, bursts }) => {
+        scopes += 1
+        const scope = `property#${scopes}`
+        const workers = workersOf(count)
+        const shown = workers.map(() => new Map<number, number>())
+        let seconds = 0
+        const served = new Map<number, number>()
+        for (const { seconds: later, workers: places } of bursts) {
+          seconds += later
+          const minute = Math.floor(seconds / 60)
+          const now = inMinute(minute, seconds % 60)
+          const send = async (place: number): Promise<RateStanding> => {
+            const standing = await (workers[place % count] as CountRequest)(scope, limit, now)
+            const previous = shown[place % count]?.get(minute) ?? limit
+            expect(standing.remaining).toBeLessThanOrEqual(previous)
+            expect(standing.remaining).toBeGreaterThanOrEqual(0)
+            shown[place % count]?.set(minute, standing.remaining)
+            return standing
+          }
+          const standings: RateStanding[] = []
+          if (isAtOnce) standings.push(...(await Promise.all(places.map(send))))
+          else for (const place of places) standings.push(await send(place))
+          const before = served.get(minute) ?? 0
+          const all = before + standings.filter(({ exceeded }) => !exceeded).length
+          served.set(minute, all)
+          expect(all).toBeLessThanOrEqual(limit)
+          if (all < before + standings.length) expect(all).toBeGreaterThanOrEqual(0.95 * limit)
+          const { floating = 0 } =
+            windows.get(`WINDOW#${scope}#${inMinute(minute, 0).getTime() / 1000}`) ?? {}
+          expect(floating).toBeLessThanOrEqual(limit / 20)
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test.each([
+    [1, 16, 1_000, 0.05],
+    [2, 16, 1_000, 0.1],
+    [8, 16, 1_000, 0.2],
+    [64, 16, 1_000, 1],
+    [1, 1, 1_000, 0.2],
+    [8, 64, 5_000, 0.1],
+  ])(
+    'of %i workers with %i requests a second, within %i, cost at most %f writes',
+    async (...row) => {
+      const [count, perSecond, limit, most] = row
+      const workers = workersOf(count)
+      const scope = `steady#${row}`
+      writes = 0
+      const requests = perSecond * 60 * 5
+      for (let n = 0; n < requests; n += 1) {
+        // Each request goes to a pseudo-random worker.
+        const place = ((n * 2_654_435_761) % 4_294_967_296) % count
+        const now = inMinute(0, n / perSecond)
+        const { exceeded } = await (workers[place] as CountRequest)(scope, limit, now)
+        expect(exceeded).toBe(false)
       }
-    }),
-    { numRuns: 50 },
+      expect(writes / requests).toBeLessThan(most)
+    },
   )
+
+  test('are not asked for when the limit is used up', async () => {
+    const [count = countRequest] = workersOf(1)
+    const standings: RateStanding[] = []
+    while (standings.length < 100) standings.push(await count('full', 100, at))
+    expect(standings.filter(({ exceeded }) => exceeded)).toEqual([])
+    expect(await count('full', 100, at)).toMatchObject({ remaining: 0, exceeded: true })
+    writes = 0
+    expect(await count('full', 100, at)).toMatchObject({ remaining: 0, exceeded: true })
+    expect(writes).toBe(0)
+  })
+
+  test('of a thousand scopes are remembered, the latest used', async () => {
+    const [count = countRequest] = workersOf(1)
+    const use = async (scope: string, times: number) => {
+      for (let n = 0; n < times; n += 1) await count(scope, 1_000, at)
+    }
+    await use('hot', 20)
+    await use('cold', 20)
+    await use('hot', 1)
+    for (let n = 0; n < 999; n += 1) await use(`other#${n}`, 1)
+    writes = 0
+    await use('hot', 1)
+    expect(writes).toBe(0)
+    // Its tokens are lost.
+    await use('cold', 1)
+    expect(writes).toBe(1)
+  })
 })

@@ -6,9 +6,9 @@ import { buildBatch } from '../../shared/settlement/build.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebits } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
-import { putSweepProgress } from '../../shared/store/work-index.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
 import { overwrite } from '../reconciliation/one-day.ts'
@@ -80,7 +80,7 @@ test('an unreadable debit does not block the sweep, which retries it after an ho
 
 test('an unreadable debit does not block the events of completed debits', async () => {
   const { provider, bad, good } = await thirty(true)
-  await putSweepProgress({ until: at('08:58:00') })
+  await putSweepProgress({ until: at('08:58:00'), behind: new Map() })
   const run = sweep(still({ now: () => at('09:05:00') }))
   await gathered(() => take(run, 'sweeps', {}))
   const told = (await listNewest(provider, 200)).flatMap(({ reference, n }) =>

@@ -26,6 +26,8 @@ export const useCountedRequests = (): void => {
   beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON }))
   afterAll(() => void vi.useRealTimers())
   beforeEach(() => {
+    // Workers remember their tokens of a minute.
+    vi.setSystemTime(Date.now() + 60_000)
     counts.windows.clear()
     counts.usedBefore = 0
     calls.reset()
@@ -36,10 +38,11 @@ export const useCountedRequests = (): void => {
       .callsFake((input) => ({
         Items: JSON.stringify(input).includes('BANKS') ? [{ ...gcb, pk: 'BANKS', sk: 'GCB' }] : [],
       }))
-    calls.on(UpdateCommand).callsFake(({ Key }) => {
-      const requests = Math.max(counts.windows.get(Key.pk) ?? 0, counts.usedBefore) + 1
+    calls.on(UpdateCommand).callsFake(({ Key, ExpressionAttributeValues }) => {
+      const before = Math.max(counts.windows.get(Key.pk) ?? 0, counts.usedBefore)
+      const requests = before + ExpressionAttributeValues[':tokens']
       counts.windows.set(Key.pk, requests)
-      return { Attributes: { requests } }
+      return { Attributes: { requests, floating: 0 } }
     })
   })
 }

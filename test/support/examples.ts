@@ -8,7 +8,7 @@ import {
   type Transition,
 } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { newReference, type Uuid } from '../../shared/domain/ids.ts'
+import { debitUuid, newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -44,11 +44,12 @@ export const webhook: Webhook = {
 }
 
 /** Returns a pending debit with a new reference, uuid and partner reference. */
-export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit =>
-  openDebit(
+export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit => {
+  const reference = facts.reference ?? newReference('DCS', at, Math.random())
+  return openDebit(
     {
-      reference: newReference('DCS', at, Math.random()),
-      uuid: randomUUID() as Uuid,
+      reference,
+      uuid: debitUuid(reference),
       provider: demoProvider.id,
       partnerReference: `order-${randomUUID()}`,
       bank: { identifier: gcb.identifier, name: gcb.name },
@@ -60,6 +61,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
     },
     { at, by: 'provider:demo', requestId: 'request-1' },
   )
+}
 
 /** Returns a runtime whose clock stands and whose pauses take no time. */
 export const still = (overrides: Partial<Runtime> = {}): Runtime => ({

@@ -62,9 +62,9 @@ beforeEach(() => {
     now: Date.now,
     onConsumed,
   })
-  answerCalls(({ constructor, input }) => {
-    if (constructor.name in commands) return perform(() => run(constructor.name, input))
-    if (constructor.name === SendMessageBatchCommand.name) {
+  answerCalls(({ constructor: { name: command }, input }) => {
+    if (command in commands) return perform(() => run(command, input))
+    if (command === SendMessageBatchCommand.name) {
       sends.push((input as { Entries: unknown[] }).Entries.length)
     }
     return Promise.resolve({})

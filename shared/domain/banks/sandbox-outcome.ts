@@ -12,3 +12,6 @@ export type SandboxOutcome = v.InferOutput<typeof SandboxOutcome>
 
 export const SandboxReport = v.object({ reference: Reference, outcome: SandboxOutcome })
 export type SandboxReport = v.InferOutput<typeof SandboxReport>
+
+/** The delay of the report (docs/api.md#sandbox). */
+export const OUTCOME_SECONDS = 30

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
-import type { Reference, Uuid } from '../ids.ts'
+import { debitUuid, type Reference } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
 import { PhoneNumber } from '../phone.ts'
@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts'
 import { text, textMessage } from '../text.ts'
 import { DAY_MS, dayOf } from '../time.ts'
 import type { FieldCodes } from '../validation.ts'
-import { type Cause, type Debit, openDebit } from './debit.ts'
+import { type Cause, type Debit, type Facts, openDebit } from './debit.ts'
 
 /** The body of a charge (docs/api.md#charge). Unknown keys are dropped. */
 export const ChargeRequest = v.object(
@@ -47,6 +47,17 @@ export const fingerprint = ({ metadata, ...fields }: ChargeRequest): string => {
   return JSON.stringify(sorted(isEmpty ? fields : { ...fields, metadata }))
 }
 
+/** Returns the request that created a debit. */
+export const requestOf = (facts: Facts): ChargeRequest => ({
+  phone_number: facts.phone,
+  bank_identifier: facts.bank.identifier,
+  amount: facts.amount,
+  currency: CURRENCY,
+  narration: facts.narration,
+  partner_reference: facts.partnerReference,
+  metadata: facts.metadata,
+})
+
 /** Returns 400/3005 for an amount above the maximum of a bank. */
 export const aboveMaximum = (maximum: Pesewas): Refusal =>
   new Refusal(3005, {
@@ -68,12 +79,10 @@ export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
     },
   })
 
-type ChargeContext = {
-  provider: Provider
-  bank: Bank | undefined
-  reference: Reference
-  uuid: Uuid
-} & Pick<Cause, 'at' | 'requestId' | 'generation'>
+type ChargeContext = { provider: Provider; bank: Bank | undefined; reference: Reference } & Pick<
+  Cause,
+  'at' | 'requestId' | 'generation'
+>
 
 /**
  * Creates the debit of a valid request.
@@ -81,7 +90,7 @@ type ChargeContext = {
  *   400/3005 above the bank's maximum. The store checks the daily limit when it writes.
  */
 export const accept = (request: ChargeRequest, context: ChargeContext): Debit | Refusal => {
-  const { provider, bank, reference, uuid, ...cause } = context
+  const { provider, bank, reference, ...cause } = context
   if (bank?.status !== 'live') {
     return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
   }
@@ -96,7 +105,7 @@ export const accept = (request: ChargeRequest, context: ChargeContext): Debit | 
   return openDebit(
     {
       reference,
-      uuid,
+      uuid: debitUuid(reference),
       provider: provider.id,
       partnerReference: request.partner_reference,
       bank: { identifier: bank.identifier, name: bank.name },

@@ -210,18 +210,6 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
     changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
   })
 
-/** Returns the most likely state when a bank reports. Writes must be conditional on it. */
-export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
-  const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
-  const types = ['created', 'pending', 'processing'] as const
-  return {
-    facts: { ...facts, metadata: {} },
-    status: 'processing',
-    version: 2,
-    history: types.map((type) => ({ type, ...unknown })),
-  }
-}
-
 const TIMEOUT_MESSAGES: Record<Phase, string> = {
   approval: 'Transaction timeout',
   processing: 'Bank processing timeout',

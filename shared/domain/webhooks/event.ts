@@ -55,7 +55,7 @@ export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  payload: (variant: PayloadVariant) => object
+  payload: (variant: PayloadVariant) => { event: string; event_id: string }
 }
 
 /** The type of the event that tests a webhook. */

@@ -57,7 +57,7 @@ export const settlement = {
 
 const Cursor = v.object({
   provider: v.string(),
-  status: v.string(),
+  list: v.string(),
   after: v.nullable(v.pipe(v.string(), v.maxLength(100))),
 })
 

@@ -1,5 +1,6 @@
 import type { BankIdentifier, ConnectorSettings } from '../../domain/banks/bank.ts'
 import { environment, type Runtime } from '../../runtime.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import * as db from '../table.ts'
@@ -11,6 +12,12 @@ export const findConnectorSettings = (bank: BankIdentifier) =>
     const settings = db.withoutKeys<ConnectorSettings>(item)
     return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
   })
+
+const settings = ttlCache<ConnectorSettings>(1_000)
+
+/** Returns a bank's URL and secret, cached, for the many requests of submissions. */
+export const recentConnectorSettings = (bank: BankIdentifier, now: Date) =>
+  settings(bank, now, () => findConnectorSettings(bank))
 
 /** Returns what a connector needs to connect to its bank. */
 export const connectionConfig = ({ now }: Pick<Runtime, 'now'>, timeoutSeconds: number) => ({

@@ -23,13 +23,12 @@ export type CreateResult =
   | { kind: 'created'; debit: Debit }
   /** The provider's reference names another debit. */
   | ({ kind: 'existing' } & ClaimedDebit)
-  /** The reference or the uuid is taken. */
+  /** The reference is taken. */
   | { kind: 'collision' }
 
 // Positions of the writes of a charge. Position 1, the claim on the provider's reference, is always read.
 const DEBIT = 0
-const UUID = 2
-const DAY_TOTAL = 3
+const DAY_TOTAL = 2
 
 type NewDebit = {
   debit: Debit
@@ -40,8 +39,8 @@ type NewDebit = {
 }
 
 /**
- * Writes a new debit, its claim on the provider's reference, its uuid pointer and its amount in the
- * day total in one transaction.
+ * Writes a new debit, its claim on the provider's reference and its amount in the day total in one
+ * transaction.
  * @returns 400/3005 when the amount exceeds the rest of the daily limit (docs/api.md#daily-limit)
  */
 export const createDebit = async (
@@ -63,8 +62,9 @@ export const createDebit = async (
 
 const TOKEN_LENGTH_MAX = 36
 
-const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
-  sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
+/** Two requests that drew the same reference have different tokens: the second one collides. */
+const tokenOf = ({ debit: { facts, history } }: NewDebit): string =>
+  sha256(`${facts.reference}${history[0]?.requestId}`).slice(0, TOKEN_LENGTH_MAX)
 
 const creationWrites = (newDebit: NewDebit): db.Write[] => {
   const { facts } = newDebit.debit
@@ -78,8 +78,6 @@ const creationWrites = (newDebit: NewDebit): db.Write[] => {
       },
       db.isNew,
     ),
-    // The facts save a read when the bank reports. Only metadata is not needed then.
-    db.putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, db.isNew),
     ...dayTotalWrite(newDebit),
   ]
 }
@@ -114,7 +112,7 @@ const explainCancelled = async (
   if (!failed.includes(true)) throw error
   const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
+  if (failed[DEBIT]) return { kind: 'collision' }
   const { provider, countedOn } = newDebit.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
   const total = (await findDayTotal(provider, countedOn)) ?? 0

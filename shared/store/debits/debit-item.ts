@@ -1,5 +1,7 @@
 import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
-import { keys } from '../keys.ts'
+import type { Status } from '../../domain/debits/lifecycle.ts'
+import { debitUuid } from '../../domain/ids.ts'
+import { type DebitList, keys } from '../keys.ts'
 import { withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
@@ -50,6 +52,13 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
 })
 
 /**
+ * Returns the list of a debit in by-status after a transition. An open debit keeps its list, so that
+ * an ordinary debit is written there once.
+ */
+export const listOf = (status: Status): DebitList =>
+  status === 'failed' || status === 'reversed' ? status : 'good'
+
+/**
  * Returns the place of a debit in the work index after a transition. A completed debit, or a settled
  * one that was reversed, waits for settlement. The sweep checks all others one last time.
  */
@@ -63,15 +72,14 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
 
 export const toDebitItem = (debit: Debit) => {
   const { facts, status, version, history } = debit
-  const { metadata, ...plain } = facts
+  const { metadata, uuid, ...plain } = facts
   const { createdAt } = stateAt(debit, 0)
   return {
     ...keys.debit(facts.reference),
     entity: 'debit',
-    byStatus: keys.byStatus(facts.provider, status),
+    byStatus: keys.debits(facts.provider, listOf(status)),
     byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
     byTime: keys.byTime(createdAt, facts.reference),
-    ...dueAttributes(facts.reference, createdAt),
     ...plain,
     ...(Object.keys(metadata).length > 0 && { metadata: JSON.stringify(metadata) }),
     status,
@@ -88,7 +96,11 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     withoutKeys<DebitItem>(item)
   const { byCustomer, ...plain } = rest
   return {
-    facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
+    facts: {
+      ...plain,
+      uuid: debitUuid(plain.reference),
+      metadata: metadata ? JSON.parse(metadata) : {},
+    },
     status,
     version,
     history: readEntries(history),

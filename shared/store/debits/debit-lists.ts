@@ -1,20 +1,23 @@
-import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
-import { type Status, statuses } from '../../domain/debits/lifecycle.ts'
-import {
-  type BankStatusFilter,
-  type DebitFilter,
-  isListed,
-} from '../../domain/debits/list-query.ts'
+import { type DebitFilter, isListed } from '../../domain/debits/list-query.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
-import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { countEntries, cutAt, type List, queryOf, readMerged } from '../index-lists.ts'
+import { countEntries, cutAt, entriesOf, type List, queryOf, readMerged } from '../index-lists.ts'
 import { keys } from '../keys.ts'
-import { examine, queryAll, queryPages } from '../table.ts'
+import { queryAll, queryPages } from '../table.ts'
+import type { TimedReference } from '../work-index.ts'
 import { findDebits, type Unreadable } from './debits.ts'
+import {
+  type CustomerFilter,
+  customerLists,
+  type ListName,
+  partOf,
+  providerLists,
+  readOrder,
+  referenceAt,
+} from './status-lists.ts'
 
 /**
  * Lists of debits, newest first (docs/api.md#lists). An index, which may lag, selects the debits; the
@@ -23,8 +26,6 @@ import { findDebits, type Unreadable } from './debits.ts'
 
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
-
-const referenceAt = (position: string) => position.slice(position.indexOf('#') + 1) as Reference
 
 export type DebitPage = {
   debits: Debit[]
@@ -46,46 +47,39 @@ const readPage = async (
   return { debits: debits.filter(isMatch), next }
 }
 
-const listsOf = (provider: ProviderId, { status, from, to }: DebitFilter): List[] =>
-  statuses
-    .filter((listed) => status === undefined || listed === status)
-    .map((listed) => ({
-      index: 'by-status',
-      key: keys.byStatus(provider, listed),
-      from: from?.toISOString(),
-      // Positions of this millisecond are longer, so they sort after it.
-      until: to?.toISOString(),
-    }))
-
 /** Lists a page of a provider's debits. */
-export const listDebits = (
+export const listDebits = async (
   provider: ProviderId,
   filter: DebitFilter,
   place: PagePlace,
   unreadable: Unreadable,
-) => readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
-
-export const countDebits = async (provider: ProviderId, filter: DebitFilter): Promise<Count> => {
-  const counted = await Promise.all(
-    listsOf(provider, filter).map((list) => countEntries(list, REACH)),
-  )
-  const sum = counted.reduce((all, { count }) => all + count, 0)
-  return { count: Math.min(sum, REACH), isAtLeast: sum >= REACH }
+) => {
+  // Without a status the lists are read in the order in which no moving debit is missed.
+  const recent = filter.status === undefined ? await partOf(provider, 'recent', filter) : []
+  const lists = [...recent, ...(await providerLists(provider, filter, unreadable))]
+  return readPage(lists, place, (debit) => isListed(debit, filter), unreadable)
 }
 
-/** The debits of a phone number at one bank. */
-export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }
-
-const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
-  if (status === 'cancelled') return []
-  const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
-  return [status === 'all' ? list : { ...list, status }]
+export const countDebits = async (
+  provider: ProviderId,
+  filter: DebitFilter,
+  unreadable: Unreadable,
+): Promise<Count> => {
+  const lists = await providerLists(provider, filter, unreadable)
+  const counted = await Promise.all(lists.map((list) => countEntries(list, REACH)))
+  const sum = counted.reduce((all, { count }) => all + count, 0)
+  const isAtLeast = sum >= REACH || counted.some(({ end }) => end !== undefined)
+  return { count: Math.min(sum, REACH), isAtLeast }
 }
 
 /** Lists a page of a customer's debits. It is short if it reaches the bound of examined entries. */
-export const listByCustomer = (filter: CustomerFilter, place: PagePlace, unreadable: Unreadable) =>
+export const listByCustomer = async (
+  filter: CustomerFilter,
+  place: PagePlace,
+  unreadable: Unreadable,
+) =>
   readPage(
-    customerLists(filter),
+    await customerLists(filter, unreadable),
     place,
     ({ status }) => filter.status === 'all' || status === filter.status,
     unreadable,
@@ -94,11 +88,11 @@ export const listByCustomer = (filter: CustomerFilter, place: PagePlace, unreada
 /** Counts and sums a customer's debits in the index. */
 export const sumByCustomer = async (
   filter: CustomerFilter,
+  unreadable: Unreadable,
 ): Promise<Count & { amount: Pesewas }> => {
   const sum = { count: 0, amount: 0, isAtLeast: false }
-  for (const list of customerLists(filter)) {
-    const input = { ...queryOf(list), ProjectionExpression: 'amount' }
-    for await (const { items, end } of examine(input, REACH)) {
+  for (const list of await customerLists(filter, unreadable)) {
+    for await (const { items, end } of entriesOf(list, REACH)) {
       sum.count += items.length
       sum.amount += items.reduce((all, { amount }) => all + Number(amount), 0)
       sum.isAtLeast = end !== undefined
@@ -110,11 +104,11 @@ export const sumByCustomer = async (
 /** @returns at most `limit` references by creation, and the position of the next; null: no more */
 export const listCreated = async (
   provider: ProviderId,
-  status: Status,
+  name: ListName,
   { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
 ): Promise<{ references: Reference[]; next: string | null }> => {
-  const [list] = listsOf(provider, { status, from, to: before })
-  if (!list) throw new Error(`Unknown list ${status}`)
+  const [list] = await partOf(provider, name, { from, to: before })
+  if (!list) return { references: [], next: null }
   const entries = await queryAll({
     ...queryOf({ ...list, ...(after && { from: after }) }),
     ScanIndexForward: true,
@@ -129,26 +123,42 @@ export const listCreated = async (
   return { references: page.map(referenceAt), next }
 }
 
-type CreationSpan = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
+type CreationSpan = { from: Date; before: Date; pageSize: number; lists?: readonly ListName[] }
 
 /**
- * Lists the debits of a provider that were created in a span, each once. It reads their lists in the
- * order of the lifecycle, so that a debit that changes its status during the read is not missed.
+ * Lists the debits of a provider that were created in a span, each once.
  * @param known the references that were listed before; a long day has some megabytes of them
  */
 export async function* createdWithin(
   provider: ProviderId,
-  { from, before: to, pageSize: Limit, statuses: selected = statuses }: CreationSpan,
+  { from, before: to, pageSize: Limit, lists: names = readOrder }: CreationSpan,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  const lists = selected.flatMap((status) => listsOf(provider, { status, from, to }))
-  for (const list of lists) {
-    const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
-    for await (const page of pages) {
-      const references = page.map(({ byTime }) => referenceAt(String(byTime)))
-      const fresh = references.filter((reference) => !known.has(reference))
-      for (const reference of fresh) known.add(reference)
-      yield fresh
+  for (const name of names) {
+    for (const list of await partOf(provider, name, { from, to })) {
+      const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
+      for await (const page of pages) {
+        const references = page.map(({ byTime }) => referenceAt(String(byTime)))
+        const fresh = references.filter((reference) => !known.has(reference))
+        for (const reference of fresh) known.add(reference)
+        yield fresh
+      }
+    }
+  }
+}
+
+/** Lists the debits in `good` by creation, oldest first, with the times of their creation. */
+export async function* goodPages(
+  provider: ProviderId,
+  { from, before: to }: { from: Date; before: Date },
+  Limit: number,
+): AsyncGenerator<TimedReference[]> {
+  for (const list of await partOf(provider, 'good', { from, to })) {
+    for await (const page of queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })) {
+      yield page.map(({ byTime }) => {
+        const [at = '', reference] = String(byTime).split('#')
+        return { reference: reference as Reference, at: new Date(at) }
+      })
     }
   }
 }

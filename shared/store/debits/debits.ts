@@ -1,7 +1,8 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
-import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/debits/debit.ts'
-import { type Reference, readReference, type Uuid } from '../../domain/ids.ts'
+import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import { type Reference, readReference, referenceOfUuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { environment } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
@@ -11,24 +12,29 @@ export const findDebit = (reference: Reference) => db.find(keys.debit(reference)
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void
 
-const rethrow: Unreadable = (_, error) => {
+export const rethrow: Unreadable = (_, error) => {
   throw error
+}
+
+/** Parses the item of a debit. @throws Error also if its history cannot be replayed */
+export const readDebit = (item: db.Item): Debit => {
+  const debit = fromDebitItem(item)
+  stateAt(debit)
+  return debit
 }
 
 /** @param unreadable handles each debit that cannot be parsed, so that the others are returned */
 export const findDebits = async (
   references: readonly Reference[],
   unreadable: Unreadable = rethrow,
+  options: { isConsistent?: boolean } = {},
 ): Promise<Map<Reference, Debit>> => {
-  const items = await db.readMany(references.map(keys.debit))
+  const items = await db.readMany(references.map(keys.debit), options)
   const debits = new Map<Reference, Debit>()
   for (const item of items) {
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference
     try {
-      const debit = fromDebitItem(item)
-      // Throws if the history cannot be replayed.
-      stateAt(debit)
-      debits.set(reference, debit)
+      debits.set(reference, readDebit(item))
     } catch (error) {
       unreadable(reference, error as Error)
     }
@@ -50,12 +56,9 @@ export const findByOwnReference = async (provider: ProviderId, partnerReference:
   return claim && findProviderDebit(provider, claim.reference)
 }
 
-/**
- * Finds a debit by its uuid at the bank in one read, from the copy of its facts in the pointer. Its
- * state is assumed: every write must be conditional on it.
- */
-export const findBankDebitByUuid = async (bank: BankIdentifier, uuid: Uuid) => {
-  const pointer = await db.read<Record<string, unknown>>(keys.uuid(uuid))
-  const assumed = pointer && assumeProcessing(db.withoutKeys<Omit<Facts, 'metadata'>>(pointer))
-  return assumed?.facts.bank.identifier === bank ? assumed : undefined
+/** Reads a debit of a bank by its uuid. A uuid that the service did not create costs no read. */
+export const findBankDebit = async (bank: BankIdentifier, uuid: string | undefined) => {
+  const reference = referenceOfUuid(environment.referencePrefix, uuid)
+  const debit = reference && (await findDebit(reference))
+  return debit?.facts.bank.identifier === bank ? debit : undefined
 }

@@ -8,7 +8,7 @@ import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import * as db from '../table.ts'
 import { failedWrites, transactionMet, withConflictRetries } from '../transactions.ts'
-import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
+import { fromDebitItem, listOf, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
 /** Returns the next state, the unchanged object to write nothing, or a refusal. */
@@ -32,26 +32,6 @@ export const transition = (
     if (next instanceof Refusal || next === current) return next
     return commit(current, next, alongside(current, next), runtime)
   })
-
-/**
- * Applies a transition to a debit in an assumed state, in one write if the assumption is correct. If
- * it is wrong or nothing would be written, reads the stored debit and decides again.
- */
-export const transitionAssumed = async (
-  assumed: Debit,
-  decide: Decide,
-  runtime: Jitter,
-): Promise<Debit | Refusal> => {
-  const next = decide(assumed)
-  const committed =
-    next instanceof Refusal || next === assumed
-      ? undefined
-      : await commit(assumed, next, [], runtime)
-  return committed ?? transitionFresh(assumed, decide, runtime)
-}
-
-export const transitionFresh = async (debit: Debit, decide: Decide, runtime: Jitter) =>
-  transition(await reload(debit), decide, runtime)
 
 const reload = async ({ facts }: Debit): Promise<Debit> => {
   const debit = await findDebit(facts.reference)
@@ -131,10 +111,10 @@ const writeWithDayTotal = async (
 const transitionExpression = (previous: Debit, next: Debit) => ({
   Key: keys.debit(next.facts.reference),
   UpdateExpression: [
-    'SET #status = :to, #version = :next, byStatus = :list',
+    'SET #status = :to, #version = :next',
     '#history = list_append(#history, :entries)',
-    // An open debit keeps its first due time: most debits end before it.
-    ...(isOpen(next.status) ? [] : ['#work = :work, due = :due']),
+    // An open debit keeps its list and its place in the work index, if it has one.
+    ...(isOpen(next.status) ? [] : ['byStatus = :list', '#work = :work, due = :due']),
     ...(next.approval ? ['approval = :approval'] : []),
   ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
@@ -149,8 +129,7 @@ const transitionExpression = (previous: Debit, next: Debit) => ({
     ':current': previous.version,
     ':to': next.status,
     ':next': next.version,
-    ':list': keys.byStatus(next.facts.provider, next.status),
-    ...(!isOpen(next.status) && workValues(next)),
+    ...(!isOpen(next.status) && placeValues(next)),
     ':entries': next.history
       .slice(previous.history.length)
       .map((entry, index) => writeEntry(entry, next.history[previous.history.length + index - 1])),
@@ -158,9 +137,10 @@ const transitionExpression = (previous: Debit, next: Debit) => ({
   },
 })
 
-const workValues = (debit: Debit) => {
+const placeValues = (debit: Debit) => {
   const { work, due } = workAfter(debit)
-  return { ':work': work, ':due': due }
+  const list = keys.debits(debit.facts.provider, listOf(debit.status))
+  return { ':list': list, ':work': work, ':due': due }
 }
 
 /** Detects that our own write was first: its response was lost and the SDK repeated it. */

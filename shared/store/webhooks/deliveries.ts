@@ -4,7 +4,7 @@ import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
-import { fromDebitItem } from '../debits/debit-item.ts'
+import { readDebit, rethrow, type Unreadable } from '../debits/debits.ts'
 import { type Key, keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -58,13 +58,30 @@ const followUpQuery = (reference: Reference) =>
     ':last': keys.delivery(reference, 99).sk,
   })
 
-/** Reads a debit and its deliveries in one query. */
-export const findWithDeliveries = async (reference: Reference) => {
-  const items = await db.queryAll(followUpQuery(reference))
+type FollowUpRead = { isConsistent?: boolean; unreadable?: Unreadable }
+
+/**
+ * Reads a debit and its deliveries in one query, by default strongly consistent.
+ * @param unreadable handles items that cannot be parsed; the debit is then undefined
+ */
+export const findWithDeliveries = async (
+  reference: Reference,
+  { isConsistent: ConsistentRead = true, unreadable = rethrow }: FollowUpRead = {},
+) => {
+  const items = await db.queryAll({ ...followUpQuery(reference), ConsistentRead })
+  try {
+    return parseFollowUp(reference, items)
+  } catch (error) {
+    unreadable(reference, error as Error)
+    return { debit: undefined, deliveries: [] }
+  }
+}
+
+const parseFollowUp = (reference: Reference, items: readonly db.Item[]) => {
   const isDebit = ({ sk }: db.Item) => sk === keys.debit(reference).sk
   const debit = items.find(isDebit)
   return {
-    debit: debit && fromDebitItem(debit),
+    debit: debit && readDebit(debit),
     deliveries: deliveriesIn(items.filter((item) => !isDebit(item))),
   }
 }

@@ -14,10 +14,13 @@ import * as db from '../table.ts'
 /** The entries that fit into a kilobyte, so that an append costs one write unit. */
 const PAGE_MAX = 30
 
-/** The published 30 days and five more for slow readers. The newest page never expires. */
+/**
+ * The published 30 days and five more for slow readers. The newest page never expires, because the next
+ * one has its number plus one.
+ */
 const RETENTION_SECONDS = 35 * DAY_SECONDS
 
-type FeedPage = { page: number; entries: readonly string[]; lastAt: string }
+type FeedPage = { page: number; entries: readonly string[]; lastAt: string; expiresAt?: number }
 
 const textOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
@@ -46,101 +49,77 @@ const generationOf = ({ page }: FeedPage): number => Math.floor(page / PAGES_PER
 
 const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
 
-/** Appends events to a provider's feed, except those that its newest pages have. */
-export type Append = (
+/**
+ * Appends events to a provider's feed, except those that its newest pages have. One writer at a time per
+ * provider writes without races; any number is safe.
+ */
+export const appendToFeed = async (
   provider: ProviderId,
   entries: readonly FeedEntry[],
   at: Date,
-) => Promise<void>
-
-type Waiting = { entries: FeedEntry[]; written: Promise<void> }
-
-/**
- * Returns an append for one batch of the stream, which has many events of one provider. Events that
- * arrive during a write go with the next write, so that they do not race for the page.
- */
-export const batchedAppend = (): Append => {
-  const waiting = new Map<ProviderId, Waiting>()
-  const writing = new Map<ProviderId, Promise<void>>()
-  return (provider, entries, at) => {
-    const group = waiting.get(provider)
-    if (group) {
-      group.entries.push(...entries)
-      return group.written
-    }
-    const all = [...entries]
-    const written = (writing.get(provider) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => {
-        waiting.delete(provider)
-        const write = appendToFeed(provider, all, at)
-        writing.set(provider, write)
-        return write
-      })
-    waiting.set(provider, { entries: all, written })
-    return written
-  }
-}
-
-export const appendToFeed: Append = async (provider, entries, at) => {
-  // A batch may contain a record twice.
+): Promise<void> => {
+  // A batch may contain an event twice.
   let remaining = [...new Set(entries.map(textOf))]
-  while (remaining.length > 0) {
-    // Entries of more than two pages could not be deduplicated, so each write removes its own.
-    remaining = await optimistically(`The feed of ${provider}`, async () => {
-      const [[newest, second], generation] = await Promise.all([
-        newestPages(provider, 2),
-        currentGeneration(at),
-      ])
-      const known = new Set([...(newest?.entries ?? []), ...(second?.entries ?? [])])
-      remaining = remaining.filter((entry) => !known.has(entry))
-      if (remaining.length === 0) return []
-      const feed = { provider, newest, generation: generation ?? 1 }
-      const count = await appendPage(feed, remaining, at)
-      return count === 0 ? undefined : remaining.slice(count)
-    })
-  }
+  // The pages that an interrupted append of the same events has written, and the one before.
+  const count = Math.ceil(remaining.length / PAGE_MAX) + 1
+  await optimistically(`The feed of ${provider}`, async () => {
+    const [pages, generation = 1] = await Promise.all([
+      newestPages(provider, count),
+      currentGeneration(at),
+    ])
+    const known = new Set(pages.flatMap(({ entries }) => entries))
+    remaining = remaining.filter((entry) => !known.has(entry))
+    let [newest] = pages
+    while (remaining.length > 0) {
+      const written = await writePage({ provider, newest, generation }, remaining, at)
+      if (!written) return undefined
+      remaining = remaining.slice(written.count)
+      newest = written.page
+    }
+    return true
+  })
 }
 
 type Feed = { provider: ProviderId; newest: FeedPage | undefined; generation: number }
 
-/** Returns the number of written entries; 0 when another write was first. */
-const appendPage = async (
+/** Fills the newest page or adds the next one. Returns undefined when another write was first. */
+const writePage = async (
   { provider, newest, generation }: Feed,
   entries: readonly string[],
   at: Date,
-): Promise<number> => {
+): Promise<{ page: FeedPage; count: number } | undefined> => {
   const isCurrent = newest !== undefined && generationOf(newest) >= generation
   const room = isCurrent ? PAGE_MAX - newest.entries.length : 0
+  const count = Math.min(entries.length, room > 0 ? room : PAGE_MAX)
+  const part = entries.slice(0, count)
+  // The next page follows at once, so the same write sets the expiry of this one.
+  const expiry = entries.length > count ? { expiresAt: db.expiresAt(at, RETENTION_SECONDS) } : {}
+  const change = { lastAt: at.toISOString(), ...expiry }
   if (newest && room > 0) {
-    const part = entries.slice(0, room)
-    return (await extendPage(provider, newest.page, part, at)) ? part.length : 0
+    const page = { ...newest, ...change, entries: [...newest.entries, ...part] }
+    return (await extendPage(provider, page, part)) ? { page, count } : undefined
   }
-  const part = entries.slice(0, PAGE_MAX)
-  const page = isCurrent ? newest.page + 1 : firstPage(generation)
-  if (!(await createPage(provider, page, part, at))) return 0
-  if (newest) await setExpiry(provider, newest.page, at)
-  return part.length
+  const number = isCurrent ? newest.page + 1 : firstPage(generation)
+  const page = { page: number, entries: part, ...change }
+  const key = keys.feedPage(provider, number)
+  if (!(await db.putIf({ ...key, entity: 'feed-page', ...page }, db.isNew))) return undefined
+  if (newest && !newest.expiresAt) await setExpiry(provider, newest.page, at)
+  return { page, count }
 }
 
-const extendPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) =>
+const extendPage = (provider: ProviderId, { page, lastAt, expiresAt }: FeedPage, part: string[]) =>
   db.updateIf(keys.feedPage(provider, page), {
-    UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
+    UpdateExpression: `SET entries = list_append(entries, :entries), lastAt = :at${
+      expiresAt ? ', expiresAt = :expires' : ''
+    }`,
     ConditionExpression: 'size(entries) <= :room',
     ExpressionAttributeValues: {
-      ':entries': entries,
-      ':room': PAGE_MAX - entries.length,
-      ':at': at.toISOString(),
+      ':entries': part,
+      ':room': PAGE_MAX - part.length,
+      ':at': lastAt,
+      ...(expiresAt && { ':expires': expiresAt }),
     },
   })
-
-const createPage = (provider: ProviderId, page: number, entries: readonly string[], at: Date) => {
-  const key = keys.feedPage(provider, page)
-  return db.putIf(
-    { ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() },
-    db.isNew,
-  )
-}
 
 const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
   await db.updateIf(keys.feedPage(provider, page), {
@@ -188,26 +167,40 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
-/** Lists the feed since a time, the newest page first. */
+/** The pages of the first call and of later ones: most readers need the newest ones only. */
+const CALL_FIRST = 2
+const CALL_MAX = 1_000
+
+/** Lists the feed since a time, the newest page first. Each call reads twice as many pages. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  for await (const pages of db.queryPages(newestFirst(provider))) {
-    const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
+  let last: FeedPage | undefined
+  for (let Limit = CALL_FIRST; ; Limit = Math.min(2 * Limit, CALL_MAX)) {
+    const start = last && { ExclusiveStartKey: keys.feedPage(provider, last.page) }
+    const pages = (await db.queryAll({ ...newestFirst(provider), ...start, Limit })) as FeedPage[]
+    const recent = pages.filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
-    if (recent.length < pages.length) return
+    if (recent.length < Limit) return
+    last = pages.at(-1)
   }
 }
 
-const FIRST_PAGES = 20
+/** The clocks of the writers of events and of pages differ by seconds. */
+const CLOCKS_MS = 60_000
 
-/** Returns the feed since a time as a set, for {@link isInFeed}. */
-export const loadFeedSince = async (provider: ProviderId, since: Date) => {
-  for (let count = FIRST_PAGES; ; count *= 4) {
-    const pages = await newestPages(provider, count)
-    const oldest = pages.at(-1)
-    if (pages.length < count || !oldest || new Date(oldest.lastAt) < since) {
-      return new Set(pages.flatMap(({ entries }) => entries))
-    }
+/** Returns the events that a feed does not have. Stops reading when it has found all. */
+export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
+  provider: ProviderId,
+  events: readonly E[],
+): Promise<E[]> => {
+  const missing = new Map(events.map((event) => [textOf(event), event]))
+  if (missing.size === 0) return []
+  const oldest = events.reduce(
+    (all, { at }) => Math.min(all, at.getTime()),
+    Number.POSITIVE_INFINITY,
+  )
+  for await (const entries of feedPages(provider, new Date(oldest - CLOCKS_MS))) {
+    for (const entry of entries) missing.delete(textOf(entry))
+    if (missing.size === 0) break
   }
+  return [...missing.values()]
 }
-
-export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry) => feed.has(textOf(entry))

@@ -1,10 +1,8 @@
-import { addAbortSignal } from 'node:stream'
-import type { Dispatcher } from 'undici'
-import { defined } from '../../domain/defined.ts'
+import type { Client, Dispatcher } from 'undici'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
-import { anySignal } from './any-signal.ts'
-import { type Connection, connectionTo, keep } from './connection.ts'
+import { type PhaseTimer, phaseTimer } from '../../runtime.ts'
+import { connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
 import { type Rules, strict, targetOf } from './target.ts'
 
@@ -37,103 +35,123 @@ export type SendResult = { outcome: Outcome; address: string | null }
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
   async (request: PostRequest, network: Network): Promise<SendResult> => {
-    const { limit, connecting, end } = limitsOf(request)
+    const { url, timeoutSeconds, connectionTimeoutSeconds, signal } = request
+    const connecting = new AbortController()
+    const limit: Limit = { end: () => connecting.abort() }
+    const end = () => limit.end()
+    const timer = phaseTimer(timeoutSeconds * 1000, end)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
     try {
-      const target = await targetOf(request.url, { network, rules, signal: connecting })
+      // Covers DNS and the connection.
+      timer.startPhase(connectionTimeoutSeconds * 1000)
+      const target = await targetOf(url, { network, rules, signal: connecting.signal })
       if ('cause' in target) return unreached(target.cause, null)
-      const connection = await connectionTo(target, connecting)
+      const connection = await connectionTo(target, connecting.signal)
       if ('cause' in connection) return unreached(connection.cause, connection.address)
-      return await sendOn(connection, { request, url: target.url, limit, bodySeconds })
+      const { outcome, isComplete } = await exchange(connection.client, {
+        request: requestTo(target.url, request),
+        bodyMilliseconds: bodySeconds * 1000,
+        timer,
+        limit,
+        signal,
+      })
+      await (isComplete ? keep(connection) : connection.client.destroy())
+      return { outcome, address: connection.address }
     } finally {
-      end()
+      timer.stop()
+      signal?.removeEventListener('abort', end)
     }
   }
 
 export const post = sender(strict, { bodySeconds: 5 })
 
-const timeoutAfter = (seconds: number) => AbortSignal.timeout(Math.ceil(seconds * 1000))
-
-const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequest) => {
-  // Covers the whole attempt: a slow body would never trigger an idle timeout.
-  const limit = anySignal(timeoutAfter(timeoutSeconds), ...(signal ? [signal] : []))
-  // Covers DNS and the connection.
-  const connecting = anySignal(timeoutAfter(connectionTimeoutSeconds), limit.signal)
-  const end = (): void => {
-    connecting.end()
-    limit.end()
-  }
-  return { limit: limit.signal, connecting: connecting.signal, end }
-}
+/** `end` is called at a limit of time, or when the caller aborts. */
+type Limit = { end: () => void }
 
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,
   address: string | null,
 ): SendResult => ({ outcome: { kind: 'unreached', cause }, address })
 
-type Sending = { request: PostRequest; url: URL; limit: AbortSignal; bodySeconds: number }
+const requestTo = (
+  { pathname, search }: URL,
+  { headers, body }: PostRequest,
+): Dispatcher.DispatchOptions => ({
+  method: 'POST',
+  path: pathname + search,
+  headers: {
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'debit-collection-webhooks/1',
+    ...headers,
+  },
+  body,
+})
 
-const sendOn = async (connection: Connection, sending: Sending): Promise<SendResult> => {
-  const { client, address } = connection
-  try {
-    const response = await client.request(undiciRequest(sending))
-    const timeout = timeoutAfter(sending.bodySeconds)
-    const { text, isComplete } = await readStart(response.body, timeout)
-    await (isComplete ? keep(connection) : client.destroy())
-    const retryAfterSeconds = retryAfter(response.headers['retry-after'])
-    const outcome: Outcome = {
-      kind: 'answered',
-      code: response.statusCode,
-      body: text,
-      ...defined({ retryAfterSeconds }),
-    }
-    return { outcome, address }
-  } catch {
-    await client.destroy()
-    return unreached(sending.limit.aborted ? 'read_timeout' : 'broken', address)
-  }
+type Exchange = {
+  request: Dispatcher.DispatchOptions
+  bodyMilliseconds: number
+  timer: PhaseTimer
+  limit: Limit
+  signal: AbortSignal | undefined
 }
 
-const undiciRequest = ({ request, url, limit }: Sending): Dispatcher.RequestOptions => {
+/**
+ * Sends a request and reads the start of the response. The status decides the outcome, so a slow or
+ * broken body is cut. `isComplete`: the connection can be kept.
+ */
+const exchange = (
+  client: Client,
+  { request, bodyMilliseconds, timer, limit, signal }: Exchange,
+): Promise<{ outcome: Outcome; isComplete: boolean }> => {
+  const { promise, resolve } = Promise.withResolvers<{ outcome: Outcome; isComplete: boolean }>()
+  const parts: Buffer[] = []
+  let length = 0
   let interim = 0
-  return {
-    method: 'POST',
-    path: `${url.pathname}${url.search}`,
-    headers: {
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'debit-collection-webhooks/1',
-      ...request.headers,
-    },
-    body: request.body,
-    signal: limit,
-    onInfo: () => {
-      interim += 1
-      if (interim > INTERIM_RESPONSES_MAX) throw new Error('too many interim responses')
-    },
+  let head: { code: number; retryAfterSeconds?: number } | undefined
+  // The first end decides: a promise ignores later ones.
+  const end = (cause: 'read_timeout' | 'broken', isComplete = false): void => {
+    const outcome: Outcome = head
+      ? { kind: 'answered', ...head, body: textOf(parts) }
+      : { kind: 'unreached', cause }
+    resolve({ outcome, isComplete })
   }
+  limit.end = () => end('read_timeout')
+  if (signal?.aborted) {
+    end('read_timeout')
+    return promise
+  }
+  timer.startPhase()
+  client.dispatch(request, {
+    onRequestStart: () => undefined,
+    onResponseStart: (_, code, headers) => {
+      if (code < 200) {
+        interim += 1
+        if (interim > INTERIM_RESPONSES_MAX) end('broken')
+        return
+      }
+      const retryAfterSeconds = retryAfter(headers['retry-after'])
+      head = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+      timer.startPhase(bodyMilliseconds)
+    },
+    onResponseData: (_, part) => {
+      if (length >= BODY_MAX_BYTES) return
+      parts.push(part)
+      length += part.length
+      if (length >= BODY_MAX_BYTES) end('broken')
+    },
+    onResponseEnd: () => end('broken', true),
+    onResponseError: () => end('broken'),
+  })
+  return promise
 }
+
+const textOf = (parts: readonly Buffer[]): string =>
+  parts.length === 0 ? '' : Buffer.concat(parts).toString('utf8', 0, BODY_MAX_BYTES)
 
 /** Parses seconds only: a date would depend on the receiver's clock. */
 const retryAfter = (value: string | string[] | undefined): number | undefined =>
   typeof value === 'string' && /^[0-9]+$/.test(value)
     ? Math.min(Number(value), RETRY_AFTER_MAX_SECONDS)
     : undefined
-
-/** Reads the start of a body. The status has decided the outcome, so a slow or broken body is cut. */
-const readStart = async (body: Dispatcher.ResponseData['body'], timeout: AbortSignal) => {
-  const parts: Buffer[] = []
-  let length = 0
-  let isComplete = false
-  try {
-    for await (const part of addAbortSignal(timeout, body) as AsyncIterable<Buffer>) {
-      parts.push(part)
-      length += part.length
-      if (length >= BODY_MAX_BYTES) break
-    }
-    isComplete = length < BODY_MAX_BYTES
-  } catch {
-    // Keep the part that was read.
-  }
-  const text = Buffer.concat(parts).subarray(0, BODY_MAX_BYTES).toString('utf8')
-  return { text, isComplete }
-}

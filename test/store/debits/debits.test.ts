@@ -37,13 +37,13 @@ test('partner references that would look equal in a key stay distinct', async ()
   }
 })
 
-test('a taken reference or uuid is a collision that writes nothing', async () => {
+test('a taken reference is a collision that writes nothing', async () => {
   const first = pendingDebit()
   await open(first)
   const before = await countItems()
-  const { reference, uuid } = first.facts
-  expect(await open(pendingDebit({ reference }))).toEqual({ kind: 'collision' })
-  expect(await open(pendingDebit({ uuid }))).toEqual({ kind: 'collision' })
+  const other = pendingDebit({ reference: first.facts.reference })
+  const history = other.history.map((entry) => ({ ...entry, requestId: 'request-2' }))
+  expect(await open({ ...other, history })).toEqual({ kind: 'collision' })
   expect(await countItems()).toBe(before)
 })
 

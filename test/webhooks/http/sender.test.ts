@@ -259,3 +259,25 @@ test('at most 64 idle connections are kept', async () => {
   await ended(first)
   expect([first?.destroyed, second?.destroyed]).toEqual([true, false])
 })
+
+test('each attempt at a receiver that closes its connections gets a new one', async () => {
+  const url = await receiver((_, response) => {
+    response.writeHead(200, { connection: 'close' }).end('thanks')
+  })
+  for (let n = 0; n < 5; n += 1) expect(await send(url)).toEqual(answered('thanks'))
+  expect(connectionsTo(url)).toHaveLength(5)
+})
+
+test.each([
+  ['before it starts', 0, late, unreached('connect_timeout')],
+  ['before the response', 100, () => undefined, unreached('read_timeout')],
+  ['in the body', 100, slowBody, expect.objectContaining({ kind: 'answered', code: 200 })],
+])('a caller can abort an attempt %s', async (_, milliseconds, answer, outcome) => {
+  const url = await receiver(answer)
+  const abort = new AbortController()
+  if (milliseconds === 0) abort.abort()
+  else setTimeout(() => abort.abort(), milliseconds)
+  const startedAt = performance.now()
+  expect(await send(url, { signal: abort.signal })).toEqual(outcome)
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+})

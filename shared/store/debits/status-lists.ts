@@ -1,0 +1,110 @@
+import type { BankIdentifier } from '../../domain/banks/bank.ts'
+import type { Status } from '../../domain/debits/lifecycle.ts'
+import type { BankStatusFilter, DebitFilter } from '../../domain/debits/list-query.ts'
+import type { Reference } from '../../domain/ids.ts'
+import type { PhoneNumber } from '../../domain/phone.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import { cutAt, cutFrom, type List } from '../index-lists.ts'
+import { type DebitList, keys } from '../keys.ts'
+import { findSweepProgress, type SweepProgress, sweptBefore } from '../sweep-progress.ts'
+import type { Item } from '../table.ts'
+import { findDebits, type Unreadable } from './debits.ts'
+
+/**
+ * The lists of a provider in the index by-status. The sweep moves a debit that is still open from
+ * `good` to `open`, so every debit in `good` that the sweep has passed is completed. The status of a
+ * debit that it has not passed, or in `open`, is read from the table.
+ */
+
+/** `recent` is the part of `good` that the sweep has not passed. */
+export type ListName = 'recent' | DebitList
+
+/** A debit that changes its list during a read in this order appears in a later list. */
+export const readOrder: readonly ListName[] = ['recent', 'open', 'good', 'failed', 'reversed']
+
+type Span = Pick<DebitFilter, 'from' | 'to'>
+
+const listNamed = (provider: ProviderId, name: DebitList, { from, to }: Span): List => ({
+  index: 'by-status',
+  key: keys.debits(provider, name),
+  from: from?.toISOString(),
+  // Positions of this millisecond are longer, so they sort after it.
+  until: to?.toISOString(),
+})
+
+/** Reads the progress before the index: an entry that the sweep passes later is only read once more. */
+const sweptIn = async (provider: ProviderId): Promise<string> =>
+  sweptBefore(await findSweepProgress(), provider).toISOString()
+
+/** @returns no list if it would be empty */
+export const partOf = async (provider: ProviderId, name: ListName, span: Span): Promise<List[]> =>
+  name === 'recent'
+    ? cutFrom(listNamed(provider, 'good', span), await sweptIn(provider))
+    : [listNamed(provider, name, span)]
+
+export const referenceAt = (position: string) =>
+  position.slice(position.indexOf('#') + 1) as Reference
+
+const referenceOf = ({ byTime }: Item): Reference => referenceAt(String(byTime))
+
+/** Returns the status of an entry's debit; undefined if only the table has it. */
+const statusOf = ({ byStatus, byTime }: Item, progress: SweepProgress | undefined) => {
+  const [provider, list] = String(byStatus).split('#')
+  if (list === 'failed' || list === 'reversed') return list
+  const swept = sweptBefore(progress, provider as ProviderId)
+  return list === 'good' && String(byTime) < swept.toISOString() ? 'completed' : undefined
+}
+
+/** Selects the entries of debits in one status. */
+const inStatus =
+  (status: Status, progress: SweepProgress | undefined, unreadable: Unreadable) =>
+  async (entries: readonly Item[]): Promise<Item[]> => {
+    const known = entries.map((entry) => statusOf(entry, progress))
+    const isFinal = status === 'failed' || status === 'reversed'
+    const unknown = isFinal ? [] : entries.filter((_, index) => !known[index])
+    const debits = await findDebits(unknown.map(referenceOf), unreadable, { isConsistent: false })
+    return entries.filter(
+      (entry, index) => (known[index] ?? debits.get(referenceOf(entry))?.status) === status,
+    )
+  }
+
+/** Returns the lists of a provider's filter, each debit in one. */
+export const providerLists = async (
+  provider: ProviderId,
+  { status, ...span }: DebitFilter,
+  unreadable: Unreadable,
+): Promise<List[]> => {
+  const list = (name: DebitList): List => listNamed(provider, name, span)
+  switch (status) {
+    case undefined:
+      return (['open', 'good', 'failed', 'reversed'] as const).map(list)
+    case 'cancelled':
+      return []
+    case 'failed':
+    case 'reversed':
+      return [list(status)]
+    default: {
+      const progress = await findSweepProgress()
+      const swept = sweptBefore(progress, provider).toISOString()
+      const select = inStatus(status, progress, unreadable)
+      const recent = cutFrom(list('good'), swept).map((part) => ({ ...part, select }))
+      return status === 'completed'
+        ? [...recent, ...cutAt(list('good'), swept)]
+        : [...recent, { ...list('open'), select }]
+    }
+  }
+}
+
+/** The debits of a phone number at one bank. */
+export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }
+
+/** Returns the list of a bank's filter. The index also has the list in by-status of each debit. */
+export const customerLists = async (
+  { bank, phone, status }: CustomerFilter,
+  unreadable: Unreadable,
+): Promise<List[]> => {
+  if (status === 'cancelled') return []
+  const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
+  if (status === 'all') return [list]
+  return [{ ...list, select: inStatus(status, await findSweepProgress(), unreadable) }]
+}

@@ -1,0 +1,149 @@
+import { ConnectorFault } from '../banks/connector.ts'
+import { connectors } from '../banks/registry.ts'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
+import { advance, type Debit, deadline, stateAt, type Transition } from '../domain/debits/debit.ts'
+import { clocks } from '../domain/debits/lifecycle.ts'
+import { applyOutcome, type SubmissionResult } from '../domain/debits/submission.ts'
+import type { Reference } from '../domain/ids.ts'
+import { log } from '../log.ts'
+import { environment, type Runtime } from '../runtime.ts'
+import { allBanks, findAccount } from '../store/banks/banks.ts'
+import { connectionConfig, recentConnectorSettings } from '../store/banks/connector-settings.ts'
+import { clearSlowBank, isSlowBank, markSlowBank } from '../store/banks/pace.ts'
+import { findDebit } from '../store/debits/debits.ts'
+import { transition } from '../store/debits/transitions.ts'
+import { currentGeneration } from '../store/operator/restores.ts'
+import { expire } from '../sweep/expire.ts'
+
+/** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
+const PROMPT_SECONDS = 2
+
+/** The longest time of a request to a slow bank. A query and a submission must end within the function's. */
+const PATIENCE_SECONDS = 20
+
+type Lane = {
+  /** Leaves submissions of slow banks to the workers of the sidelined queue. */
+  unlessSlow: boolean
+  /** Schedules the report of the sandbox bank. */
+  reportLater: (report: SandboxReport) => Promise<void>
+}
+
+type SubmissionRequest = {
+  reference: Reference
+  /** An earlier submission may have reached the bank. */
+  repeated: boolean
+  requestId: string
+}
+
+/** A submission to repeat in the sidelined queue. */
+export type Sidelined = { debit: Debit; repeated: boolean; delaySeconds: number }
+
+/**
+ * Returns a function that submits pending debits to their banks (docs/api.md#transitions). A bank
+ * deduplicates by uuid. An unknown result throws, and SQS redelivers the message.
+ */
+export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) => {
+  const timeoutSeconds = unlessSlow ? PROMPT_SECONDS : PATIENCE_SECONDS
+  const config = {
+    ...connectionConfig(runtime, timeoutSeconds),
+    settingsOf: (bank: BankIdentifier) => recentConnectorSettings(bank, runtime.now()),
+    reportLater,
+  }
+
+  /** Returns undefined if the bank does not reply promptly. */
+  const submitPromptly = async (bank: BankIdentifier, submit: () => Promise<SubmissionResult>) => {
+    const from = runtime.now()
+    try {
+      const result = await submit()
+      if (!unlessSlow) await notePace(bank, from)
+      return result
+    } catch (error) {
+      if (!unlessSlow || !isTimeout(error)) throw error
+      await noteSlow(bank)
+      return undefined
+    }
+  }
+
+  const notePace = async (bank: BankIdentifier, from: Date) => {
+    const now = runtime.now()
+    const isPrompt = now.getTime() - from.getTime() < PROMPT_SECONDS * 1000
+    if (isPrompt && (await isSlowBank(bank, now))) await clearSlowBank(bank, now)
+  }
+
+  const noteSlow = async (bank: BankIdentifier) => {
+    const now = runtime.now()
+    if (await isSlowBank(bank, now)) return
+    log.warn('bank is slow', { bank })
+    await markSlowBank(bank, now)
+  }
+
+  return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
+    const debit = await findDebit(request.reference)
+    if (debit?.status !== 'pending') return undefined
+    const { bank, phone } = debit.facts
+    const { requestId } = request
+    const at = runtime.now()
+    if (unlessSlow && (await isSlowBank(bank.identifier, at))) {
+      return { debit, repeated: request.repeated, delaySeconds: 0 }
+    }
+    const due = deadline(debit, 'processing', clocks(environment.timeScale))
+    if (due && due <= at) {
+      // A customer must never be debited for a charge that has timed out.
+      await expire(debit, 'processing', { at, by: 'job:submit-to-bank', requestId }, runtime)
+      return undefined
+    }
+    const [banks, account, generation] = await Promise.all([
+      allBanks(at),
+      findAccount(phone, bank.identifier),
+      currentGeneration(at),
+    ])
+    const { connector = 'none' } = banks.get(bank.identifier) ?? {}
+    if (connector === 'none') throw new Error(`Bank ${bank.identifier} has no connector`)
+    const submission = {
+      ...debit.facts,
+      bank: bank.identifier,
+      createdAt: stateAt(debit).createdAt,
+      account,
+      // A restore may have undone the record of a submission that the bank has received.
+      repeated: request.repeated || predatesRestore(debit, generation),
+    }
+    const result = await submitPromptly(bank.identifier, () =>
+      connectors(config)[connector].submit(submission),
+    )
+    // The bank may still work on it for as long as a patient worker would wait.
+    if (!result) return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }
+    const changes = account
+      ? { customerName: account.customerName, accountNumber: account.accountNumber }
+      : {}
+    const by = `bank:${bank.identifier}`
+    await transition(
+      debit,
+      (current) =>
+        afterSubmission(current, result, { at: runtime.now(), by, requestId, generation, changes }),
+      runtime,
+    )
+    return undefined
+  }
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof ConnectorFault && error.code === 2408
+
+const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
+  (created?.generation ?? 1) < generation
+
+/** Changes only a pending debit: a timeout or a bank report may have been first. */
+const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
+  if (debit.status !== 'pending') return debit
+  switch (result.kind) {
+    case 'silent':
+      return debit
+    case 'accepted': {
+      const changes = { ...cause.changes, bankReference: result.bankReference }
+      return advance(debit, { ...cause, to: 'processing', changes })
+    }
+    default:
+      return applyOutcome(debit, result, cause)
+  }
+}

@@ -1,0 +1,72 @@
+import { isOpen } from '../domain/debits/lifecycle.ts'
+import type { Reference } from '../domain/ids.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
+import { secondsAfter } from '../domain/time.ts'
+import { logUnreadable } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
+import { goodPages } from '../store/debits/debit-lists.ts'
+import { followUnreadable } from '../store/debits/open-debits.ts'
+import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
+import { type TimedReference, unsettledEntries } from '../store/work-index.ts'
+import { UNREADABLE_SECONDS } from './overdue.ts'
+import { inParallel } from './parallel.ts'
+import type { FollowUp } from './repair.ts'
+
+const PAGE_SIZE = 100
+const READS_AT_ONCE = 10
+
+type Walk = {
+  provider: ProviderId
+  span: { from: Date; before: Date }
+  /** Debits that the work index lists. */
+  known: ReadonlySet<Reference>
+  runtime: Pick<Runtime, 'now'>
+  timeIsUp: () => boolean
+}
+
+/** The debits of a span, and the time until which the walk has listed them all. */
+type Walked = { open: FollowUp[]; ended: FollowUp[]; until: Date }
+
+/**
+ * Reads each debit of a provider that was completed, or reversed after settlement, in a span, and each
+ * one that was created in it and is still open. Reads eventually consistent: every debit was written
+ * more than two minutes ago, and every write that follows is conditional.
+ */
+export const walk = async (walk: Walk): Promise<Walked> => {
+  const { provider, span, known, runtime } = walk
+  const ended = await load(unsettledEntries(provider, span, PAGE_SIZE), known, walk)
+  const listed = new Set([...known, ...ended.followUps.map(({ debit }) => debit.facts.reference)])
+  const created = await load(goodPages(provider, span, PAGE_SIZE), listed, walk)
+  const due = secondsAfter(runtime.now(), UNREADABLE_SECONDS)
+  for (const reference of created.unreadable) await followUnreadable(provider, reference, due)
+  return {
+    open: created.followUps.filter(({ debit }) => isOpen(debit.status)),
+    ended: ended.followUps,
+    until: ended.until < created.until ? ended.until : created.until,
+  }
+}
+
+const load = async (
+  pages: AsyncIterable<readonly TimedReference[]>,
+  known: ReadonlySet<Reference>,
+  { span, timeIsUp }: Walk,
+) => {
+  const followUps: FollowUp[] = []
+  const unreadable: Reference[] = []
+  for await (const page of pages) {
+    const fresh = page.filter(({ reference }) => !known.has(reference))
+    await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
+      const { debit, deliveries } = await findWithDeliveries(reference, {
+        isConsistent: false,
+        unreadable: (subject, error) => {
+          unreadable.push(subject)
+          logUnreadable('sweep')(subject, error)
+        },
+      })
+      if (debit) followUps.push({ debit, deliveries })
+    })
+    const last = page.at(-1)
+    if (last && timeIsUp()) return { followUps, unreadable, until: last.at }
+  }
+  return { followUps, unreadable, until: span.before }
+}

@@ -1,0 +1,13 @@
+import { current } from '../engine/current.ts'
+
+/** Replaces `node:timers`. */
+
+export const setTimeout = (act: () => void, milliseconds: number): AbortController => {
+  const stopped = new AbortController()
+  current()
+    .runtime.pause(milliseconds, stopped.signal)
+    .then(act, () => undefined)
+  return stopped
+}
+
+export const clearTimeout = (timer: AbortController | undefined): void => timer?.abort()

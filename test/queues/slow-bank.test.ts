@@ -1,0 +1,150 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import type { Context, SQSEvent } from 'aws-lambda'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { newAws } from '../../aws/aws.ts'
+import { startRealClock } from '../../aws/clock.ts'
+import { faultless } from '../../aws/conditions.ts'
+import { queueNames, queueUrl } from '../../aws/queues.ts'
+import { answerCalls, perform } from '../../aws/sdk.ts'
+import { submitSidelined } from '../../functions/jobs/submit-sidelined.ts'
+import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { submission } from '../../shared/queues/outbox.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
+import { queueUrlVariable, real } from '../../shared/runtime.ts'
+import { connectorWrite } from '../../shared/store/banks/connector-settings.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { findDebits } from '../../shared/store/debits/debits.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { read, table, tableName } from '../../shared/store/table.ts'
+import { gcb, pendingDebit } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
+import { useServer } from '../support/servers.ts'
+import { storeBank } from '../support/settings.ts'
+
+/** Three banks with shared workers, one of which hangs: real functions on the in-memory AWS. */
+
+captureOutput()
+
+const PROMPT_MS = 50
+const held: ServerResponse[] = []
+/** Requests to the bank that hangs: method and uuid. */
+const requests: string[] = []
+let isHanging = true
+
+const server = createServer(async (incoming, response) => {
+  const { method, url = '' } = incoming
+  const [, bank, , queried] = url.split('/')
+  const { uuid, amount } = JSON.parse((await text(incoming)) || '{}')
+  if (bank === 'HNG') {
+    requests.push(`${method} ${uuid ?? queried}`)
+    if (isHanging) return held.push(response)
+  }
+  await pause(PROMPT_MS)
+  const reply = { status: 'accepted', uuid, amount, bank_reference: `${bank}-1` }
+  return response.writeHead(method === 'POST' ? 202 : 404).end(JSON.stringify(reply))
+})
+const address = useServer(server)
+
+/** Debits of the bank that hangs, charged when it was known as slow. */
+const sidelined: Debit[] = []
+
+const functions = {
+  'submit-to-bank': submitToBank(real),
+  'submit-sidelined': submitSidelined(real),
+}
+const clock = startRealClock()
+const aws = newAws({
+  clock,
+  tableName: 'banks',
+  // Forty submissions at a time.
+  conditions: { ...faultless, workers: () => 4 },
+  invoke: async (name, event) => {
+    const job = functions[name as keyof typeof functions]
+    return { kind: 'done', value: job && (await job(event as SQSEvent, {} as Context)) }
+  },
+})
+
+beforeAll(async () => {
+  Object.assign(process.env, { TABLE_NAME: 'banks', SEALING_KEY: 'k', LOCAL_PEERS: '127.0.0.1' })
+  for (const queue of queueNames) process.env[queueUrlVariable(queue)] = queueUrl(queue)
+  answerCalls(({ constructor: { name }, input }) => perform(() => aws.perform(name, input)))
+  for (const identifier of ['HNG', 'ONE', 'TWO'] as (typeof gcb.identifier)[]) {
+    await storeBank({ ...gcb, identifier, connector: 'http' })
+    const settings = { url: `${address()}/${identifier}`, secret: 'cs_secret' }
+    const write = await connectorWrite(identifier, settings, real)
+    await table.send(new TransactWriteCommand({ TransactItems: [write] }))
+  }
+})
+afterAll(() => {
+  clock.stop()
+  for (const response of held) response.destroy()
+})
+
+const charge = async (identifier: string): Promise<Debit> => {
+  const bank = { identifier, name: identifier } as Debit['facts']['bank']
+  const debit = pendingDebit({ bank }, new Date())
+  await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
+  return debit
+}
+
+/** Charges 120 debits, a third at each bank. Returns the debits of the bank that hangs. */
+const chargeAll = async () => {
+  const banks = Array.from({ length: 40 }, () => ['HNG', 'ONE', 'TWO']).flat()
+  const debits = await Promise.all(banks.map(charge))
+  await sendAllOrThrow(debits.map((debit) => submission(debit, { resubmission: false })))
+  const [hanging = [], others = []] = [true, false].map((isIn) =>
+    debits.filter(({ facts }) => (facts.bank.identifier === 'HNG') === isIn),
+  )
+  return { hanging, others }
+}
+
+const countProcessing = async (debits: readonly Debit[]): Promise<number> => {
+  const found = await findDebits(
+    debits.map(({ facts }) => facts.reference),
+    () => undefined,
+  )
+  return [...found.values()].filter(({ status }) => status === 'processing').length
+}
+
+/** Returns the milliseconds until all debits are at their bank. */
+const timeOf = async (debits: readonly Debit[], timeout: number): Promise<number> => {
+  const from = Date.now()
+  const isDone = async () => expect(await countProcessing(debits)).toBe(debits.length)
+  await vi.waitFor(isDone, { timeout, interval: 20 })
+  return Date.now() - from
+}
+
+test('a bank that hangs delays the others once, for the two seconds in which it is found slow', async () => {
+  const first = await chargeAll()
+  expect(await timeOf(first.others, 4_000)).toBeGreaterThan(1_900)
+  expect(await read(keys.bankPace('HNG'))).toMatchObject({ slowSince: expect.any(String) })
+  const second = await chargeAll()
+  sidelined.push(...second.hanging)
+  // Eighty submissions at two banks, forty at a time.
+  expect(await timeOf(second.others, 1_500)).toBeLessThan(1_500)
+  expect(await countProcessing([...first.hanging, ...second.hanging])).toBe(0)
+}, 20_000)
+
+test('the bank gets one POST of each debit, and a query before another, and is found prompt again', async () => {
+  const before = requests.length
+  isHanging = false
+  // Workers that still wait for it get no reply.
+  for (const response of held.splice(0)) response.destroy()
+  const third = await chargeAll()
+  await timeOf([...third.hanging, ...sidelined], 15_000)
+  expect(await read(keys.bankPace('HNG'))).not.toHaveProperty('slowSince')
+  const since = requests.slice(before)
+  for (const { facts } of third.hanging) {
+    const own = since.filter((line) => line.endsWith(facts.uuid))
+    expect(own).toEqual([`POST ${facts.uuid}`])
+  }
+  for (const [, lines] of Map.groupBy(requests, (line) => line.split(' ')[1])) {
+    for (const [index, line] of lines.entries()) {
+      if (index > 0 && line.startsWith('POST')) expect(lines[index - 1]).toMatch(/^GET/)
+    }
+  }
+}, 40_000)

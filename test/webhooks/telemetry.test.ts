@@ -1,0 +1,46 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { Outcome } from '../../shared/domain/webhooks/attempt.ts'
+import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { logAttempt, logHealthChange } from '../../shared/webhooks/telemetry.ts'
+import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
+
+process.env.METRICS_DISABLED = 'false'
+
+const { clear, lines, metrics } = captureOutput()
+beforeEach(clear)
+
+const { reference, provider } = pendingDebit().facts
+const fresh = newDelivery({ reference, n: 0, type: 'created', provider, at: NOON }, {})
+const timing = { id: 'dlv_1_a', at: NOON, milliseconds: 12, address: null, sentAs: 'x' }
+const after = (outcome: Outcome) => recordAttempt(fresh, outcome, timing, 0)
+
+const took = { WebhookAttemptMilliseconds: 12 }
+
+test.each([
+  ['attempted', after({ kind: 'answered', code: 204, body: '' }), { ...took, WebhookDelivered: 1 }],
+  [
+    'attempted',
+    after({ kind: 'answered', code: 503, body: '' }),
+    { ...took, WebhookAttemptFailed: 1 },
+  ],
+  [
+    'attempted',
+    after({ kind: 'answered', code: 410, body: '' }),
+    { ...took, WebhookAttemptFailed: 1, WebhookAbandoned: 1 },
+  ],
+  ['abandoned', abandon(fresh, 4001, NOON), { WebhookAbandoned: 1 }],
+])('one line logs and measures that a delivery was %s', (message, delivery, figures) => {
+  logAttempt(delivery, { tried: message === 'attempted' })
+  expect(lines()).toHaveLength(1)
+  expect(lines()[0]).toMatchObject({ message: `delivery ${message}`, reference, ...figures })
+  expect(metrics()).toMatchObject([figures])
+})
+
+test('one line logs and measures that a webhook fails', () => {
+  const failing = { failingSince: NOON }
+  logHealthChange(provider, {}, failing, inSeconds(86_400))
+  logHealthChange(provider, failing, failing, inSeconds(2 * 86_400))
+  expect(lines().map(({ message }) => message)).toEqual(['webhook failing', undefined])
+  expect(metrics()).toMatchObject([{ WebhookFailingDays: 1 }, { WebhookFailingDays: 2 }])
+})
