@@ -17,6 +17,8 @@ export const CREDENTIALS = {
 export const setEnvironment = (): void => {
   Object.assign(process.env, {
     ...CREDENTIALS,
+    // As on Lambda, settings are read once.
+    AWS_LAMBDA_FUNCTION_NAME: 'bench',
     TABLE_NAME: TABLE,
     STAGE: 'sandbox',
     SANDBOX_BANK: 'true',

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
-import { type Runtime, real } from '../shared/runtime.ts'
 
-/** Requests as API Gateway sends them, and a clock that permits any number of them. */
+/** Requests as API Gateway sends them. */
 
 export type Handler = (
   event: APIGatewayProxyEvent,
@@ -10,22 +9,6 @@ export type Handler = (
 ) => Promise<APIGatewayProxyResult>
 
 const context = { functionName: 'bench', getRemainingTimeInMillis: () => 28_000 } as Context
-
-/** Far below every limit per minute and per day. */
-const REQUESTS_PER_MINUTE = 6
-
-/** Returns a runtime whose clock advances with each reading, so that no rate limit applies. */
-export const fastClock = (): Runtime => {
-  const start = Date.now()
-  let readings = 0
-  return {
-    ...real,
-    now: () => {
-      readings += 1
-      return new Date(start + (readings * 60_000) / REQUESTS_PER_MINUTE)
-    },
-  }
-}
 
 const sampleEvent = async (name: string): Promise<APIGatewayProxyEvent> =>
   JSON.parse(await readFile(new URL(`../events/${name}.json`, import.meta.url), 'utf8'))

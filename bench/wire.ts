@@ -4,6 +4,13 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { table } from '../shared/store/table.ts'
 import { TIMEOUT_MS } from './fixture.ts'
 
@@ -59,5 +66,41 @@ export const sendBare = (client: DynamoDBClient, call: Call | undefined): Promis
       return client.send(new TransactWriteItemsCommand(call.input))
     default:
       throw new Error(`No bare command for ${call?.operation}`)
+  }
+}
+
+/** The base of a comparison of CPU time: the document client of the AWS SDK, as the product uses it. */
+export const bareDocumentClient = (): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(bareClient())
+
+const TYPED = new Set(['Key', 'Item', 'ExpressionAttributeValues'])
+
+/** Returns the input of a document client for an input with typed values. */
+const plainInput = (input: unknown): unknown => {
+  if (Array.isArray(input)) return input.map(plainInput)
+  if (typeof input !== 'object' || input === null) return input
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      TYPED.has(name) ? unmarshall(value) : plainInput(value),
+    ]),
+  )
+}
+
+/** Returns a function that sends a call by a document client. */
+export const documentCall = (
+  client: DynamoDBDocumentClient,
+  call: Call,
+): (() => Promise<unknown>) => {
+  const input = plainInput(call.input) as never
+  switch (call.operation) {
+    case 'GetItem':
+      return () => client.send(new GetCommand(input))
+    case 'UpdateItem':
+      return () => client.send(new UpdateCommand(input))
+    case 'TransactWriteItems':
+      return () => client.send(new TransactWriteCommand(input))
+    default:
+      throw new Error(`No document command for ${call.operation}`)
   }
 }

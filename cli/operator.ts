@@ -119,6 +119,15 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
   return error === undefined ? result : fail(error)
 }
 
+/** A check of a large day takes several calls. */
+const reconcile = async (actor: string): Promise<unknown> => {
+  for (let next = options; ; ) {
+    const result = (await invoke(next, actor)) as { run?: string }
+    if (result.run === undefined) return result
+    next = { ...options, run: result.run }
+  }
+}
+
 const compareWithStatement = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
   const { statement: file = '', date } = options
@@ -140,8 +149,9 @@ const compareWithStatement = async (actor: string): Promise<unknown> => {
 
 try {
   const actor = await actorOf(target)
-  const isComparison = noun === 'reconciliation' && verb === 'statement'
-  const result = await (isComparison ? compareWithStatement(actor) : invoke(options, actor))
+  const perform = { run: reconcile, statement: compareWithStatement }
+  const isReconciliation = noun === 'reconciliation' && (verb === 'run' || verb === 'statement')
+  const result = await (isReconciliation ? perform[verb](actor) : invoke(options, actor))
   if (isDownload(result)) await printFile(result.download)
   // The result is a file or a JSON document.
   else

@@ -41,6 +41,8 @@ const units = {
   BankRequestsLimited: 'Count',
   BankRequestsRefused: 'Count',
   ReconciliationDifferences: 'Count',
+  /** Reconciliations that have not ended in time. */
+  ReconciliationUnfinished: 'Count',
   /** Messages that the sweep sent again. */
   SweepRepaired: 'Count',
   SweepRuns: 'Count',

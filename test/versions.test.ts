@@ -13,11 +13,17 @@ import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
 import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
-import { findSweepProgress, putSweepProgress } from '../shared/store/sweep-progress.ts'
+import {
+  completePart,
+  endRun,
+  findPart,
+  findRun,
+} from '../shared/store/settlement/reconciliations.ts'
+import { findSweepProgress, putSweepProgress, sweptBefore } from '../shared/store/sweep-progress.ts'
 import { type Item, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../shared/store/webhooks/feed.ts'
@@ -103,8 +109,10 @@ const views: Record<string, () => Promise<unknown>> = {
   build: () => findBuild(provider, itemAt('BUILD').date),
   funding: () => operate('funding', 'list', {}),
   funds: () => findFunds(),
+  reconciliation: () => findRun('2026-11-21'),
+  reconciliationPart: () => findPart('2026-11-21', 'golden'),
   ledger: () => findClosing(itemAt('2026-11-21').day),
-  sweep: () => findSweepProgress(),
+  sweep: async () => sweptBefore(await findSweepProgress(), provider),
   restore: () => findRestore(),
   approval: () => operate('approval', 'list', {}),
   change: () => operate('change', 'list', {}),
@@ -142,8 +150,15 @@ const updates: Record<string, () => Promise<unknown>> = {
     const found: Any = await findBatch(batch)
     return replaceBatch(found, found, runtime)
   },
+  BUILD: () => acquireLanes(itemAt('BUILD'), runtime),
   PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
-  BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
+  RUN: async () => endRun((await findRun('2026-11-21')) as Any, NOW),
+  PART: async () =>
+    completePart(
+      (await findPart('2026-11-21', 'golden')) as Any,
+      { findings: '{}', rest: [] },
+      runtime,
+    ),
   FUNDS: () =>
     operate('funding', 'record', {
       ...{ bank: 'GOLD', amount: '1.00', reference: 'R', date: '2026-11-21' },
@@ -215,7 +230,15 @@ test('an attribute of a later version changes no view and is shown to no operato
     JSON.stringify(later[name]).includes('addedLater'),
   )
   // Read from the store, where an object keeps unknown attributes.
-  expect(withIt).toEqual(['refund', 'recovery', 'lines', 'build', 'ledger', 'sweep', 'restore'])
+  expect(withIt).toEqual([
+    'refund',
+    'recovery',
+    'build',
+    'reconciliation',
+    'reconciliationPart',
+    'ledger',
+    'restore',
+  ])
 })
 
 test.each(Object.entries(updates))(

@@ -17,7 +17,7 @@ const MILLION = 1_000_000
 const ITEM_OVERHEAD_BYTES = 100
 
 /** Reads each debit of the day again. Its part is shown, but it is not a step of a debit. */
-const RECONCILIATION = 'reconcile-day'
+const RECONCILIATION = 'reconcile-part'
 
 const loads = (short: boolean): Record<'underLoad' | 'single', Load> => ({
   underLoad: { providers: 1, perSecond: 64, seconds: short ? 10 : 60 },

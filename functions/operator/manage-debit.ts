@@ -19,6 +19,7 @@ import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
 import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
+import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { statusView } from '../../shared/views/debit.ts'
 
 const view = (debit: Debit, refund: Refund | undefined) => {
@@ -109,7 +110,8 @@ export const manageDebit = operatorHandler(noun, {
     return debits.map(listView)
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
-  reverse: ({ reference, reason }, author, runtime) => {
+  reverse: async ({ reference, reason }, author, runtime) => {
+    await repairBeforeReversal(reference, runtime.now())
     const record = { reversal_reason: reason }
     const changes = { metadata: record }
     const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]

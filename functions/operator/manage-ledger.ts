@@ -9,8 +9,8 @@ import { readReport, writeReport } from '../../shared/settlement/report/bucket.t
 const REPLY_MAX_BYTES = 1024 * 1024
 
 export const manageLedger = operatorHandler(ledger, {
-  show: async ({ date, format }, _author, runtime) => {
-    const day = await openDay(date, runtime.now())
+  show: async ({ date, format }) => {
+    const day = await openDay(date)
     const report = { journal: date }
     await writeReport(report, format, renderJournal(format, date, day))
     const written = await readReport(report, format, REPLY_MAX_BYTES)

@@ -39,6 +39,10 @@ const reported: Partial<Record<MetricName, readonly [AlarmCause, string]>> = {
     'settlement-failing',
     'A bank rejected a payout: fix the cause, then run operator settlement retry',
   ],
+  ReconciliationUnfinished: [
+    'reconciliation-failing',
+    'A reconciliation has not ended after six hours: check queue and log of reconcile-part',
+  ],
   ReconciliationDifferences: [
     'reconciliation-failing',
     'Reconciliation found differences: operator reconcile lists them',
@@ -113,6 +117,14 @@ const rows: AlarmRow[] = [
     firesWithoutData: true,
   },
   {
+    name: 'sweep-behind',
+    cause: 'events-late',
+    description:
+      'The sweep has not checked the debits of ten minutes: find "fault" and its provider in the log of sweep',
+    metric: (metrics) => metrics.service('SweepLagSeconds', HIGHEST),
+    threshold: 600,
+  },
+  {
     // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:
@@ -150,7 +162,7 @@ const rows: AlarmRow[] = [
     name: 'reconciliation-missing',
     cause: 'reconciliation-failing',
     description:
-      'No reconciliation has run for a day: check the schedule and the log of reconcile-day',
+      'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
     metric: (metrics) =>
       metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     threshold: 1,

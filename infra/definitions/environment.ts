@@ -32,7 +32,13 @@ export type Addresses = {
 
 /** Functions that create or parse references, and functions that check or send to webhook URLs. */
 const readers: Record<'referencePrefix' | 'ownHosts', readonly FunctionName[]> = {
-  referencePrefix: [...operationNames, 'manage-delivery', 'manage-reconciliation', 'reconcile-day'],
+  referencePrefix: [
+    ...operationNames,
+    'manage-delivery',
+    'manage-reconciliation',
+    'reconcile-day',
+    'reconcile-part',
+  ],
   ownHosts: ['test-webhook', 'manage-webhook', 'deliver-webhook', 'deliver-sidelined-webhook'],
 }
 

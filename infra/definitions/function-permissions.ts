@@ -14,6 +14,7 @@ import {
   reconciles,
   redeliversEvents,
   requestsApprovals,
+  startsReconciliation,
   submitsDebits,
   transitionsDebits,
 } from './permission-groups.ts'
@@ -137,7 +138,7 @@ const rows = {
       'manage-settlement',
     ],
   },
-  'manage-reconciliation': merge(reconciles, { GetItem: ['BANKS'] }),
+  'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
   'manage-ledger': merge(derivesLedger, { journals: ['read', 'write'] }),
   'manage-funding': {
     GetItem: ['BANKS', 'FUNDING'],
@@ -173,6 +174,7 @@ const rows = {
       'refunds',
       // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
+      'reconciliation-parts',
     ],
   },
   'append-feed': appendsToFeed,
@@ -203,16 +205,30 @@ const rows = {
     sealingKey: true,
     calls: ['banks'],
   },
-  'reconcile-day': reconciles,
+  'reconcile-day': merge(startsReconciliation, {
+    // Lists providers with unfinished settlement.
+    BatchGetItem: ['BATCH#*'],
+    'by-status': ['*#settlements'],
+    work: ['SETTLE#*'],
+  }),
+  'reconcile-part': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {
-    GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
+    GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
     Query: ['DEBIT#*'],
     BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
-    UpdateItem: ['BATCH#*', 'BUILD#*'],
+    UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
     'by-status': ['PROVIDERS', '*#good'],
     work: ['WATCH#*', 'SETTLE#*'],
-    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
+    sends: [
+      'submissions',
+      ...webhookQueues,
+      'recoveries',
+      'settlements',
+      'payments',
+      'refunds',
+      'reconciliation-parts',
+    ],
   }),
 } as const satisfies Record<string, Permissions>
 

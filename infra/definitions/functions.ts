@@ -23,7 +23,7 @@ const BANK_MEMORY_MEGABYTES = 512
 /** Most jobs wait for the network nearly all the time. */
 const JOB_MEMORY_MEGABYTES = 256
 /** These process many records in one invocation. */
-const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-day', 'sweep']
+const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-part', 'sweep']
 
 const memoryOf = (folder: string, name: FunctionName): number => {
   if (folder === 'bank') return BANK_MEMORY_MEGABYTES
@@ -53,7 +53,10 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
   permissions: permissionsOf(name),
 })
 
-/** Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts. */
+/**
+ * Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts, or a
+ * reconciliation of many parts.
+ */
 export const RECURSIVE = new Set([
   'relay',
   'submit-to-bank',
@@ -61,6 +64,7 @@ export const RECURSIVE = new Set([
   'deliver-webhook',
   'deliver-sidelined-webhook',
   'recover-deliveries',
+  'reconcile-part',
 ])
 
 /** The functions behind the gateway. */

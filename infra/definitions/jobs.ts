@@ -39,7 +39,12 @@ const followed: readonly ChangeFilter[] = [
   },
   { entity: ['debit'], next: { status: ['reversed'] }, previous: { status: ['completed'] } },
   { entity: ['delivery'], next: { nextAttemptAt: 'any' } },
-  { entity: ['recovery', 'batch', 'build', 'exception', 'refund'] },
+  {
+    entity: [
+      ...['recovery', 'batch', 'build', 'exception', 'refund'],
+      ...['reconciliation', 'reconciliation-part'],
+    ],
+  },
 ]
 
 export const jobs = {
@@ -110,6 +115,10 @@ export const jobs = {
     from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 900,
     every: ['cron(0 2 * * ? *)'],
+  },
+  'reconcile-part': {
+    from: { queues: ['reconciliation-parts'], batchSize: 1, maxConcurrency: 20 },
+    timeoutSeconds: 900,
   },
   sweep: {
     from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },

@@ -27,6 +27,7 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
+  | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
@@ -123,11 +124,11 @@ export const appendsToFeed = merge(readsRestore, {
 })
 
 export const buildsBatches = merge(readsRestore, {
-  GetItem: ['PROVIDER#*', 'BATCH#*', 'SWEEP'],
+  GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*'],
-  PutItem: ['BATCH#*'],
-  UpdateItem: ['DEBIT#*', 'BUILD#*'],
+  PutItem: ['BATCH#*', 'BUILD#*'],
+  UpdateItem: ['DEBIT#*'],
   DeleteItem: ['BUILD#*'],
   ConditionCheckItem: ['BATCH#*'],
   'by-status': ['*#settlements'],
@@ -158,10 +159,21 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
-export const reconciles = merge(derivesLedger, readsLists, {
-  GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
+/** Starts a reconciliation: creates its run and its parts. */
+export const startsReconciliation = merge(readsRestore, {
+  GetItem: ['RECONCILIATION#*'],
+  PutItem: ['RECONCILIATION#*'],
+  Query: ['LEDGER'],
+  'by-status': ['PROVIDERS'],
+  work: ['PAY', 'FAILED'],
+})
+
+/** Performs the parts of a reconciliation and ends it. */
+export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
+  GetItem: ['PROVIDER#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
   BatchGetItem: ['PROVIDER#*#*'],
-  Query: ['FEED#*'],
-  PutItem: ['LEDGER'],
-  work: ['PAY', 'FAILED', 'BELOW_ZERO#*'],
+  Query: ['FEED#*', 'RECONCILIATION#*'],
+  PutItem: ['LEDGER', 'RECONCILIATION#*'],
+  UpdateItem: ['RECONCILIATION#*'],
+  work: ['BELOW_ZERO#*'],
 })

@@ -1,5 +1,6 @@
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
 import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { changesWithin } from '../store/operator/changes.ts'
@@ -28,17 +29,18 @@ export const casesSince = (from: Date): Promise<Map<Reference, Case>> => {
 export const openCases = (): Promise<Map<Reference, Case>> =>
   loadCases([refunded('due', { from: new Date(0), before: ALWAYS }), lateCompletions('open')])
 
+const READ_AT_ONCE = 16
+
 const loadCases = async (lists: readonly AsyncIterable<Reference>[]) => {
   const references = new Set<Reference>()
   for (const list of lists) for await (const reference of list) references.add(reference)
   const all = await findRefunds([...references])
   const refunds = new Map(all.map((refund) => [refund.reference, refund]))
-  const cases = new Map<Reference, Case>()
-  for (const reference of references) {
+  const cases = await mapConcurrent([...references], READ_AT_ONCE, async (reference) => {
     const refund = refunds.get(reference)
-    cases.set(reference, { refund, exceptions: await loadExceptions(reference, refund) })
-  }
-  return cases
+    return [reference, { refund, exceptions: await loadExceptions(reference, refund) }] as const
+  })
+  return new Map<Reference, Case>(cases)
 }
 
 /** Only a late completion or a failed refund has exceptions that the ledger reads. */

@@ -1,6 +1,6 @@
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { listFundings } from '../store/settlement/funding.ts'
-import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
+import { findClosing } from '../store/settlement/ledger-days.ts'
 import type { Span } from '../store/table.ts'
 import { fundingEntry } from './entries.ts'
 import { type Account, type Balances, type LedgerEntry, post } from './entry.ts'
@@ -9,7 +9,8 @@ import { entriesWithin } from './facts.ts'
 /** After this time no write of the day is in progress. */
 const CLOSED_AFTER_MS = 3_600_000
 
-const isClosed = (day: Day, now: Date): boolean =>
+/** Reports whether the balances of a day can be stored. */
+export const isClosed = (day: Day, now: Date): boolean =>
   now.getTime() - startOf(dayAfter(day)).getTime() >= CLOSED_AFTER_MS
 
 export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf(dayAfter(day)) })
@@ -17,7 +18,7 @@ export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf
 export type LedgerDay = Awaited<ReturnType<typeof openDay>>
 
 /** Returns the ledger of a UTC day (docs/api.md#ledger). Stored balances contain no fundings. */
-export const openDay = async (day: Day, now: Date) => {
+export const openDay = async (day: Day) => {
   const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)
   for (const funding of fundings) if (funding.date < day) post(opening, fundingEntry(funding))
@@ -25,25 +26,13 @@ export const openDay = async (day: Day, now: Date) => {
   return {
     opening,
     /** May be read once. */
-    entries: entriesOf(day, carried, funded),
-    /** Stores the closing balances of a past day. Call it after reading all entries. */
-    close: async (): Promise<void> => {
-      if (isClosed(day, now)) await putClosing({ day, balances: Object.fromEntries(carried) })
-    },
+    entries: entriesOf(day, funded),
   }
 }
 
-/** Posts each entry to the carried balances when the caller reads it. */
-async function* entriesOf(
-  day: Day,
-  carried: Balances,
-  funded: readonly LedgerEntry[],
-): AsyncGenerator<LedgerEntry> {
+async function* entriesOf(day: Day, funded: readonly LedgerEntry[]): AsyncGenerator<LedgerEntry> {
   yield* funded
-  for await (const entry of entriesWithin(spanOf(day))) {
-    post(carried, entry)
-    yield entry
-  }
+  yield* entriesWithin(spanOf(day))
 }
 
 /** Returns the balances without fundings at the start of a day. */

@@ -63,6 +63,10 @@ export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry)
   add(balances, credit, -amount)
 }
 
+export const addBalances = (balances: Balances, more: Balances): void => {
+  for (const [account, amount] of more) add(balances, account, amount)
+}
+
 /** Returns the sum of all balances, which must be zero. */
 export const trialBalance = (balances: Balances): number =>
   [...balances.values()].reduce((sum, balance) => sum + balance, 0)

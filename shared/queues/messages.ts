@@ -61,6 +61,8 @@ export const messages = {
   refunds: v.object({ reference: Reference }),
   /** The daily trigger: reconcile yesterday. */
   reconciliations: v.object({}),
+  /** Parts of a reconciliation to perform. Without a part: all are stored, so the run ends. */
+  'reconciliation-parts': v.object({ run: v.string(), part: v.optional(v.string()) }),
   /** The trigger of each minute: find lost work. */
   sweeps: v.object({}),
   /** Outcomes that the sandbox bank will report. */

@@ -155,3 +155,10 @@ export const toSidelined = (message: EventMessage): EventMessage => ({
   ...message,
   queue: 'webhooks-sidelined',
 })
+
+/** Requests a part of a reconciliation, or the end of its run. */
+export const reconciliationMessage = (run: string, part?: string): Outgoing => ({
+  queue: 'reconciliation-parts',
+  message: defined({ run, part }),
+  group: part ?? run,
+})

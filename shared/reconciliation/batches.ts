@@ -2,9 +2,16 @@ import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
-import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
+import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
+import {
+  findBatch,
+  findBatches,
+  listBatchesFrom,
+  listBelowZero,
+} from '../store/settlement/batches.ts'
 import * as checks from './batch-checks.ts'
-import { type CheckResult, checkResult, type Findings, guarded, notApplicable } from './findings.ts'
+import { type CheckResult, checkResult, guarded, notApplicable } from './findings.ts'
+import type { PartScope, Task } from './part.ts'
 import { linePages, loadLineRecords } from './read.ts'
 import type { Window } from './records.ts'
 import { noSums, whole, withLine } from './sums.ts'
@@ -12,29 +19,34 @@ import { noSums, whole, withLine } from './sums.ts'
 const HEADER_DAYS = 35
 const LINE_DAYS = 2
 
+/** Returns the first day whose batches are listed by provider; older ones are named by their ids. */
+export const listedFrom = (date: Day): Day => dayAfter(date, -HEADER_DAYS)
+
 /**
- * Checks the batches of a provider: the last 35 days, and older batches that are not final. Checks the
- * lines of the day's batches and of open batches of the two days before. The header of a sealed batch
- * is enough later, because it gets no more lines.
- * @param unpaid batches of any day that are due or failed
+ * Checks the batches of a provider: the last 35 days, and older batches that are not final. The header
+ * of a sealed batch is enough later, because it gets no more lines.
+ * @returns the tasks that check the lines of the day's batches and of open batches of the two days before
  */
 export const checkBatches = async (
-  provider: ProviderId,
-  unpaid: readonly Batch[],
-  window: Window,
-  findings: Findings,
-): Promise<void> => {
+  { unpaid: ids }: { unpaid: readonly BatchId[] },
+  { provider, window, findings }: PartScope,
+): Promise<Task[]> => {
   const { date } = window
+  const unpaid = (await findBatches(ids)).filter((batch) => batch.provider === provider)
   let batches = await readBatches(provider, unpaid, window)
   // A payout between two reads shows an offset on one side only.
   if (!agree(batches)) batches = await readBatches(provider, unpaid, window)
-  for (const batch of batches.known.values()) {
-    if (batch.provider !== provider || batch.date > date) continue
+  const checked = [...batches.known.values()].filter(
+    (batch) => batch.provider === provider && batch.date <= date,
+  )
+  for (const batch of checked) {
     const of = { provider, subject: batch.id }
-    if (hasLinesChecked(batch, date)) await checkLines(batch, findings)
     findings.check(26, of, () => checks.reachesFinalStatus(batch, window))
     findings.check(26, of, () => isOffsetRightly(batch, batches))
   }
+  return checked
+    .filter((batch) => hasLinesChecked(batch, date))
+    .map(({ id }) => ({ type: 'lines', batch: id }))
 }
 
 const hasLinesChecked = (batch: Batch, date: Day): boolean =>
@@ -52,7 +64,7 @@ const readBatches = async (
   { date, now }: Window,
 ): Promise<Batches> => {
   const belowZero = await listBelowZero(provider, now)
-  const days = [dayAfter(date, -HEADER_DAYS), ...belowZero.map((batch) => batch.date)]
+  const days = [listedFrom(date), ...belowZero.map((batch) => batch.date)]
   const since = days.sort()[0] ?? date
   const listed = await listBatchesFrom(provider, since)
   const known = new Map([...unpaid, ...belowZero, ...listed].map((batch) => [batch.id, batch]))
@@ -74,23 +86,33 @@ const lineChecks = [
   [29, checks.hasItsFee],
 ] as const
 
-const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
-  const { id, provider } = batch
+const PAGE_SIZE = 100
+const PAGES_AT_ONCE = 16
+
+export const checkLines = async (
+  { batch: id }: { batch: BatchId },
+  { provider, findings }: PartScope,
+): Promise<Task[]> => {
+  const batch = await findBatch(id)
+  if (!batch) return []
   let sums = noSums
   for await (const lines of linePages(batch)) {
     sums = lines.reduce(withLine, sums)
-    const { records, orphans } = await loadLineRecords(batch, lines)
-    for (const record of records) {
+    const pages = await mapConcurrent(groupsOf(lines, PAGE_SIZE), PAGES_AT_ONCE, (page) =>
+      loadLineRecords(batch, page),
+    )
+    for (const record of pages.flatMap(({ records }) => records)) {
       const of = { provider, subject: record.line.reference }
       for (const [number, check] of lineChecks) findings.check(number, of, () => check(record))
     }
-    for (const { reference: subject } of orphans) {
+    for (const { reference: subject } of pages.flatMap(({ orphans }) => orphans)) {
       const missing = checkResult({ [`has a line in ${id}, but does not exist`]: true })
       findings.add(1, { provider, subject }, missing)
     }
   }
   findings.check(24, { provider, subject: id }, () => checks.isSummed(batch, sums))
   findings.check(26, { provider, subject: id }, () => checks.keepsItsLines(batch, sums))
+  return []
 }
 
 export type Batches = {

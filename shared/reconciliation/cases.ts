@@ -3,12 +3,16 @@ import { exceptionKind, type ReportException } from '../domain/debits/exception.
 import type { Refund } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
-import { type CheckResult, checkResult, type Findings, notApplicable } from './findings.ts'
+import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
 import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
 
 /** Checks the exceptions of the day. Metrics and logs count the reports; the table cannot. */
-export const checkExceptions = async (window: Window, findings: Findings): Promise<void> => {
+export const checkExceptions = async (
+  _: unknown,
+  { window, findings }: PartScope,
+): Promise<Task[]> => {
   for (const status of ['open', 'resolved'] as const) {
     for await (const exceptions of exceptionPages(status, window)) {
       const debits = await readDebits(exceptions.map(({ reference }) => reference))
@@ -18,6 +22,7 @@ export const checkExceptions = async (window: Window, findings: Findings): Promi
       }
     }
   }
+  return []
 }
 
 const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
@@ -39,7 +44,10 @@ export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
     : notApplicable
 
 /** Checks the refunds that are due or failed, and those that completed on the day. */
-export const checkRefunds = async (window: Window, findings: Findings): Promise<void> => {
+export const checkRefunds = async (
+  _: unknown,
+  { window, findings }: PartScope,
+): Promise<Task[]> => {
   const { from, before, now } = window
   const lists = [
     refundPages('due', { from: new Date(0), before: now }),
@@ -54,6 +62,7 @@ export const checkRefunds = async (window: Window, findings: Findings): Promise<
       }
     }
   }
+  return []
 }
 
 const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {

@@ -1,27 +1,23 @@
-import type { Debit } from '../domain/debits/debit.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { DAY_MS } from '../domain/time.ts'
-import { findDayTotal } from '../store/debits/charges.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
-import { findProvider } from '../store/providers/providers.ts'
+import type { ListName } from '../store/debits/status-lists.ts'
+import type { Span } from '../store/table.ts'
+import { recentFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
 import { hasRefund } from './cases.ts'
 import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
-import {
-  type CheckResult,
-  checkResult,
-  type Findings,
-  type Invariant,
-  notApplicable,
-} from './findings.ts'
-import { debitsInFeed, endedEarlier, loadRecords, loadSettled, readDebits } from './read.ts'
+import { type CheckResult, checkResult, type Invariant, notApplicable } from './findings.ts'
+import type { PartScope, SpanTask, Task } from './part.ts'
+import * as read from './read.ts'
 import type { DebitRecord, Subscription, Window } from './records.ts'
 import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
-import { type Money, whole, withMoneyOf } from './sums.ts'
+import { readSlice } from './slices.ts'
+import { addMoneyOf, whole } from './sums.ts'
 
 type Check = (record: DebitRecord, window: Window, subscription: Subscription) => CheckResult
 
@@ -43,57 +39,83 @@ const debitChecks: readonly [Invariant, Check][] = [
   [39, hasRefund],
 ]
 
-/** Checks the debits that a provider created on the day, and the day's total; returns their money. */
-export const checkDebits = async (
-  provider: ProviderId,
-  window: Window,
-  findings: Findings,
-  moneyBefore: Money,
-): Promise<Money> => {
-  const [first, subscription] = await Promise.all([
-    findDayTotal(provider, window.date),
+/** Entries of an index that one call reads. */
+const LIST_PAGE = 1_000
+
+const created = (provider: ProviderId, lists?: readonly ListName[]) => (span: Span) =>
+  createdWithin(provider, { ...span, pageSize: LIST_PAGE, ...(lists && { lists }) }, new Set())
+
+/** An index may lag by less. */
+const LAG_MS = 300_000
+
+/** Checks a slice of the debits that a provider created on the day. */
+export const checkDebits = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
+  const { provider, window, findings, amounts, sliceMax } = scope
+  const { span, references, rest } = await readSlice(created(provider), task, sliceMax)
+  const isRecent = span.before.getTime() > window.now.getTime() - LAG_MS
+  const listed = await read.readFollowed(references)
+  const late = isRecent ? await unlisted(references, span, scope) : []
+  reportMissing(references, listed, 'does not exist', scope)
+  const followed = [...listed.values(), ...late].filter(({ debit }) => isOfDay(debit, window))
+  const [records, subscription] = await Promise.all([
+    read.loadRecords(followed),
     findWebhookSettings(provider),
   ])
-  const known = new Set<Reference>()
-  let money = moneyBefore
-  let sum = 0n
-  const created = createdWithin(provider, { ...window, pageSize: PAGE_SIZE }, known)
-  const sources = [created, debitsInFeed(provider, window, known)]
-  for (const pages of sources) {
-    for await (const references of pages) {
-      const debits = await readListed(provider, references, 'does not exist', findings)
-      for (const record of await loadRecords(debits.filter((debit) => isOfDay(debit, window)))) {
-        const of = { provider, subject: record.debit.facts.reference }
-        for (const [number, check] of debitChecks) {
-          findings.check(number, of, () => check(record, window, subscription))
-        }
-        money = withMoneyOf(money, record)
-        sum += shareOf(record.debit, window)
-      }
+  for (const record of records) {
+    const of = { provider, subject: record.debit.facts.reference }
+    for (const [number, check] of debitChecks) {
+      findings.check(number, of, () => check(record, window, subscription))
     }
+    addMoneyOf(amounts, record)
+    amounts.counted += shareOf(record.debit, window)
   }
-  const [last, settings] = await Promise.all([
-    findDayTotal(provider, window.date),
-    findProvider(provider),
-  ])
-  const total = { sum, first, last, limit: settings?.dailyLimit }
-  findings.add(20, { provider, subject: window.date }, isCounted(total, window))
-  return money
+  return rest ? [rest] : []
 }
 
-/** Reads listed debits. A listed debit was accepted, so it must exist. */
-const readListed = async (
-  provider: ProviderId,
+/** Reads the debits of the feed that were created in a span and that the index does not list yet. */
+const unlisted = async (
   references: readonly Reference[],
+  { from, before }: Span,
+  { provider, window }: PartScope,
+) => {
+  const known = new Set(references)
+  const found = new Set<Reference>()
+  let below: number | undefined
+  do {
+    const { entries, next } = await recentFeed(provider, from, below)
+    for (const reference of read.createdOn(entries, window)) {
+      if (!known.has(reference)) found.add(reference)
+    }
+    below = next
+  } while (below !== undefined)
+  const late = await read.readFollowed([...found])
+  return [...late.values()].filter(({ debit }) => {
+    const { createdAt } = stateAt(debit, 0)
+    return createdAt >= from && createdAt < before
+  })
+}
+
+/** Checks that the debits of the day in a part of the feed exist: they were accepted. */
+export const checkFeed = async ({ below }: { below?: number }, scope: PartScope) => {
+  const { provider, window, findings } = scope
+  const { entries, next } = await recentFeed(provider, window.from, below)
+  for (const subject of await read.findMissing(read.createdOn(entries, window))) {
+    findings.add(1, { provider, subject }, checkResult({ 'does not exist': true }))
+  }
+  return next === undefined ? [] : [{ type: 'feed', below: next } as const]
+}
+
+/** Listed debits were accepted, so they must exist. */
+const reportMissing = (
+  references: readonly Reference[],
+  debits: ReadonlyMap<Reference, unknown>,
   difference: string,
-  findings: Findings,
-): Promise<Debit[]> => {
-  const debits = await readDebits(references)
+  { provider, findings }: PartScope,
+): void => {
   for (const subject of references) {
     const result = debits.has(subject) ? notApplicable : checkResult({ [difference]: true })
     findings.add(1, { provider, subject }, result)
   }
-  return [...debits.values()]
 }
 
 const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boolean =>
@@ -103,54 +125,65 @@ const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boole
 const shareOf = ({ facts, status }: Debit, { date }: Window): bigint =>
   facts.countedOn === date && status !== 'failed' ? whole(facts.amount) : 0n
 
-type DayTotal = {
-  sum: bigint
-  /** The counter before and after the debits were read. */
-  first: number | undefined
-  last: number | undefined
-  limit: number | undefined
+/** A debit ends within ten minutes, unless an operator ends it. */
+const ENDED_DAYS = 3
+const REVERSED_DAYS = 90
+
+const endedFrom = (date: Day): Date => startOf(dayAfter(date, -ENDED_DAYS))
+const reversedFrom = (date: Day): Date => startOf(dayAfter(date, -REVERSED_DAYS))
+
+/**
+ * Returns the tasks that check debits of earlier days: one charged before midnight ends after it, and
+ * its entry in the work index may be lost.
+ */
+export const earlierTasks = ({ date, from, settledBefore }: Window): SpanTask[] => [
+  { type: 'ended', from: endedFrom(date).getTime(), before: from.getTime() },
+  { type: 'reversed', from: reversedFrom(date).getTime(), before: endedFrom(date).getTime() },
+  { type: 'unsettled', from: 0, before: settledBefore.getTime() },
+]
+
+/** Checks that a slice of the debits that ended on earlier days is settled. */
+export const checkEnded = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
+  const lists: ListName[] = task.type === 'ended' ? ['good', 'reversed'] : ['reversed']
+  const list = created(scope.provider, lists)
+  const { references, rest } = await readSlice(list, task, scope.sliceMax)
+  const debits = await read.readDebits(references)
+  reportMissing(references, debits, 'cannot be read', scope)
+  await checkSettled([...debits.values()], scope)
+  return rest ? [rest] : []
 }
 
-/** The lifetime of a counter. */
-const RETENTION_MS = 399 * DAY_MS
-
-/** Compares sum and counter only if the counter was stable. The limit is the current one. */
-const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): CheckResult => {
-  const isRetained = window.now.getTime() - window.from.getTime() < RETENTION_MS
-  if (last === undefined && (sum === 0n || !isRetained)) return notApplicable
-  return checkResult({
-    [`has no total, but debits of ${formatAmount(sum)}`]: last === undefined,
-    [`has a total of ${formatAmount(whole(last ?? 0))}, but debits of ${formatAmount(sum)}`]:
-      last !== undefined && first === last && whole(last) !== sum,
-    [`has debits of ${formatAmount(sum)}, above its limit of ${formatAmount(whole(limit ?? 0))}`]:
-      limit !== undefined && sum > whole(limit),
-  })
+/** Checks a slice of the unsettled debits, except those that the other tasks check. */
+export const checkUnsettled = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
+  const { provider, window, sliceMax } = scope
+  const list = (span: Span) => unsettledPages(provider, { ...span, pageSize: LIST_PAGE })
+  const { references, rest } = await readSlice(list, task, sliceMax)
+  const debits = await read.readDebits(references)
+  const unreadable = references.filter((reference) => !isRecent(reference, window))
+  reportMissing(unreadable, debits, 'cannot be read', scope)
+  await checkSettled(
+    [...debits.values()].filter((debit) => !isCheckedByCreation(debit, window)),
+    scope,
+  )
+  return rest ? [rest] : []
 }
 
-const PAGE_SIZE = 100
-
-/** Checks debits of other days: recently completed or reversed ones, and all unsettled ones. */
-export const checkEarlier = async (provider: ProviderId, window: Window, findings: Findings) => {
-  const known = new Set<Reference>()
-  const span = { from: new Date(0), before: window.settledBefore, pageSize: PAGE_SIZE }
-  for await (const references of endedEarlier(provider, window, known)) {
-    await checkSettled(provider, references, window, findings)
-  }
-  for await (const references of unsettledPages(provider, span)) {
-    const fresh = references.filter((reference) => !known.has(reference))
-    await checkSettled(provider, fresh, window, findings)
-  }
+/** A reference contains the day of its creation. */
+const isRecent = (reference: Reference, { date }: Window): boolean => {
+  const day = reference.split('-')[1] ?? ''
+  const first = dayAfter(date, -ENDED_DAYS).replaceAll('-', '')
+  return day >= first && day <= date.replaceAll('-', '')
 }
 
-const checkSettled = async (
-  provider: ProviderId,
-  references: readonly Reference[],
-  window: Window,
-  findings: Findings,
-): Promise<void> => {
-  const debits = await readListed(provider, references, 'cannot be read', findings)
+const isCheckedByCreation = ({ history: [created], status }: Debit, { date, before }: Window) =>
+  created !== undefined &&
+  created.at < before &&
+  created.at >= (status === 'reversed' ? reversedFrom(date) : endedFrom(date))
+
+const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise<void> => {
+  const { provider, window, findings } = scope
   const others = debits.filter((debit) => !debit.history[0] || !isOfDay(debit, window))
-  for (const record of await loadSettled(others)) {
+  for (const record of await read.loadSettled(others)) {
     const of = { provider, subject: record.debit.facts.reference }
     findings.check(22, of, () => isSettledOnce(record, window))
     findings.check(27, of, () => isAdjustedOnce(record, window))

@@ -65,31 +65,52 @@ export type Finding = {
   examples: Example[]
 }
 
-/** Bounds the size of the result. */
+export type PartFinding = Omit<Finding, 'title'>
+
+/** Bound the result of a run, and the item of a part (400 KB). */
 const EXAMPLES_MAX = 100
+const CHARACTERS_MAX = 200_000
 
 export type Findings = ReturnType<typeof newFindings>
 
 /** Collects check results by invariant, with a limited number of examples. */
-export const newFindings = () => {
+export const newFindings = (charactersMax = CHARACTERS_MAX) => {
+  let characters = 0
   const findings = new Map<Invariant, Finding>(
     Object.entries(invariants).map(([key, title]) => {
       const number = Number(key) as Invariant
       return [number, { number, title, checked: 0, differences: 0, examples: [] }]
     }),
   )
-  const add = (number: Invariant, of: Subject, { checked, wrong }: CheckResult): void => {
+  const keep = (finding: Finding, example: Example): void => {
+    if (finding.examples.length === EXAMPLES_MAX) return
+    characters += JSON.stringify(example).length
+    if (characters <= charactersMax) finding.examples.push(example)
+  }
+  const findingOf = (number: Invariant): Finding => {
     const finding = findings.get(number)
     if (!finding) throw new Error(`There is no invariant ${number}`)
+    return finding
+  }
+  const add = (number: Invariant, of: Subject, { checked, wrong }: CheckResult): void => {
+    const finding = findingOf(number)
     finding.checked += checked
     finding.differences += wrong.length
-    const remaining = EXAMPLES_MAX - finding.examples.length
-    finding.examples.push(...wrong.slice(0, remaining).map((difference) => ({ ...of, difference })))
+    for (const difference of wrong) keep(finding, { ...of, difference })
   }
   return {
     add,
     check: (number: Invariant, of: Subject, check: () => CheckResult): void =>
       add(number, of, guarded(check)),
+    /** Adds the findings of a part. */
+    merge: (list: readonly PartFinding[]): void => {
+      for (const { number, checked, differences, examples } of list) {
+        const finding = findingOf(number)
+        finding.checked += checked
+        finding.differences += differences
+        for (const example of examples) keep(finding, example)
+      }
+    },
     list: () => [...findings.values()],
   }
 }

@@ -1,96 +1,147 @@
 import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { openDay, spanOf } from '../ledger/day.ts'
+import { dayAfter, startOf } from '../domain/time.ts'
+import { casesSince } from '../ledger/cases.ts'
+import { isClosed } from '../ledger/day.ts'
+import { fundingEntry } from '../ledger/entries.ts'
 import {
   type Account,
+  addBalances,
   type Balances,
   balanceOf,
-  isWithin,
-  type LedgerEntry,
   payable,
   post,
   trialBalance,
 } from '../ledger/entry.ts'
-import { findBatchesWithin } from '../ledger/facts.ts'
-import { listProviders } from '../store/providers/providers.ts'
+import { entriesOfCases, reversedUnsettled } from '../ledger/facts.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
-import { listAdjustments } from '../store/settlement/lines.ts'
+import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
+import type { ReconciliationRun } from '../store/settlement/reconciliations.ts'
 import { type CheckResult, checkResult, type Findings, type Subject } from './findings.ts'
-import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
+import { postEntry, reportUnderivable } from './ledger-part.ts'
+import { casesAt, refundsOwed, reversedSince, stateOfBatches, undecided } from './ledger-state.ts'
+import type { LedgerPart } from './part.ts'
 import type { Window } from './records.ts'
-import { whole } from './sums.ts'
+import { type Amounts, whole } from './sums.ts'
+
+/** The sums of a provider's parts. */
+export type ProviderSums = { amounts: Amounts; ledger: LedgerPart }
+
+type LedgerRun = {
+  run: ReconciliationRun
+  window: Window
+  providers: ReadonlyMap<ProviderId, ProviderSums>
+  findings: Findings
+}
+
+/** Returns the time from which a run derives entries: the end of the last stored balances. */
+export const carriedSince = ({ carriedFrom: day }: Pick<ReconciliationRun, 'carriedFrom'>): Date =>
+  day ? startOf(dayAfter(day)) : new Date(0)
 
 /**
- * Compares the ledger of a past day with debits, batches, refunds and the cash counter. A ledger that
- * cannot be derived is a difference of its own.
+ * Compares the ledger of a past day with debits, batches, refunds and the cash counter, and stores its
+ * balances if they agree.
  */
-export const checkLedger = async (window: Window, findings: Findings): Promise<void> => {
+export const compareLedger = async (request: LedgerRun): Promise<void> => {
+  const { window, providers } = request
   if (window.now < window.before) return
+  if ([...providers.values()].some(({ ledger }) => ledger.isFailed)) return
   try {
-    await compare(window, findings)
+    await compare(request)
   } catch (error) {
-    // A fault of DynamoDB is not a difference.
-    if (!(error instanceof Error) || '$metadata' in error) throw error
-    const result = checkResult({ [`cannot be derived: ${error.message}`]: true })
-    findings.add(40, { subject: window.date }, result)
+    reportUnderivable(request, error)
   }
 }
 
-const compare = async (window: Window, findings: Findings): Promise<void> => {
+const PROVIDERS_AT_ONCE = 16
+
+const compare = async (request: LedgerRun): Promise<void> => {
+  const { window, providers, findings } = request
   const { date, before: end, now } = window
-  let isCorrect = true
-  const add = (of: Subject, result: CheckResult) => {
-    isCorrect &&= result.wrong.length === 0
-    findings.add(40, of, result)
-  }
   const all = { subject: date }
+  const add = (of: Subject, result: CheckResult): void => findings.add(40, of, result)
   const fundsBefore = await findFunds()
-  const { opening, entries, close } = await openDay(date, now)
-  const closing = new Map(opening)
-  const changes: Balances = new Map()
-  const paidOut: Balances = new Map()
-  for await (const entry of entries) {
-    add({ subject: `${entry.type} ${entry.source.id}` }, isEntry(entry))
-    post(closing, entry)
-    post(changes, entry)
-    if (entry.type === 'payout') post(paidOut, entry)
+  const ledger = await sumsOf(request)
+  if (!ledger) return
+  const stored = new Map(ledger.carried)
+  addBalances(stored, ledger.posted)
+  const fundings = await listFundings()
+  const opening = new Map(ledger.carried)
+  for (const funding of fundings) if (funding.date < date) post(opening, fundingEntry(funding))
+  for (const funding of fundings) {
+    if (funding.date === date) postEntry(fundingEntry(funding), { findings, window, ledger })
   }
+  const closing = new Map(opening)
+  addBalances(closing, ledger.posted)
   add(all, isBalanced(opening, 'opening'))
   add(all, isBalanced(closing, 'closing'))
   const cases = await casesAt(end)
   add(all, agrees('refunds_payable', closing, -refundsOwed(cases, end)))
   add(all, agrees('exceptions', closing, -undecided(cases, end)))
   const reversed = await reversedSince(cases, end)
-  let fees = 0n
-  let paidSince = 0n
-  for (const provider of await listProviders()) {
-    const state = await stateOf(provider, end)
-    const owed = state.owed + (reversed.get(provider) ?? 0n)
-    add({ provider, subject: date }, agrees(payable(provider), closing, -owed))
-    const day = await batchesOfDay(provider, window)
-    add({ provider, subject: date }, isPaidOut(provider, paidOut, day.paid))
-    fees += day.fees
-    paidSince += state.paidSince
+  const states = await mapConcurrent(
+    [...providers],
+    PROVIDERS_AT_ONCE,
+    async ([provider, sums]) => {
+      const { owed, paidSince } = await stateOfBatches(provider, end)
+      const due = sums.amounts.owed + owed + (reversed.get(provider) ?? 0n)
+      return { provider, due, paidSince, fees: sums.amounts.fees }
+    },
+  )
+  for (const { provider, due } of states) {
+    add({ provider, subject: date }, agrees(payable(provider), closing, -due))
   }
-  add(all, agrees('fee_income', changes, -fees, 'changed by'))
-  const later = (await listFundings()).filter((funding) => funding.date > date)
+  const fees = states.reduce((sum, state) => sum + state.fees, 0n)
+  add(all, agrees('fee_income', ledger.posted, -fees, 'changed by'))
+  const later = fundings.filter((funding) => funding.date > date)
   const funded = later.reduce((sum, { amount }) => sum + whole(amount), 0n)
+  const paidSince = states.reduce((sum, state) => sum + state.paidSince, 0n)
   const funds = await findFunds()
-  // The cash must not have changed since the entries were read.
+  // The cash must not have changed since the batches were read.
   if (funds === fundsBefore) {
     add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
   }
+  const found = findings.list().find(({ number }) => number === 40)
   // Stored balances must not outlive a repair of the table.
-  if (isCorrect) await close()
+  if (found?.differences === 0 && isClosed(date, now)) {
+    await putClosing({ day: date, balances: Object.fromEntries(stored) })
+  }
 }
 
-const isEntry = ({ amount, debit, credit }: LedgerEntry): CheckResult =>
-  checkResult({
-    'has an entry that is not in whole pesewas above zero': !(
-      Number.isSafeInteger(amount) && amount > 0
-    ),
-    'has an entry that debits and credits one account': debit === credit,
-  })
+/** Clocks differ. */
+const SKEW_MS = 60_000
+
+/**
+ * Adds the entries of all providers and of refunds and exceptions to the last stored balances. Returns
+ * undefined if it cannot know whether a debit was counted: it was reversed while its provider's
+ * unsettled debits were read. The next night then carries the day.
+ */
+const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
+  const ledger: LedgerPart = { carried: new Map(), posted: new Map(), isFailed: false }
+  const stored = run.carriedFrom ? await findClosing(run.carriedFrom) : undefined
+  addBalances(
+    ledger.carried,
+    new Map(Object.entries(stored?.balances ?? {}) as [Account, number][]),
+  )
+  for (const one of providers.values()) {
+    addBalances(ledger.carried, one.ledger.carried)
+    addBalances(ledger.posted, one.ledger.posted)
+  }
+  const span = { from: carriedSince(run), before: window.before }
+  const cases = [...(await casesSince(span.from)).values()]
+  for (const entry of entriesOfCases(cases, span)) postEntry(entry, { findings, window, ledger })
+  for (const { entry, provider, reversedAt } of await reversedUnsettled(cases, span)) {
+    const { from, until } = providers.get(provider)?.ledger.read ?? NEVER
+    const at = reversedAt.getTime()
+    if (at >= from - SKEW_MS && at <= until + SKEW_MS) return undefined
+    if (at < from) postEntry(entry, { findings, window, ledger })
+  }
+  return ledger
+}
+
+/** Its unsettled debits were not read. */
+const NEVER = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY }
 
 const isBalanced = (balances: Balances, when: string): CheckResult =>
   checkResult({
@@ -104,34 +155,4 @@ const agrees = (account: Account, balances: Balances, expected: bigint, verb = '
     [`${account} ${verb} ${formatAmount(balance)} in the ledger, but ${formatAmount(expected)} in the table`]:
       balance !== expected,
   })
-}
-
-const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): CheckResult => {
-  const paid = whole(balanceOf(paidOut, payable(provider)))
-  return checkResult({
-    [`payouts are ${formatAmount(paid)} in the ledger, but the nets of their batches give ${formatAmount(expected)}`]:
-      paid !== expected,
-  })
-}
-
-/** Uses other fields of the headers than the ledger does. */
-const batchesOfDay = async (provider: ProviderId, { date }: Window) => {
-  const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
-  const sums = { fees: 0n, paid: 0n }
-  for (const batch of await findBatchesWithin(provider, spanOf(date))) {
-    const { totals, offsets, sealedAt, completedAt } = batch
-    if (!totals) continue
-    const net = whole(totals.net)
-    if (isOfDay(sealedAt)) {
-      const returned = (await listAdjustments(batch.id)).map(({ fee }) => whole(fee))
-      sums.fees += returned.reduce(
-        (sum, fee) => sum + fee,
-        whole(totals.gross) + whole(totals.adjustments) - net,
-      )
-    }
-    if (isOfDay(completedAt) && net > 0n) {
-      sums.paid += offsets.reduce((rest, { amount }) => rest - whole(amount), net)
-    }
-  }
-  return sums
 }

@@ -1,14 +1,12 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch, BatchId } from '../domain/settlement/batch.ts'
-import { startOf } from '../domain/time.ts'
+import type { Batch, BatchId, Line } from '../domain/settlement/batch.ts'
 import { casesSince, openCases } from '../ledger/cases.ts'
 import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/entries.ts'
+import { unsettledDebits } from '../ledger/facts.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
-import { linesOf } from '../store/settlement/lines.ts'
-import { unsettledPages } from '../store/work-index.ts'
 import { timeOf } from './records.ts'
 import { whole } from './sums.ts'
 
@@ -16,7 +14,6 @@ import { whole } from './sums.ts'
 
 const BEGINNING = new Date(0)
 const SKEW_MS = 60_000
-const PAGE_SIZE = 100
 
 const isBefore = (at: Date | null | undefined, end: Date): boolean => Boolean(at && at < end)
 
@@ -61,34 +58,33 @@ export const reversedSince = async (cases: readonly Case[], end: Date) => {
   return owed
 }
 
-/** Returns the debt to a provider at a time, and the cash of its payouts since. */
-export const stateOf = async (provider: ProviderId, end: Date) => {
-  const unsettled = new Set<Reference>()
-  const owedUnsettled = await unsettledAt(provider, end, unsettled)
+/** Returns the debt for batches sealed before `end`, and the cash of payouts since. */
+export const stateOfBatches = async (provider: ProviderId, end: Date) => {
   const times = await listBatchTimes(provider)
-  const later = times.filter(({ sealedAt }) => !isBefore(sealedAt, end))
-  const open = times.filter(
-    ({ sealedAt, completedAt }) => isBefore(sealedAt, end) && !isBefore(completedAt, end),
-  )
-  const unsealed = await Promise.all(later.map((batch) => linesAt(batch, end, unsettled)))
-  const [openBatches, laterBatches] = [await headersOf(open), await headersOf(later)]
-  return {
-    owed: owedUnsettled + sum(unsealed) + batchesAt(openBatches, laterBatches),
-    paidSince: sum([...openBatches, ...laterBatches].map(takenFromCash)),
-  }
+  const [later, open] = await Promise.all([
+    headersOf(times.filter(({ sealedAt }) => !isBefore(sealedAt, end))),
+    headersOf(
+      times.filter(
+        ({ sealedAt, completedAt }) => isBefore(sealedAt, end) && !isBefore(completedAt, end),
+      ),
+    ),
+  ])
+  return { owed: batchesAt(open, later), paidSince: sum([...open, ...later].map(takenFromCash)) }
 }
 
 const headersOf = (times: readonly BatchTimes[]) => findBatches(times.map(({ id }) => id))
 
-/** Sums completed debits without a line, less reversed ones without an adjustment. */
-const unsettledAt = async (provider: ProviderId, end: Date, unsettled: Set<Reference>) => {
+/**
+ * Sums completed debits without a line, less reversed ones without an adjustment.
+ * @param counted receives the debits that it counts, so that a line written in between is not counted
+ */
+export const unsettledAt = async (provider: ProviderId, end: Date, counted: Set<Reference>) => {
   const before = new Date(end.getTime() + SKEW_MS)
   let owed = 0n
-  const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: PAGE_SIZE })
-  for await (const page of pages) {
-    for (const debit of (await findDebits(page)).values()) {
+  for await (const debits of unsettledDebits(provider, { from: BEGINNING, before })) {
+    for (const debit of debits) {
       const share = unsettledShare(debit, end)
-      if (share > 0n) unsettled.add(debit.facts.reference)
+      if (share > 0n) counted.add(debit.facts.reference)
       owed += share
     }
   }
@@ -104,23 +100,19 @@ const unsettledShare = (debit: Debit, end: Date): bigint => {
   return isUnadjusted && isBefore(timeOf(debit, 'reversed'), end) ? -whole(facts.amount) : 0n
 }
 
-/** Sums the lines of a batch sealed later whose debits had ended before `end`. */
-const linesAt = async (
-  { id, completedFrom }: BatchTimes,
-  end: Date,
-  counted: ReadonlySet<Reference>,
-): Promise<bigint> => {
-  let owed = 0n
-  const adjustments = new Map<Reference, bigint>()
-  if (completedFrom && startOf(completedFrom) >= end) return owed
-  for await (const { type, reference, gross, completedAt } of linesOf(id)) {
-    if (type === 'adjustment') adjustments.set(reference, whole(gross))
-    else if (completedAt < end && !counted.has(reference)) owed += whole(gross)
-  }
-  for (const [reference, debit] of await findDebits([...adjustments.keys()])) {
-    if (isBefore(timeOf(debit, 'reversed'), end)) owed += adjustments.get(reference) ?? 0n
-  }
-  return owed
+/** Returns the share of a line of a batch sealed later, whose debit was unsettled at `end`. */
+export const lineShare = ({ type, gross, completedAt }: Line, end: Date): bigint =>
+  type === 'debit' && completedAt < end ? whole(gross) : 0n
+
+/** Sums the adjustments, in batches sealed later, of debits that were reversed before `end`. */
+export const adjustedAt = async (adjustments: readonly Line[], end: Date): Promise<bigint> => {
+  const debits = await findDebits(adjustments.map(({ reference }) => reference))
+  return sum(
+    adjustments.map(({ reference, gross }) => {
+      const debit = debits.get(reference)
+      return debit && isBefore(timeOf(debit, 'reversed'), end) ? whole(gross) : 0n
+    }),
+  )
 }
 
 /** Sums the nets of batches that were sealed and not completed, with offsets as they were then. */

@@ -1,67 +1,53 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
-import { dayAfter, startOf } from '../domain/time.ts'
+import type { Delivery } from '../domain/webhooks/delivery.ts'
+import type { FeedEntry } from '../domain/webhooks/feed.ts'
+import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
-import { createdWithin } from '../store/debits/debit-lists.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
-import { fromLineItem } from '../store/settlement/batch-item.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
-import { deliveriesIn, deliveryKeys } from '../store/webhooks/deliveries.ts'
-import { feedPages } from '../store/webhooks/feed.ts'
+import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
-const PAGE_SIZE = 100
+/** Keys of a BatchGetItem, and calls in flight. */
+const BATCH_MAX = 100
+const BATCHES_AT_ONCE = 16
+/** Queries of one debit each, in flight. */
+const QUERIES_AT_ONCE = 32
 
-/** A debit ends within ten minutes, unless an operator ends it. */
-const ENDED_DAYS = 3
-const REVERSED_DAYS = 90
+const inBatches = async <T, R>(all: readonly T[], read: (some: readonly T[]) => Promise<R[]>) =>
+  (await mapConcurrent(groupsOf(all, BATCH_MAX), BATCHES_AT_ONCE, read)).flat()
 
-/**
- * Yields pages of the completed and reversed debits of earlier days, each once: one charged before midnight
- * ends after it, and its entry in the work index may be lost.
- */
-export async function* endedEarlier(
-  provider: ProviderId,
-  { date, from }: Window,
-  known: Set<Reference>,
-): AsyncGenerator<Reference[]> {
-  const recent = startOf(dayAfter(date, -ENDED_DAYS))
-  const first = startOf(dayAfter(date, -REVERSED_DAYS))
-  const span = { before: from, pageSize: PAGE_SIZE }
-  const ended = { ...span, from: recent, lists: ['good', 'reversed'] as const }
-  yield* createdWithin(provider, ended, known)
-  yield* createdWithin(provider, { ...span, from: first, lists: ['reversed'] }, known)
+/** Lists the debits of a page of the feed that were created on the day, each once. */
+export const createdOn = (entries: readonly FeedEntry[], { date }: Pick<Window, 'date'>) => {
+  const day = date.replaceAll('-', '')
+  const references = entries
+    .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
+    .map(({ reference }) => reference)
+    .filter((reference) => reference.split('-')[1] === day)
+  return [...new Set(references)]
 }
 
-/** Yields pages of debits of the day that are in the event feed and were not in the lists. */
-export async function* debitsInFeed(
-  provider: ProviderId,
-  { from, date }: Window,
-  known: Set<Reference>,
-): AsyncGenerator<Reference[]> {
-  const day = date.replaceAll('-', '')
-  for await (const page of feedPages(provider, from)) {
-    const fresh = page
-      .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
-      .filter(({ reference }) => reference.split('-')[1] === day)
-      .map(({ reference }) => reference)
-      .filter((reference) => !known.has(reference))
-    for (const reference of fresh) known.add(reference)
-    yield [...new Set(fresh)]
-  }
+const referenceOf = ({ pk }: Record<string, unknown>) =>
+  String(pk).replace('DEBIT#', '') as Reference
+
+/** Returns the debits without an item. */
+export const findMissing = async (references: readonly Reference[]): Promise<Reference[]> => {
+  const items = await inBatches(references.map(keys.debit), readMany)
+  const existing = new Set(items.map(referenceOf))
+  return references.filter((reference) => !existing.has(reference))
 }
 
 /** Reads debits by the references in their keys; leaves out missing and unreadable ones. */
 export const readDebits = async (references: readonly Reference[]) => {
-  const items = await readMany(references.map(keys.debit))
+  const items = await inBatches(references.map(keys.debit), readMany)
   return new Map(
     items.flatMap((item) => {
       const debit = parseDebit(item)
-      return debit ? [[String(item.pk).replace('DEBIT#', '') as Reference, debit]] : []
+      return debit ? [[referenceOf(item), debit]] : []
     }),
   )
 }
@@ -74,77 +60,69 @@ const parseDebit = (item: Record<string, unknown>): Debit | undefined => {
   }
 }
 
+type FollowedDebit = { debit: Debit; deliveries: readonly Delivery[] }
+
+/** Reads debits with their deliveries, one read unit each; leaves out missing and unreadable ones. */
+export const readFollowed = async (references: readonly Reference[]) => {
+  const read = await mapConcurrent(references, QUERIES_AT_ONCE, async (reference) => {
+    const { debit, deliveries } = await findWithDeliveries(reference, { unreadable: () => {} })
+    return debit ? [[reference, { debit, deliveries }] as const] : []
+  })
+  return new Map<Reference, FollowedDebit>(read.flat())
+}
+
 type ItemMap = ReadonlyMap<string, Record<string, unknown>>
 
 const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
 const readItems = async (all: readonly Key[]): Promise<ItemMap> =>
-  new Map((await readMany(all)).map((item) => [textOf(keyOf(item)), item]))
+  new Map((await inBatches(all, readMany)).map((item) => [textOf(keyOf(item)), item]))
 
 const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 
-const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
-  line: settledIn && keys.line(settledIn, 'debit', facts.reference),
-  adjustment: adjustedIn && keys.line(adjustedIn, 'adjustment', facts.reference),
-})
-
 /** Loads the related items of debits, strongly consistent. */
-export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
-  const related = debits.flatMap((debit) => {
-    const { line, adjustment } = lineKeys(debit)
+export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<DebitRecord[]> => {
+  const debits = followed.map(({ debit }) => debit)
+  const related = debits.flatMap((debit) => [
+    claimOf(debit),
+    ...(debit.status === 'reversed' ? [keys.refund(debit.facts.reference)] : []),
+  ])
+  const [items, settled] = await Promise.all([readItems(related), loadSettled(debits)])
+  return followed.map(({ debit, deliveries }, index) => {
     const { reference } = debit.facts
-    return [
-      claimOf(debit),
-      ...debit.history.flatMap((_, n) => deliveryKeys({ reference, n })),
-      ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
-      ...[line, adjustment].filter((key) => key !== undefined),
-    ]
+    const itemAt = (key: Key) => items.get(textOf(key))
+    const refund = itemAt(keys.refund(reference))
+    return {
+      ...(settled[index] as SettledRecord),
+      claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
+      deliveries: debit.history.map((_, n) => deliveries.find((delivery) => delivery.n === n)),
+      refund: refund && fromRefundItem(refund),
+    }
   })
-  const items = await readItems(related)
-  return debits.map((debit) => recordOf(debit, items))
 }
 
+const findSettled = async (debits: readonly Debit[], type: Line['type']) =>
+  new Map(await inBatches(debits, async (some) => [...(await findLines(some, type))]))
+
+/** Loads the lines of debits in the batches that they name. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
-  const lines = debits.flatMap((debit) => Object.values(lineKeys(debit)))
-  const items = await readItems(lines.flatMap((key) => key || []))
-  return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
+  const [lines, adjustments] = await Promise.all([
+    findSettled(debits, 'debit'),
+    findSettled(debits, 'adjustment'),
+  ])
+  return debits.map((debit) => {
+    const { reference } = debit.facts
+    return { debit, line: lines.get(reference), adjustment: adjustments.get(reference) }
+  })
 }
 
-const linesIn = (debit: Debit, items: ItemMap) => {
-  const { line, adjustment } = lineKeys(debit)
-  const lineAt = (key: Key | undefined): Line | undefined => {
-    const item = key && items.get(textOf(key))
-    return item && fromLineItem(item)
-  }
-  return { line: lineAt(line), adjustment: lineAt(adjustment) }
-}
-
-const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
-  const { reference } = debit.facts
-  const itemAt = (key: Key) => items.get(textOf(key))
-  const refund = itemAt(keys.refund(reference))
-  const deliveries = deliveriesIn(
-    debit.history
-      .flatMap((_, n) => deliveryKeys({ reference, n }))
-      .flatMap((key) => {
-        const item = itemAt(key)
-        return item ? [item] : []
-      }),
-  )
-  return {
-    debit,
-    ...linesIn(debit, items),
-    claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
-    deliveries: debit.history.map((_, index) => deliveries.find(({ n }) => n === index)),
-    refund: refund && fromRefundItem(refund),
-  }
-}
+const LINES_AT_ONCE = 2_000
 
 export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
   let page: Line[] = []
   for await (const line of linesOf(id)) {
     page.push(line)
-    if (page.length === PAGE_SIZE) {
+    if (page.length === LINES_AT_ONCE) {
       yield page
       page = []
     }
@@ -157,9 +135,10 @@ export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {
-      const settledIn = debits.get(reference)?.settledIn
-      return type === 'adjustment' && settledIn ? [{ batch: settledIn, reference }] : []
+      const debit = debits.get(reference)
+      return type === 'adjustment' && debit ? [debit] : []
     }),
+    'debit',
   )
   return {
     records: lines.flatMap((line) => {

@@ -1,47 +1,40 @@
-import { isHeldBy } from '../domain/operator/restore.ts'
 import type { Day } from '../domain/time.ts'
 import type { Runtime } from '../runtime.ts'
-import { findRestore } from '../store/operator/restores.ts'
-import { listProviders } from '../store/providers/providers.ts'
-import { findBatches, listFailed, listPayable } from '../store/settlement/batches.ts'
-import { checkBatches } from './batches.ts'
-import { checkExceptions, checkRefunds } from './cases.ts'
-import { checkDebits, checkEarlier } from './debits.ts'
-import { newFindings } from './findings.ts'
-import { checkLedger } from './ledger-checks.ts'
-import { type Window, windowOf } from './records.ts'
-import { noMoney } from './sums.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
+import * as store from '../store/settlement/reconciliations.ts'
+import { type PartOptions, performPart } from './perform.ts'
+import { type Reconciliation, resultOf, startRun } from './runs.ts'
+
+const PARTS_AT_ONCE = 4
+
+type ReconcileOptions = {
+  /** The run to continue. */
+  id?: string | undefined
+} & Partial<PartOptions>
 
 /**
- * Checks the debits of a day, their related items, totals and batches, and the ledger
- * (docs/api.md#reconciliation). Computes everything again from the table and repairs nothing: an
- * operator must know the cause first.
+ * Reconciles a day in this process.
+ * @returns the result, or the id of the run if the time was up
  */
-export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>) => {
-  const restore = await findRestore()
-  const window = { ...windowOf(date, now()), restore }
-  const findings = newFindings()
-  // Covers the debits created on the day.
-  let money = noMoney
-  await checkExceptions(window, findings)
-  await checkRefunds(window, findings)
-  const unpaid = await findUnpaid(window)
-  const providers = await listProviders()
-  for (const provider of providers) {
-    money = await checkDebits(provider, window, findings, money)
-    await checkEarlier(provider, window, findings)
-    await checkBatches(provider, unpaid.get(provider) ?? [], window, findings)
+export const reconcile = async (
+  date: Day,
+  runtime: Runtime,
+  { id = `${date}#${runtime.newId()}`, timeIsUp = () => false, ...options }: ReconcileOptions = {},
+): Promise<Reconciliation | { id: string }> => {
+  await startRun(id, date, runtime)
+  for (;;) {
+    const run = await store.findRun(id)
+    if (!run) throw new Error(`There is no run ${id}`)
+    if (run.openParts === 0) {
+      const result = await resultOf(run)
+      await store.endRun(run, runtime.now())
+      return result
+    }
+    const open: store.ReconciliationPart[] = []
+    for await (const part of store.partsOf(id)) if (!part.findings) open.push(part)
+    await mapConcurrent(open, PARTS_AT_ONCE, async (part) => {
+      if (!timeIsUp()) await performPart(run, part, runtime, { timeIsUp, ...options })
+    })
+    if (timeIsUp()) return { id }
   }
-  await checkLedger(window, findings)
-  const invariants = findings.list()
-  const differences = invariants.reduce((sum, finding) => sum + finding.differences, 0)
-  // Their timeouts, payouts and refunds wait.
-  const held = providers.filter((provider) => isHeldBy(restore, provider))
-  return { date, checkedAt: window.now, invariants, money, differences, held }
-}
-
-/** Returns the batches that are due or failed, by provider. */
-const findUnpaid = async ({ now }: Window) => {
-  const ids = await Promise.all([listPayable(now), listFailed(now)])
-  return Map.groupBy(await findBatches(ids.flat()), ({ provider }) => provider)
 }

@@ -23,25 +23,36 @@ export const withLine = (sums: Sums, { type, gross, fee, net }: Line): Sums => {
 }
 
 /** The amounts of the day's completed debits; `reversed`: reversed before settlement. */
-export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
+const moneyNames = ['completed', 'settled', 'unsettled', 'reversed'] as const
 
-export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }
+/**
+ * Sums of a part, in pesewas. `counted`: debits in the day's total; `fees` of the batches sealed on the
+ * day; `owed` to the provider for debits that were not in a sealed batch at the end of the day.
+ */
+export const amountNames = [...moneyNames, 'counted', 'fees', 'owed'] as const
+export type Amounts = Record<(typeof amountNames)[number], bigint>
 
-export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money => {
-  if (timeOf(debit, 'completed') === undefined) return money
-  const amount = whole(debit.facts.amount)
-  const account =
-    debit.settledIn !== undefined
-      ? 'settled'
-      : debit.status === 'reversed'
-        ? 'reversed'
-        : 'unsettled'
-  return {
-    ...money,
-    completed: money.completed + amount,
-    [account]: money[account] + (account === 'settled' && line ? whole(line.gross) : amount),
-  }
+export const noAmounts = (): Amounts => ({
+  completed: 0n,
+  settled: 0n,
+  unsettled: 0n,
+  reversed: 0n,
+  counted: 0n,
+  fees: 0n,
+  owed: 0n,
+})
+
+export const addAmounts = (sums: Amounts, more: Amounts): void => {
+  for (const name of amountNames) sums[name] += more[name]
 }
 
-export const moneyView = (money: Money): Record<string, string> =>
-  Object.fromEntries(Object.entries(money).map(([account, sum]) => [account, formatAmount(sum)]))
+export const addMoneyOf = (sums: Amounts, { debit, line }: DebitRecord): void => {
+  if (timeOf(debit, 'completed') === undefined) return
+  const amount = whole(debit.facts.amount)
+  sums.completed += amount
+  if (debit.settledIn !== undefined) sums.settled += line ? whole(line.gross) : amount
+  else sums[debit.status === 'reversed' ? 'reversed' : 'unsettled'] += amount
+}
+
+export const moneyView = (amounts: Amounts): Record<string, string> =>
+  Object.fromEntries(moneyNames.map((name) => [name, formatAmount(amounts[name])]))

@@ -28,8 +28,8 @@ const LAST = '~'
 
 export const queryOf = ({ index, key, from = FIRST, until = LAST, select }: List) => ({
   IndexName: index,
-  KeyConditionExpression: `${PARTITION_KEYS[index]} = :list AND byTime BETWEEN :from AND :until`,
-  ExpressionAttributeValues: { ':list': key, ':from': from, ':until': until },
+  KeyConditionExpression: `${PARTITION_KEYS[index]} = :list AND byTime BETWEEN :first AND :until`,
+  ExpressionAttributeValues: { ':list': key, ':first': from, ':until': until },
   ScanIndexForward: false,
   Limit: select ? SELECT_MAX : CALL_MAX,
 })

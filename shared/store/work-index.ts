@@ -40,6 +40,8 @@ type WorkSubject =
   | { kind: 'batch'; id: BatchId }
   | { kind: 'build'; provider: ProviderId; date: Day }
   | { kind: 'refund'; reference: Reference }
+  /** A run, or one of its parts. */
+  | { kind: 'reconciliation'; run: string; part?: string }
 
 const parseKey = ({ pk, sk }: Key): WorkSubject => {
   const [, owner = ''] = pk.split('#')
@@ -57,6 +59,10 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
       return { kind: 'batch', id: owner as BatchId }
     case 'BUILD':
       return { kind: 'build', provider: owner as ProviderId, date: id as Day }
+    case 'RUN':
+      return { kind: 'reconciliation', run: owner }
+    case 'PART':
+      return { kind: 'reconciliation', run: owner, part: sk.slice('PART#'.length) }
     default:
       throw new Error(`Unknown kind of work item: ${kind}`)
   }

@@ -5,7 +5,7 @@ import type { Runtime } from '../runtime.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { inParallel } from './parallel.ts'
-import { type FollowUp, repair } from './repair.ts'
+import { type CheckedDebit, repair } from './repair.ts'
 
 /** The debits of one read of the feed. */
 const PAGE_SIZE = 1_000
@@ -37,13 +37,13 @@ export const repairDay = async (
   })
   for await (const references of createdWithin(provider, span, new Set())) {
     if (timeIsUp()) return result(false)
-    const followUps: FollowUp[] = []
+    const debits: CheckedDebit[] = []
     await inParallel(references, READS_AT_ONCE, async (reference) => {
       const options = { unreadable: onUnreadable }
       const { debit, deliveries } = await findWithDeliveries(reference, options)
-      if (debit) followUps.push({ debit, deliveries })
+      if (debit) debits.push({ debit, deliveries })
     })
-    const { missing, failed } = await repair(provider, followUps, now(), () => from)
+    const { missing, failed } = await repair(provider, debits, now(), { since: () => from })
     if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
     for (const reference of missing) repaired.add(reference)
     lookedAt += references.length

@@ -31,7 +31,8 @@ import {
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { inParallel } from './parallel.ts'
-import { type FollowUp, graceElapsed, repairEvents } from './repair.ts'
+import { expectedOfRun } from './reconciliation.ts'
+import { type CheckedDebit, graceElapsed, repairEvents } from './repair.ts'
 
 /** The items of a shard that one run checks; the next run continues. */
 const ITEMS_MAX = 500
@@ -48,7 +49,7 @@ const PHASES: readonly Phase[] = ['approval', 'processing']
 type SweepRun = { runtime: Runtime; restore: Restore | undefined; timeIsUp: () => boolean }
 
 /** A due debit that has not expired, with its place in the work index. */
-export type DueDebit = FollowUp & { item: WorkItem }
+export type DueDebit = CheckedDebit & { item: WorkItem }
 
 /**
  * Sweeps the items of the work index that are due: expires debits, and sends the messages of others.
@@ -56,9 +57,10 @@ export type DueDebit = FollowUp & { item: WorkItem }
  */
 export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
   const remaining: DueDebit[] = []
+  const now = run.runtime.now()
   await Promise.all(
     shards.map(async (shard) => {
-      const due = await listDue(shard, run.runtime.now(), ITEMS_MAX)
+      const due = await listDue(shard, now, ITEMS_MAX)
       await inParallel(due, DEBITS_AT_ONCE, async (item) => {
         if (run.timeIsUp()) return
         await logFailures([item.key.pk], async () => {
@@ -188,6 +190,8 @@ const expectedOf = async (
       const build = await findBuild(provider, date)
       return build && { outgoing: [buildBatchMessage(provider, date)], at: now }
     }
+    case 'reconciliation':
+      return expectedOfRun(about, now)
     case 'refund': {
       const refund = await findRefund(about.reference)
       const outgoing = refund ? refundMessages(refund) : []

@@ -1,4 +1,4 @@
-import { type Debit, deadline } from '../domain/debits/debit.ts'
+import { type Debit, deadline, stateAt } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
@@ -9,7 +9,8 @@ import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
-import { replaceDelivery } from '../store/webhooks/deliveries.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
+import { findWithDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { appendToFeed, missingInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
@@ -17,10 +18,12 @@ import { debitEvents } from '../views/webhook-payload.ts'
 import { inParallel } from './parallel.ts'
 
 /** A debit and the recorded deliveries of its events. */
-export type FollowUp = { debit: Debit; deliveries: readonly Delivery[] }
+export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
 /** The references with missing follow-up work, and those whose repair failed. */
-type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+export type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
+
+type RepairOptions = { since?: (debit: Debit) => Date; timeIsUp?: () => boolean }
 
 const WRITES_AT_ONCE = 10
 
@@ -31,24 +34,40 @@ const WRITES_AT_ONCE = 10
  */
 export const repair = async (
   provider: ProviderId,
-  followUps: readonly FollowUp[],
+  debits: readonly CheckedDebit[],
   now: Date,
-  since: (debit: Debit) => Date = newsSince(now),
+  { since = newsSince(now), timeIsUp }: RepairOptions = {},
 ): Promise<Repair> => {
-  const events = followUps.flatMap(({ debit, deliveries }) => {
+  const events = debits.flatMap(({ debit, deliveries }) => {
     const recorded = new Set(deliveries.map(({ n }) => n))
     const first = since(debit)
     return debitEvents(debit)
       .filter(({ at }) => at >= first)
       .map((event) => ({ ...event, isRecorded: recorded.has(event.n) }))
   })
-  const { missing, failed } = await repairEvents(provider, events, now)
-  const stuck = followUps.filter(({ debit }) => isStuck(debit, now))
+  const { missing, failed } = await repairEvents(provider, events, now, timeIsUp)
+  const stuck = debits.filter(({ debit }) => isStuck(debit, now))
   await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
   return {
     missing: new Set([...missing, ...stuck.map(({ debit }) => debit.facts.reference)]),
     failed,
   }
+}
+
+/**
+ * Repairs a completed debit that the sweep has not reached. A reversal then moves it in the index that
+ * the sweep walks, and the sweep checks its last hour only.
+ */
+export const repairBeforeReversal = async (reference: Reference, now: Date): Promise<void> => {
+  const [{ debit, deliveries }, progress] = await Promise.all([
+    findWithDeliveries(reference),
+    findSweepProgress(),
+  ])
+  if (debit?.status !== 'completed') return
+  const { provider } = debit.facts
+  if (stateAt(debit).updatedAt < sweptBefore(progress, provider)) return
+  const { failed } = await repair(provider, [{ debit, deliveries }], now)
+  if (failed.size > 0) throw new Error(`${reference} could not be repaired`)
 }
 
 /** Reports whether the follow-up work of a time should be done by now. */
@@ -59,7 +78,7 @@ export const graceElapsed = (at: Date, now: Date): boolean =>
 const NEWS_MS = 3 * DAY_MS
 
 /**
- * A debit is checked before it is reversed (repairBeforeReversal), so only the last hour of a reversed
+ * A debit is checked before it is reversed ({@link repairBeforeReversal}), so only the last hour of a reversed
  * one is checked: the feed since its creation may be days long.
  */
 const newsSince =
@@ -89,11 +108,12 @@ export const repairEvents = async (
   provider: ProviderId,
   events: readonly CheckedEvent[],
   now: Date,
+  timeIsUp?: () => boolean,
 ): Promise<Repair> => {
   const eligible = events.filter(({ at }) => graceElapsed(at, now))
   if (eligible.length === 0) return { missing: new Set(), failed: new Set() }
   const [unpublished, unrecorded] = await Promise.all([
-    missingInFeed(provider, eligible),
+    missingInFeed(provider, eligible, timeIsUp),
     unrecordedOf(provider, eligible, now),
   ])
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)

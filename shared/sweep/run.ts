@@ -4,16 +4,11 @@ import type { Runtime } from '../runtime.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import {
-  findSweepProgress,
-  putSweepProgress,
-  type SweepProgress,
-  sweptBefore,
-} from '../store/sweep-progress.ts'
+import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
 import { type DueDebit, nextRun, nextSweep, sweepOverdue } from './overdue.ts'
 import { inParallel } from './parallel.ts'
-import { repair } from './repair.ts'
+import { type CheckedDebit, type Repair, repair } from './repair.ts'
 import { walk } from './walk.ts'
 
 /**
@@ -25,17 +20,17 @@ const BEHIND_MS = 150_000
 // The parts of a run, in milliseconds from its start. The last one ends within the function's timeout.
 const OVERDUE_MS = 20_000
 const WALK_MS = 30_000
+const FEED_MS = 42_000
 
 const PROVIDERS_AT_ONCE = 8
 const WRITES_AT_ONCE = 10
 
-type Span = { progress: SweepProgress | undefined; before: Date }
-
 type ProviderRun = {
   due: readonly DueDebit[]
-  span: Span
+  span: { from: Date; before: Date }
   runtime: Runtime
-  timeIsUp: () => boolean
+  /** Returns whether the run has taken some milliseconds. */
+  after: (ms: number) => () => boolean
 }
 
 /**
@@ -58,7 +53,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
     .sort((a, b) => a.from.getTime() - b.from.getTime())
   await inParallel(providers, PROVIDERS_AT_ONCE, async ({ provider, from }) => {
     const due = dueOf.get(provider) ?? []
-    const run = { due, span: { progress, before }, runtime, timeIsUp: after(WALK_MS) }
+    const run = { due, span: { from, before }, runtime, after }
     try {
       reached.set(provider, await sweepProvider(provider, run))
     } catch (error) {
@@ -75,28 +70,40 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
 /** Repairs a provider's debits with one read of its feed. Returns the time before which it has. */
 const sweepProvider = async (
   provider: ProviderId,
-  { due, span: { progress, before }, runtime, timeIsUp }: ProviderRun,
+  { due, span, runtime, after }: ProviderRun,
 ): Promise<Date> => {
-  const from = sweptBefore(progress, provider)
   const known = new Set(due.map(({ debit }) => debit.facts.reference))
-  const walked =
-    from < before && !timeIsUp()
-      ? await walk({ provider, span: { from, before }, known, runtime, timeIsUp })
-      : { open: [], ended: [], until: from }
-  const { open, ended, until } = walked
+  const timeIsUp = after(WALK_MS)
+  const { open, ended, until } =
+    span.from < span.before && !timeIsUp()
+      ? await walk({ provider, span, known, runtime, timeIsUp })
+      : { open: [], ended: [], until: span.from }
   const now = runtime.now()
-  const { missing, failed } = await repair(provider, [...due, ...open, ...ended], now)
+  let repaired: Repair | undefined
+  try {
+    repaired = await repair(provider, [...due, ...open, ...ended], now, {
+      timeIsUp: after(FEED_MS),
+    })
+  } finally {
+    // Also after a fault, so that no fault of events keeps an open debit from its timeout.
+    await follow(open, repaired, now)
+  }
+  const { missing, failed } = repaired
   await inParallel(due, WRITES_AT_ONCE, async ({ debit, item }) => {
     const { reference } = debit.facts
     if (failed.has(reference)) return
     await reschedule(item, nextSweep(debit, missing.has(reference), now))
   })
-  await inParallel(open, WRITES_AT_ONCE, ({ debit }) => {
-    const { reference } = debit.facts
-    const next = (current: typeof debit) => nextSweep(current, missing.has(reference), now)
-    return followOpen(debit, (current) =>
-      failed.has(reference) ? nextRun(now) : (next(current) ?? nextRun(now)),
-    )
-  })
-  return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? from : until
+  return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? span.from : until
 }
+
+const follow = (open: readonly CheckedDebit[], repaired: Repair | undefined, now: Date) =>
+  inParallel(open, WRITES_AT_ONCE, ({ debit }) => {
+    const { reference } = debit.facts
+    const isRepaired = repaired?.failed.has(reference) === false
+    const wasMissing = repaired?.missing.has(reference) ?? true
+    return followOpen(debit, (current) => {
+      const next = isRepaired ? nextSweep(current, wasMissing, now) : undefined
+      return next ?? nextRun(now)
+    })
+  })

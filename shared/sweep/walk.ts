@@ -10,7 +10,7 @@ import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { type TimedReference, unsettledEntries } from '../store/work-index.ts'
 import { UNREADABLE_SECONDS } from './overdue.ts'
 import { inParallel } from './parallel.ts'
-import type { FollowUp } from './repair.ts'
+import type { CheckedDebit } from './repair.ts'
 
 const PAGE_SIZE = 100
 const READS_AT_ONCE = 10
@@ -25,7 +25,7 @@ type Walk = {
 }
 
 /** The debits of a span, and the time until which the walk has listed them all. */
-type Walked = { open: FollowUp[]; ended: FollowUp[]; until: Date }
+type Walked = { open: CheckedDebit[]; ended: CheckedDebit[]; until: Date }
 
 /**
  * Reads each debit of a provider that was completed, or reversed after settlement, in a span, and each
@@ -35,13 +35,13 @@ type Walked = { open: FollowUp[]; ended: FollowUp[]; until: Date }
 export const walk = async (walk: Walk): Promise<Walked> => {
   const { provider, span, known, runtime } = walk
   const ended = await load(unsettledEntries(provider, span, PAGE_SIZE), known, walk)
-  const listed = new Set([...known, ...ended.followUps.map(({ debit }) => debit.facts.reference)])
+  const listed = new Set([...known, ...ended.debits.map(({ debit }) => debit.facts.reference)])
   const created = await load(goodPages(provider, span, PAGE_SIZE), listed, walk)
   const due = secondsAfter(runtime.now(), UNREADABLE_SECONDS)
   for (const reference of created.unreadable) await followUnreadable(provider, reference, due)
   return {
-    open: created.followUps.filter(({ debit }) => isOpen(debit.status)),
-    ended: ended.followUps,
+    open: created.debits.filter(({ debit }) => isOpen(debit.status)),
+    ended: ended.debits,
     until: ended.until < created.until ? ended.until : created.until,
   }
 }
@@ -51,9 +51,11 @@ const load = async (
   known: ReadonlySet<Reference>,
   { span, timeIsUp }: Walk,
 ) => {
-  const followUps: FollowUp[] = []
+  const debits: CheckedDebit[] = []
   const unreadable: Reference[] = []
+  let reached: Date | undefined
   for await (const page of pages) {
+    if (reached && timeIsUp()) return { debits, unreadable, until: reached }
     const fresh = page.filter(({ reference }) => !known.has(reference))
     await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
       const { debit, deliveries } = await findWithDeliveries(reference, {
@@ -63,10 +65,9 @@ const load = async (
           logUnreadable('sweep')(subject, error)
         },
       })
-      if (debit) followUps.push({ debit, deliveries })
+      if (debit) debits.push({ debit, deliveries })
     })
-    const last = page.at(-1)
-    if (last && timeIsUp()) return { followUps, unreadable, until: last.at }
+    reached = page.at(-1)?.at ?? reached
   }
-  return { followUps, unreadable, until: span.before }
+  return { debits, unreadable, until: span.before }
 }

@@ -28,9 +28,15 @@ export const markSlow = async (
 ): Promise<Pace> => {
   if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
   const at = runtime.now()
+  let isFirst = false
   try {
-    const { slowSince } = await changeHealth(provider, (health) => noteSlow(health, at))
-    return slowSince?.getTime() === at.getTime() ? 'first-slow' : 'slow'
+    await changeHealth(provider, (health) => {
+      const next = noteSlow(health, at)
+      // Of concurrent attempts, the write of one succeeds.
+      isFirst = next !== health
+      return next
+    })
+    return isFirst ? 'first-slow' : 'slow'
   } catch (error) {
     // The attempt continues; the next slow attempt marks the webhook.
     log.warn('marking the webhook as slow failed', { provider, error: error as Error })

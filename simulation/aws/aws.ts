@@ -143,6 +143,7 @@ export const newAws = (deps: Deps) => {
         if (!isMissed) fireCron('settlement-runs')
       })
     }
+    clock.at(day * DAY_MS + 120 * MINUTE_MS, () => fireCron('reconciliations'))
   }
   const restoreTable = (at: number): void => {
     const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]

@@ -15,7 +15,7 @@ import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
 import { postsAreSigned, postsReachOwner } from './posts.ts'
-import { reconciliationsFindNothing } from './reconciliations.ts'
+import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { completedBatchesAreFinal, contentsStay, payoutsAgree } from './sealed-batches.ts'
 import * as settled from './settled-debits.ts'
@@ -137,10 +137,11 @@ export const invariants: readonly Invariant[] = [
   ],
   [45, 'a debit has the outcome that its bank gave', outcomes.outcomesComeFromBank],
   [46, 'a guarded call takes effect after a second operator approved it', guardedCallsAreApproved],
-  [47, 'the nightly reconciliation of a correct world finds nothing', reconciliationsFindNothing],
+  [47, 'the reconciliation of a correct world finds nothing', reconciliationsFindNothing],
   [48, 'request limits hold', limits.requestLimitsHold],
   [49, 'a list has every object of its caller', tenancy.listsAreComplete],
   [50, 'an event id names one event, also after a restore', events.eventIdsNameOneEvent],
+  [51, 'the nightly reconciliation ends, and counts each part once', nightlyReconciliationsEnd],
 ]
 
 /** They follow every change and reply; a restore undoes some. */

@@ -1,7 +1,7 @@
 import type { Check } from './observation-index.ts'
 import { DAY_MS, HOUR_MS } from './time-and-money.ts'
 
-/** 47: the nightly reconciliation of a correct world reports nothing but what operators must do. */
+/** Reconciliations of a correct world. */
 
 type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
 
@@ -18,9 +18,19 @@ const AFTER_FAULTS = /^took [0-9]+ s$/
 /** The sweep needs this long to repair what faults left. */
 const REPAIR_MS = 6 * HOUR_MS
 
+type Setup = { isHealthy: boolean; startedAt: number; healedAt: number }
+
+const correctSince = ({ isHealthy, startedAt, healedAt }: Setup): number =>
+  isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
+
+const isDifference = (difference: string, { isHealthy }: Setup): boolean =>
+  !EXPECTED.some((pattern) => pattern.test(difference)) &&
+  (isHealthy || !AFTER_FAULTS.test(difference))
+
+/** 47: a reconciliation by an operator reports nothing but what operators must do. */
 export const reconciliationsFindNothing: Check = ({ observations, operatorCalls }, report) => {
-  const { isHealthy, startedAt, healedAt } = observations.setup
-  const since = isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
+  const { setup } = observations
+  const since = correctSince(setup)
   for (const { noun, call, result, options } of operatorCalls) {
     if (noun !== 'reconciliation' || !call.reply || call.at < since) continue
     if (!Array.isArray(result.invariants)) {
@@ -29,9 +39,35 @@ export const reconciliationsFindNothing: Check = ({ observations, operatorCalls 
     }
     for (const { number, examples } of result.invariants as Finding[]) {
       for (const { subject, difference } of examples) {
-        const isExpected = EXPECTED.some((pattern) => pattern.test(difference))
-        if (isExpected || (!isHealthy && AFTER_FAULTS.test(difference))) continue
-        report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
+        if (isDifference(difference, setup))
+          report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
+      }
+    }
+  }
+}
+
+const RUN_MS = HOUR_MS / 2
+/** The sweep requests lost parts every hour. */
+const SWEEP_MS = HOUR_MS
+
+/** 51: the nightly reconciliation ends, its parts are counted once, and they find as much. */
+export const nightlyReconciliationsEnd: Check = ({ observations, runs }, report) => {
+  const { setup } = observations
+  const since = correctSince(setup)
+  for (const { item, parts } of runs) {
+    const { id, startedAt, openParts, endedAt } = item
+    const begun = Date.parse(startedAt)
+    const open = parts.filter(({ findings }) => findings === undefined).length
+    if (openParts !== open) report(id, `counts ${openParts} open parts, but has ${open}`)
+    const end = Math.max(begun, setup.healedAt + SWEEP_MS) + RUN_MS
+    if (!endedAt && end < setup.endedAt) report(id, `has not ended, and has ${open} open parts`)
+    if (begun < since) continue
+    for (const { findings = '{"findings":[]}' } of parts) {
+      for (const { number, examples } of JSON.parse(findings).findings as Finding[]) {
+        for (const { subject, difference } of examples) {
+          if (isDifference(difference, setup))
+            report(subject, `${difference} (night of ${id}, invariant ${number})`)
+        }
       }
     }
   }

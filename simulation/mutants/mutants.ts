@@ -46,7 +46,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'reversed-debit-settled',
-    file: 'shared/settlement/build.ts',
+    file: 'shared/settlement/lanes.ts',
     from: `    if (stateAt(debit).updatedAt >= before) return []
     if (status === 'completed' && !settledIn) {`,
     to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
@@ -62,10 +62,11 @@ export const mutants: readonly Mutant[] = [
     name: 'line-before-its-mark',
     file: 'shared/store/settlement/lines.ts',
     from: '  const failed = await transactWrites(writes, runtime)',
-    to: `  const lines = writes.filter((_, index) => index === 0 || index % 2 === 1)
-  const marks = writes.filter((_, index) => index > 0 && index % 2 === 0)
-  const failedLines = await transactWrites(lines, runtime)
-  const failed = failedLines.length > 0 ? failedLines : await transactWrites(marks, runtime)`,
+    to: `  const failedLines = await transactWrites(writes.slice(0, MARKS), runtime)
+  const failedMarks =
+    failedLines.length > 0 ? [] : await transactWrites(writes.slice(MARKS), runtime)
+  const failed =
+    failedMarks.length > 0 ? [...Array(MARKS).fill(false), ...failedMarks] : failedLines`,
   },
   {
     name: 'payout-retried-with-a-new-uuid',
@@ -210,6 +211,18 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     to: '',
   },
   {
+    name: 'open-debit-not-followed',
+    file: 'shared/sweep/run.ts',
+    from: '    await follow(open, repaired, now)',
+    to: '',
+  },
+  {
+    name: 'sweep-ahead-of-late-indexes',
+    file: 'shared/sweep/run.ts',
+    from: 'const BEHIND_MS = 150_000',
+    to: 'const BEHIND_MS = 0',
+  },
+  {
     name: 'signature-in-capitals',
     file: 'shared/webhooks/http/signature.ts',
     from: ".digest('hex')",
@@ -220,5 +233,17 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     file: 'shared/sweep/overdue.ts',
     from: '    if (phase) {',
     to: "    if (phase && debit.status !== 'processing') {",
+  },
+  {
+    name: 'part-counted-twice',
+    file: 'shared/store/settlement/reconciliations.ts',
+    from: ' AND attribute_not_exists(findings)',
+    to: '',
+  },
+  {
+    name: 'lost-part-not-swept',
+    file: 'shared/sweep/reconciliation.ts',
+    from: '{ outgoing: [reconciliationMessage(id, partId)], at }',
+    to: 'undefined',
   },
 ]

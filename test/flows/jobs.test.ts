@@ -6,14 +6,19 @@ import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { startRun } from '../../shared/reconciliation/runs.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
+import { findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { dueAttributes } from '../../shared/store/work-index.ts'
 import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
@@ -133,8 +138,11 @@ describe('the sweep', () => {
     const chargedAt = new Date(Date.now() - 700_000)
     const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
     const pending = pendingDebit({ bank: atBank }, chargedAt)
-    const { reference, uuid } = pending.facts
-    await writeDebit(moved(pending, 'processing', chargedAt))
+    const { reference, uuid, provider } = pending.facts
+    await writeDebit(moved(pending, 'processing', chargedAt), {
+      byStatus: keys.debits(provider, 'open'),
+      ...dueAttributes(reference, chargedAt),
+    })
     const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
     bank.outcomes.set(uuid, outcome)
     await service.runJob('sweep')
@@ -145,9 +153,9 @@ describe('the sweep', () => {
   test('continues an abandoned build, also when its stream record was lost', async () => {
     for (const isContinued of [true, false]) {
       const { id } = await createHtbPayee(`continued-${isContinued}`)
-      const turn = await acquireLease({ provider: providerId(id), date: TODAY }, real)
+      const turn = await acquireLanes({ provider: providerId(id), date: TODAY }, real)
       if (!turn) throw new Error('No turn')
-      await releaseLease(turn, { isContinued })
+      await releaseLanes(turn, { isContinued }, real)
       if (!isContinued) await service.runJob('sweep', {}, 3_600)
       const build = () => findBuild(turn.provider, TODAY)
       await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)
@@ -175,6 +183,23 @@ describe('the sweep', () => {
     }, PATIENCE)
   })
 
+  testInProcess('continues a reconciliation whose messages were lost', async () => {
+    const { id } = await createProvider(service, 'reconciled')
+    const date = dayAfter(TODAY, -20)
+    await unrelayed(() => startRun(date, date, real))
+    const open = async () => (await findRun(date))?.openParts ?? 0
+    const parts = await open()
+    // Its time is up after the first task; the stream requests the rest.
+    await withFastClock(() => service.runJob('reconcile-part', { run: date, part: id }))
+    await vi.waitFor(async () => expect(await open()).toBe(parts - 1), PATIENCE)
+    await service.runJob('sweep', {}, 3_600)
+    await vi.waitFor(async () => expect(await open()).toBe(0), PATIENCE)
+    await service.runJob('sweep', {}, 7_200)
+    await vi.waitFor(async () => {
+      expect(await findRun(date)).toMatchObject({ endedAt: expect.any(Date) })
+    }, PATIENCE)
+  })
+
   testInProcess(
     'publishes and submits debits, and makes attempts and recoveries whose messages were lost',
     async () => {
@@ -182,14 +207,17 @@ describe('the sweep', () => {
       await webhook('set', { url: receiver.url() })
       const provider = providerId(id)
       for (const _ of ['first event of the feed', 'later event']) {
+        // Earlier sweeps of this file ran at later times.
+        await putSweepProgress({ until: new Date(), behind: new Map() })
         const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
         // A pending debit has no five-minute timeout.
         await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
         expect((await service.show(reference)).status).toBe('pending')
-        await service.runJob('sweep', {}, 120)
+        await service.runJob('sweep', {}, 180)
         await receiver.events(reference, 2)
         await service.until(reference, 'processing')
       }
+      await putSweepProgress({ until: new Date(), behind: new Map() })
       const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
       const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
       for (const [n, { type, at }] of history.entries()) {
@@ -198,7 +226,7 @@ describe('the sweep', () => {
       }
       const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
       await unrelayed(() => openRecovery(recovery))
-      await service.runJob('sweep', {}, 120)
+      await service.runJob('sweep', {}, 180)
       expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
       await vi.waitFor(async () => {
         expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })

@@ -38,6 +38,7 @@ const rows = [
     charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
     stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
     sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
+    sweep-behind                service SweepLagSeconds            Maximum of 300 s >= 600    1   ok
     webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
     late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok
     contradiction               service Contradiction              Maximum of 300 s >= 1      1   ok
@@ -49,6 +50,7 @@ const rows = [
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
     settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
+    reconciliation-unfinished   service ReconciliationUnfinished   Maximum of 300 s >= 1      1   ok
     reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
     reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
     functions-throttled         AWS/Lambda Throttles               Sum of 300 s >= 1          3   ok

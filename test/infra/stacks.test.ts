@@ -118,7 +118,7 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
 
 test('functions have loop detection except those with long chains of invocations', () => {
   expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
-    ...['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries'],
+    ...['deliver-sidelined-webhook', 'deliver-webhook', 'reconcile-part', 'recover-deliveries'],
     ...['relay', 'submit-sidelined', 'submit-to-bank'],
   ])
 })
@@ -179,7 +179,10 @@ test('queues have event sources that report single failures and limit concurrenc
 })
 
 test('the stream has one consumer, from its beginning, with an on-failure queue', () => {
-  const entities = ['recovery', 'batch', 'build', 'exception', 'refund']
+  const entities = [
+    ...['recovery', 'batch', 'build', 'exception', 'refund'],
+    ...['reconciliation', 'reconciliation-part'],
+  ]
   const debit = (status: string[]) => ({ entity: { S: ['debit'] }, status: { S: status } })
   const patterns = [
     { NewImage: debit(['pending', 'processing']) },

@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { StatementDebit } from '../../shared/domain/banks/statement.ts'
 import { type BankDebitsCursor, readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
+import { followOpen } from '../../shared/store/debits/open-debits.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -23,6 +25,9 @@ const readAll = async (date = dayAt(0), examinedMax?: number) => {
   return { debits, pages }
 }
 
+// The debits of these tests are older than the sweep's progress.
+beforeAll(() => putSweepProgress({ until: at('23:59:00', 9), behind: new Map() }))
+
 test('each page continues the previous one, over statuses and providers', async () => {
   const [first, second] = [await newProvider(), await newProvider()]
   const done = [
@@ -30,6 +35,7 @@ test('each page continues the previous one, over statuses and providers', async 
     ...(await completedDebits(second, Array(20).fill(10_00), at('09:00:00'))),
   ]
   const open = await openedDebit(second, 10_00)
+  await followOpen(open, () => at('12:10:00'))
   const uuids = [...done, open].map(({ facts }) => facts.uuid).sort()
   const { debits, pages } = await readAll(dayAt(0), 100)
   expect(debits.map(({ uuid }) => uuid).sort()).toEqual(uuids)

@@ -8,7 +8,6 @@ import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
 import { entryView } from '../../shared/ledger/render.ts'
-import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
@@ -31,7 +30,7 @@ import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { lateCompletionOf, overwrite } from './one-day.ts'
+import { lateCompletionOf, overwrite, reconcileLater } from './one-day.ts'
 
 useReportShelf()
 beforeEach(useFreshTable)
@@ -39,7 +38,7 @@ beforeEach(useFreshTable)
 /** Returns what the ledger check finds in the night after a day. */
 const found = async (day: number): Promise<string[]> => {
   const now = at('02:00:00', day + 1)
-  const { invariants } = await reconcile(dayAt(day), { now: () => now })
+  const { invariants } = await reconcileLater(dayAt(day), now)
   return (invariants.find(({ number }) => number === 40)?.examples ?? []).map(
     ({ difference }) => difference,
   )
@@ -63,8 +62,8 @@ const settleDay = async (): Promise<SettledDay> => {
   return { provider, batch, reversed }
 }
 
-const readLedger = async (day: number, now: Date) => {
-  const { opening, entries } = await openDay(dayAt(day), now)
+const readLedger = async (day: number) => {
+  const { opening, entries } = await openDay(dayAt(day))
   const closing = new Map(opening)
   const views: string[] = []
   for await (const entry of entries) {
@@ -96,7 +95,7 @@ test('the ledger agrees with the table on each day, with and without stored bala
   await fund(10_00, at('11:00:00', 2), { date: dayAt(0) })
   expect([await found(0), await found(1), await found(2)]).toEqual([[], [], []])
   const days = [0, 1, 2, 3]
-  const read = () => Promise.all(days.map((day) => readLedger(day, at('12:00:00', 5))))
+  const read = () => Promise.all(days.map(readLedger))
   const stored = await read()
   expect(stored.map(({ opening }) => opening)).toEqual([
     {},
@@ -165,7 +164,7 @@ test('an unreadable debit is a difference and hides no other', async () => {
   const [unreadable, unsettled] = await completedDebits(provider, [7_00, 8_00], at('12:00:00', 2))
   if (!unreadable || !unsettled) throw new Error('two were completed')
   await overwrite(keys.debit(unreadable.facts.reference), { metadata: '{' })
-  const { invariants } = await reconcile(dayAt(2), { now: () => at('03:00:00', 4) })
+  const { invariants } = await reconcileLater(dayAt(2), at('03:00:00', 4))
   const numbers = invariants.filter(({ differences }) => differences > 0).map((one) => one.number)
   expect(numbers).toEqual(expect.arrayContaining([22, 40]))
   expect(invariants.find(({ number }) => number === 40)?.examples).toMatchObject([

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { fingerprint, requestOf } from '../../shared/domain/debits/charge.ts'
@@ -218,7 +219,12 @@ export const removeFromIndex = ({ facts }: Debit): Promise<void> =>
 /** When everything must have followed from the day. */
 const LATER = new Date('2026-11-24T12:00:00.000Z')
 
-export const reconcileLater = (date: Day, now = LATER) => reconcile(date, { now: () => now })
+export const reconcileLater = async (date: Day, now = LATER) => {
+  const runtime = still({ now: () => now, newId: randomUUID })
+  const result = await reconcile(date, runtime)
+  if ('id' in result) throw new Error('The run has not ended')
+  return result
+}
 
 /** Returns the broken invariants with their examples. */
 export const differencesOn = async (date: Day, now = LATER) => {

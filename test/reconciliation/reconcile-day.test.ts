@@ -1,36 +1,47 @@
-import type { Context, SQSEvent } from 'aws-lambda'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
+import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { sweepOverdue } from '../../shared/sweep/overdue.ts'
+import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
-import { sampleEvent } from '../support/requests.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
+import { at, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
 
 process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
 process.env.METRICS_DISABLED = 'false'
 
 const { clear, lines } = captureOutput()
-beforeAll(useFreshTable)
+useQueues()
+beforeEach(useFreshTable)
 
-/** Runs the job and returns the log records and metrics. */
+const runtime = still({ now: () => at(TOMORROW, '02:00:05') })
+
+const deliver = async (queue: Parameters<typeof take>[1], body: object = {}) => {
+  const job = queue === 'reconciliations' ? reconcileDay(runtime) : reconcilePart(runtime)
+  expect(await take(job, queue, body)).toEqual({ batchItemFailures: [] })
+}
+
+const perform = (part?: string) => deliver('reconciliation-parts', defined({ run: TODAY, part }))
+
+/** Runs the jobs of a night, delivers each message twice, and returns the log records and metrics. */
 const logged = async () => {
   clear()
-  const job = reconcileDay(still({ now: () => at(TOMORROW, '02:00:05') }))
-  const event = (await sampleEvent('reconcile-day')) as unknown as SQSEvent
-  expect(await job(event, {} as Context)).toEqual({ batchItemFailures: [] })
+  for (const _ of [1, 2]) await deliver('reconciliations')
+  for (const part of ['other', 'demo', undefined, '*', undefined, 'demo']) {
+    for (const _ of [1, 2]) await perform(part)
+  }
   return lines()
 }
 
-test('the job logs each broken invariant and counts the differences', async () => {
+test('the jobs log each broken invariant and count the differences, once for each day', async () => {
   const { done } = await exampleDay()
-  expect(await logged()).toMatchObject([
-    { SettlementUnfinished: 0 },
-    { message: 'day reconciled', date: '2026-11-21', differences: 0, ReconciliationDifferences: 0 },
-  ])
   await overwrite(keys.debit(done.facts.reference), { narration: 'Order 2' })
   expect(await logged()).toMatchObject([
+    { SettlementUnfinished: 0 },
     { SettlementUnfinished: 0 },
     {
       level: 'ERROR',
@@ -49,4 +60,29 @@ test('the job logs each broken invariant and counts the differences', async () =
     },
     { message: 'day reconciled', differences: 1, ReconciliationDifferences: 1 },
   ])
+  expect(await findRun(TODAY)).toMatchObject({ openParts: 0, endedAt: runtime.now() })
+})
+
+test('the sweep requests lost messages, and measures a run that takes longer than six hours', async () => {
+  await putProviders()
+  await deliver('reconciliations')
+  const sweptAt = async (time: string) => {
+    clear()
+    const sweeper = still({ now: () => at(TOMORROW, time) })
+    const sent = await gathered(() =>
+      sweepOverdue({ runtime: sweeper, restore: undefined, timeIsUp: () => false }),
+    )
+    const unfinished = lines().some((line) => line.ReconciliationUnfinished === 1)
+    return { bodies: sent.map(({ body }) => body), unfinished }
+  }
+  expect(await sweptAt('02:16:00')).toEqual({ bodies: [], unfinished: false })
+  const { bodies } = await sweptAt('02:18:00')
+  const parts = ['*', 'demo', 'other']
+  expect(bodies.map(({ part }) => part).sort()).toEqual(parts)
+  expect(bodies[0]).toMatchObject({ run: TODAY })
+  for (const part of parts) await perform(part)
+  expect(await sweptAt('02:35:00')).toEqual({ bodies: [{ run: TODAY }], unfinished: false })
+  expect(await sweptAt('08:01:00')).toEqual({ bodies: [{ run: TODAY }], unfinished: true })
+  await perform()
+  expect(await sweptAt('20:00:00')).toEqual({ bodies: [], unfinished: false })
 })

@@ -4,6 +4,7 @@ import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
+import { followOpen } from '../../shared/store/debits/open-debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read } from '../../shared/store/table.ts'
@@ -35,6 +36,13 @@ const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Deb
   return debit
 }
 
+/** The sweep follows a debit that is still open. */
+const openAndFollowed = async (): Promise<Debit> => {
+  const debit = await open()
+  await followOpen(debit, () => DUE)
+  return debit
+}
+
 const move = async (debit: Debit, to: Status, at: Date): Promise<Debit> =>
   granted(await transition(debit, bankMove(to, { at }), still()))
 
@@ -53,29 +61,39 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
 }
 
 test('a shard lists at most the limit, the most overdue first', async () => {
-  // References with the same last character are in one shard.
-  const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
+  const { work } = dueAttributes('DCS-20261121-000000', NOON)
+  const references = Array.from(
+    { length: 500 },
+    (_, n) => `DCS-20261121-${String(n + 1).padStart(6, '0')}`,
+  )
+    .filter((reference) => dueAttributes(reference, NOON).work === work)
+    .slice(0, 4)
   for (const [n, reference] of references.entries()) {
     const debit = await open({ reference: reference as Reference }, inSeconds(-900))
     await move(debit, 'failed', inSeconds(-100 * (n + 1)))
   }
-  const { work } = dueAttributes('DCS-20261121-AASAME', NOON)
   const shard = Number(work.split('#')[1])
   const found = await listDue(shard, NOON, 3)
-  const wanted = ['DDSAME', 'CCSAME', 'BBSAME'].map((end) => `DEBIT#DCS-20261121-${end}`)
+  const wanted = references
+    .slice(1)
+    .reverse()
+    .map((reference) => `DEBIT#${reference}`)
   expect(found.map(({ key }) => key.pk)).toEqual(wanted)
   expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
 })
 
-test('items spread over all shards', () => {
-  const letters = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const items = letters.map((letter) => dueAttributes(`DCS-20261121-00000${letter}`, NOON))
-  expect(new Set(items.map(({ work }) => work))).toEqual(new Set(shards.map(keys.workShard)))
-  expect(shards).toHaveLength(8)
+test('items spread evenly over 32 shards, whatever their references end with', () => {
+  const items = Array.from({ length: 6_400 }, (_, n) =>
+    dueAttributes(`DCS-20261121-${n.toString(36).toUpperCase().padStart(5, '0')}1`, NOON),
+  )
+  const counts = Map.groupBy(items, ({ work }) => work)
+  expect([...counts.keys()].sort()).toEqual(shards.map(keys.workShard).sort())
+  for (const shard of counts.values()) expect(Math.abs(shard.length - 200)).toBeLessThan(70)
+  expect(shards).toHaveLength(32)
 })
 
 test('a rescheduled item is due at its new time, and leaves the index without one', async () => {
-  const debit = await open()
+  const debit = await openAndFollowed()
   const look = (await lookAt(debit)) as WorkItem
   expect(await reschedule(look, inSeconds(600))).toBe(true)
   expect(await reschedule(look, inSeconds(700))).toBe(false)
@@ -89,7 +107,7 @@ test('a rescheduled item is due at its new time, and leaves the index without on
 })
 
 test.each(['completed', 'failed'] as const)('a %s debit is not rescheduled', async (to) => {
-  const debit = await open()
+  const debit = await openAndFollowed()
   const look = (await lookAt(debit)) as WorkItem
   await move(debit, to, inSeconds(130))
   const work = await workOf(debit)

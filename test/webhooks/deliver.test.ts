@@ -11,6 +11,7 @@ import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -20,7 +21,7 @@ import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
-import { bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
+import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useServer } from '../support/servers.ts'
 import { storeWebhook } from '../support/settings.ts'
@@ -76,10 +77,14 @@ beforeEach(() => {
 })
 
 /** Stores a debit and the webhook of its provider. */
-const storeDebit = async (id: string, statuses: readonly ('processing' | 'completed')[] = []) => {
+const storeDebit = async (
+  id: string,
+  statuses: readonly ('processing' | 'completed')[] = [],
+  settings: Partial<Webhook> = {},
+) => {
   const provider = providerId(id)
   const url = `${receiverUrl()}/${id}`
-  await storeWebhook(provider, { ...webhook, url, timeoutSeconds: 1 })
+  await storeWebhook(provider, { ...webhook, url, timeoutSeconds: 1, ...settings })
   let debit: Debit = pendingDebit({ provider })
   for (const status of statuses) debit = granted(bankMove(status)(debit))
   await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
@@ -119,13 +124,17 @@ test.each([
   '%s delivers and records nine messages while the receiver of the tenth hangs',
   async (_, job) => {
     answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
-    const hanging = await storeDebit('hangs')
-    const others = await Promise.all(Array.from({ length: 9 }, (_, n) => storeDebit(`quick-${n}`)))
+    const hanging = await storeDebit('hangs', [], { timeoutSeconds: 30 })
+    const others = await atOnce(9, (n) => storeDebit(`quick-${n}`))
+    // No attempt counts as slow.
+    const pause = () => new Promise<never>(() => undefined)
     let hasEnded = false
-    const run = invoke([hanging, ...others].map(charged), job(real)).then((response) => {
-      hasEnded = true
-      return response
-    })
+    const run = invoke([hanging, ...others].map(charged), job({ ...real, pause })).then(
+      (response) => {
+        hasEnded = true
+        return response
+      },
+    )
     await vi.waitFor(async () => {
       for (const debit of others) {
         expect(await recordsOf(debit)).toEqual([
@@ -133,8 +142,10 @@ test.each([
           [1, 'delivered', 1],
         ])
       }
-    })
+    }, 30_000)
     expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
+    answer = (_path, response) => response.writeHead(503).end()
+    for (const response of held.splice(0)) response.writeHead(503).end()
     expect(await run).toEqual(DONE)
     expect(await recordsOf(hanging)).toEqual([
       [0, 'failed', 1],
@@ -144,7 +155,7 @@ test.each([
 )
 
 test('ten messages of one provider read its webhook once, and their debits once each', async () => {
-  const debits = await Promise.all(Array.from({ length: 10 }, () => storeDebit('shared')))
+  const debits = await atOnce(10, () => storeDebit('shared'))
   units = { read: 0, write: 0 }
   expect(await invoke(debits.map(charged))).toEqual(DONE)
   expect(units).toEqual({ read: 11, write: 10 })
@@ -257,8 +268,21 @@ test('the next invocation uses a changed webhook', async () => {
   expect(arrived.at(-1)?.signature).toMatch(/^sha256=/)
 })
 
+test('of ten messages at a receiver that hangs, one keeps waiting and nine are aborted', async () => {
+  answer = (_, response) => held.push(response)
+  const debits = await atOnce(10, () => storeDebit('silent', [], { timeoutSeconds: 3 }))
+  // Two seconds take 0.1 s, five 0.25 s.
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
+  expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
+  const deliveries = await Promise.all(debits.map(({ facts }) => listDeliveries(facts.reference)))
+  // An aborted attempt raises the maximum of three.
+  const maxima = deliveries.flat().map(({ attemptsMax }) => attemptsMax)
+  expect(maxima.sort()).toEqual([3, ...Array.from({ length: 9 }, () => 4)])
+  expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+})
+
 test('ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
-  const debits = await Promise.all(Array.from({ length: 10 }, () => storeDebit('slow')))
+  const debits = await atOnce(10, () => storeDebit('slow'))
   await changeHealth(providerId('slow'), () => ({ slowSince: NOON }))
   expect(await invoke(debits.map(charged))).toEqual(DONE)
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)

@@ -5,7 +5,7 @@ import type { Pesewas } from '../money.ts'
 import type { PhoneNumber } from '../phone.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
-import type { BatchId } from '../settlement/batch.ts'
+import type { BatchId, ChunkId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
@@ -73,10 +73,12 @@ export type Debit = {
   history: readonly Entry[]
   /** The report of the customer's approval, which is not an event. */
   approval?: Cause
-  /** The settlement batch that has its line. */
+  /** The settlement batch that has its line, and the chunk of it. */
   settledIn?: BatchId
+  settledChunk?: ChunkId
   /** The later batch that has its adjustment, if the debit was reversed after settlement. */
   adjustedIn?: BatchId
+  adjustedChunk?: ChunkId
 }
 
 /** A debit after one of its events; fields that are not known yet are null. */
@@ -106,15 +108,22 @@ const lastOf = (debit: Debit): number => debit.history.length - 1
  * nothing else, so an event can be published again byte for byte.
  */
 export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
-  const entries = forwards(debit.history.slice(0, n + 1))
-  const [first] = entries
-  const last = entries[n]
-  if (!first || !last) throw new Error(`Debit ${debit.facts.reference} has no event ${n}`)
-  const known = entries.map(({ changes }) => changes)
-  const atOf = (type: DebitEventName) => entries.find((entry) => entry.type === type)?.at ?? null
-  const changes = Object.assign({}, ...known) as Changes
+  const { facts, history } = debit
+  const last = history[n]
+  if (!last) throw new Error(`Debit ${facts.reference} has no event ${n}`)
+  const changes: Changes = {}
+  const metadata = [facts.metadata]
+  // Monotonic times, because the clocks of hosts differ.
+  let latest = new Date(0)
+  const firstTimes: Partial<Record<DebitEventName, Date>> = {}
+  for (const entry of history.slice(0, n + 1)) {
+    if (entry.at > latest) latest = entry.at
+    firstTimes[entry.type] ??= latest
+    Object.assign(changes, entry.changes)
+    if (entry.changes.metadata) metadata.push(entry.changes.metadata)
+  }
   return {
-    ...debit.facts,
+    ...facts,
     bankReference: null,
     approvalMethod: null,
     fee: null,
@@ -124,23 +133,14 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
     ...changes,
     errorMessage:
       changes.errorMessage === undefined ? null : cut(changes.errorMessage, MESSAGE_SHOWN),
-    metadata: merged([debit.facts.metadata, ...known.map((changes) => changes.metadata ?? {})]),
+    metadata: merged(metadata),
     status: last.type,
-    previousStatus: entries.at(-2)?.type ?? null,
-    createdAt: first.at,
-    processedAt: atOf('processing'),
-    completedAt: atOf('completed'),
-    updatedAt: last.at,
+    previousStatus: history[n - 1]?.type ?? null,
+    createdAt: firstTimes.created ?? latest,
+    processedAt: firstTimes.processing ?? null,
+    completedAt: firstTimes.completed ?? null,
+    updatedAt: latest,
   }
-}
-
-/** Makes the times of a history monotonic, because the clocks of hosts differ. */
-const forwards = (history: readonly Entry[]): Entry[] => {
-  let latest = new Date(0)
-  return history.map((entry) => {
-    if (entry.at > latest) latest = entry.at
-    return { ...entry, at: latest }
-  })
 }
 
 /** Merges objects key by key at the top level; later ones win. */

@@ -76,7 +76,12 @@ export const reconciliation = {
   verbs: {
     run: {
       summary: 'checks a day and prints the differences; changes nothing',
-      options: o.options({ date }),
+      options: o.options({
+        date,
+        run: v.optional(
+          o.option('ID', 'continues a check of a large day; the command adds it', v.string()),
+        ),
+      }),
     },
     statement: {
       summary: 'compares a bank statement with the debits completed on a day; changes nothing',

@@ -41,7 +41,7 @@ export const followOpen = (debit: Debit, dueOf: (current: Debit) => Date): Promi
 export const followUnreadable = async (provider: ProviderId, reference: Reference, due: Date) => {
   await db.updateIf(keys.debit(reference), {
     UpdateExpression,
-    ConditionExpression: '#status IN (:pending, :processing)',
+    ConditionExpression: '#status = :pending OR #status = :processing',
     ExpressionAttributeNames: { '#work': 'work', '#status': 'status' },
     ExpressionAttributeValues: {
       ...openPlace(provider, reference, due),

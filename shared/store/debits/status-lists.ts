@@ -22,9 +22,10 @@ export type ListName = 'recent' | DebitList
 /** A debit that changes its list during a read in this order appears in a later list. */
 export const readOrder: readonly ListName[] = ['recent', 'open', 'good', 'failed', 'reversed']
 
-type Span = Pick<DebitFilter, 'from' | 'to'>
+/** Created from, and before, a time. */
+type CreationTimes = Omit<DebitFilter, 'status'>
 
-const listNamed = (provider: ProviderId, name: DebitList, { from, to }: Span): List => ({
+const listNamed = (provider: ProviderId, name: DebitList, { from, to }: CreationTimes): List => ({
   index: 'by-status',
   key: keys.debits(provider, name),
   from: from?.toISOString(),
@@ -37,7 +38,11 @@ const sweptIn = async (provider: ProviderId): Promise<string> =>
   sweptBefore(await findSweepProgress(), provider).toISOString()
 
 /** @returns no list if it would be empty */
-export const partOf = async (provider: ProviderId, name: ListName, span: Span): Promise<List[]> =>
+export const partOf = async (
+  provider: ProviderId,
+  name: ListName,
+  span: CreationTimes,
+): Promise<List[]> =>
   name === 'recent'
     ? cutFrom(listNamed(provider, 'good', span), await sweptIn(provider))
     : [listNamed(provider, name, span)]

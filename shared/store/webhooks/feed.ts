@@ -172,7 +172,7 @@ const CALL_FIRST = 2
 const CALL_MAX = 1_000
 
 /** Lists the feed since a time, the newest page first. Each call reads twice as many pages. */
-export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
+async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
   let last: FeedPage | undefined
   for (let Limit = CALL_FIRST; ; Limit = Math.min(2 * Limit, CALL_MAX)) {
     const start = last && { ExclusiveStartKey: keys.feedPage(provider, last.page) }
@@ -184,13 +184,39 @@ export async function* feedPages(provider: ProviderId, since: Date): AsyncGenera
   }
 }
 
+/** The pages that one call of {@link recentFeed} reads: up to 15,000 events. */
+const LISTED_PAGES = 500
+
+/**
+ * Lists events of the feed since a time, from the newest page to older ones.
+ * @param below reads pages with lower numbers
+ * @returns the number of the last page, if older ones can follow
+ */
+export const recentFeed = async (provider: ProviderId, since: Date, below?: number) => {
+  const range =
+    below === undefined
+      ? {}
+      : db.itemsQuery(pk(provider), 'sk < :below', { ':below': keys.feedPage(provider, below).sk })
+  const query = { ...newestFirst(provider), ...range, Limit: LISTED_PAGES }
+  const pages = (await db.queryAll(query)) as FeedPage[]
+  const recent = pages.filter(({ lastAt }) => new Date(lastAt) >= since)
+  return {
+    entries: recent.flatMap(({ entries }) => entries.map(entryOf)),
+    next: recent.length === LISTED_PAGES ? recent.at(-1)?.page : undefined,
+  }
+}
+
 /** The clocks of the writers of events and of pages differ by seconds. */
 const CLOCKS_MS = 60_000
 
-/** Returns the events that a feed does not have. Stops reading when it has found all. */
+/**
+ * Returns the events that a feed does not have. Stops reading when it has found all.
+ * @throws Error if the time is up before
+ */
 export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
   provider: ProviderId,
   events: readonly E[],
+  timeIsUp: () => boolean = () => false,
 ): Promise<E[]> => {
   const missing = new Map(events.map((event) => [textOf(event), event]))
   if (missing.size === 0) return []
@@ -201,6 +227,7 @@ export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
   for await (const entries of feedPages(provider, new Date(oldest - CLOCKS_MS))) {
     for (const entry of entries) missing.delete(textOf(entry))
     if (missing.size === 0) break
+    if (timeIsUp()) throw new Error(`The feed of ${provider} is too long for the time of a run`)
   }
   return [...missing.values()]
 }

@@ -150,7 +150,7 @@ test('the sweep checks an attempt two minutes after its due time', async () => {
   const first = refused(fresh())
   await replaceDelivery(undefined, first)
   expect(await itemOf(first)).toMatchObject({
-    work: expect.stringMatching(/^WATCH#[0-7]$/),
+    work: expect.stringMatching(/^WATCH#[0-9]{1,2}$/),
     due: inSeconds(2.012 + 120).toISOString(),
   })
   for (const after of [taken(first), rejected(first)]) {

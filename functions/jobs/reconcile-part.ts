@@ -1,0 +1,56 @@
+import { log } from '../../shared/log.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { performPart } from '../../shared/reconciliation/perform.ts'
+import { type Reconciliation, resultOf } from '../../shared/reconciliation/runs.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import * as store from '../../shared/store/settlement/reconciliations.ts'
+
+/** The rest of the function's time is for the step that has begun. */
+const RUN_MS = 300_000
+
+/**
+ * Performs a part of a reconciliation. If the time is up first, the stored rest makes the relay request
+ * its parts. Without a part, ends the run: its parts are all stored.
+ */
+export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>) =>
+  consumer('reconciliation-parts', async ({ run: id, part: partId }) => {
+    const run = await store.findRun(id)
+    if (!run || run.endedAt) return
+    if (partId === undefined) {
+      if (run.openParts > 0) return
+      // Logged first: a crash in between repeats the log, and loses no difference.
+      logReconciliation(await resultOf(run))
+      await store.endRun(run, runtime.now())
+      return
+    }
+    const part = await store.findPart(id, partId)
+    if (!part || part.findings !== undefined) return
+    const end = runtime.now().getTime() + RUN_MS
+    const timeIsUp = () => runtime.now().getTime() >= end
+    await performPart(run, part, runtime, { timeIsUp })
+  })
+
+/** Bounds the log record; the operator command lists more. */
+const EXAMPLES_MAX = 10
+
+/** Logs one record per broken invariant and a summary, and counts the differences. */
+const logReconciliation = ({ date, invariants, differences, held }: Reconciliation): void => {
+  for (const { number, title, checked, differences, examples } of invariants) {
+    if (differences === 0) continue
+    log.error('reconciliation difference', {
+      date,
+      invariant: number,
+      title,
+      checked,
+      differences,
+      examples: examples.slice(0, EXAMPLES_MAX),
+    })
+  }
+  log.info(
+    'day reconciled',
+    { date, differences, held },
+    { ReconciliationDifferences: differences },
+  )
+}
+
+export const handler = reconcilePart(real)

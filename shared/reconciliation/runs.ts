@@ -1,0 +1,120 @@
+import { isHeldBy } from '../domain/operator/restore.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
+import type { BatchId } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter } from '../domain/time.ts'
+import { addBalances } from '../ledger/entry.ts'
+import type { Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
+import { findRestore } from '../store/operator/restores.ts'
+import { listProviders } from '../store/providers/providers.ts'
+import { listFailed, listPayable } from '../store/settlement/batches.ts'
+import { findClosing } from '../store/settlement/ledger-days.ts'
+import * as store from '../store/settlement/reconciliations.ts'
+import { listedFrom } from './batches.ts'
+import { checkTotal } from './day-total.ts'
+import { earlierTasks } from './debits.ts'
+import { newFindings } from './findings.ts'
+import { compareLedger, type ProviderSums } from './ledger-checks.ts'
+import { newResult, resultFromText, type StoredPart, type Task } from './part.ts'
+import { type Window, windowOf } from './records.ts'
+import { addAmounts, noAmounts } from './sums.ts'
+
+/**
+ * Checks the debits of a day, their related items, totals and batches, and the ledger
+ * (docs/api.md#reconciliation). Computes everything again from the table and repairs nothing: an
+ * operator must know the cause first. A run consists of parts, which any number of workers perform.
+ */
+
+/** The part for items that are listed for all providers together. */
+const SHARED_PART = '*'
+
+const PARTS_AT_ONCE = 16
+
+/** Creates a run and its first parts; repeating it creates those that are missing. */
+export const startRun = async (id: string, date: Day, { now }: Pick<Runtime, 'now'>) => {
+  const run = (await store.findRun(id)) ?? (await newRun(id, date, now()))
+  if (run.endedAt) return
+  const window = await windowFor(run)
+  const unpaid = await olderUnpaid(window)
+  const parts: [string, Task[]][] = [
+    [SHARED_PART, [{ type: 'exceptions' }, { type: 'refunds' }]],
+    ...run.providers.map((provider): [string, Task[]] => [provider, tasksOf(window, unpaid)]),
+  ]
+  await mapConcurrent(parts, PARTS_AT_ONCE, ([part, tasks]) =>
+    store.createPart({ id: part, run: id, tasks: JSON.stringify(tasks) }, run.startedAt),
+  )
+}
+
+const newRun = async (id: string, date: Day, startedAt: Date) => {
+  const [providers, closing] = await Promise.all([listProviders(), findClosing(dayAfter(date, -1))])
+  const run = {
+    ...{ id, date, startedAt, providers, carriedFrom: closing?.day ?? null },
+    ...{ openParts: providers.length + 1, endedAt: null },
+  }
+  const isCreated = await store.createRun(run)
+  return (isCreated ? undefined : await store.findRun(id)) ?? run
+}
+
+export const windowFor = async ({ date, startedAt }: store.ReconciliationRun): Promise<Window> => ({
+  ...windowOf(date, startedAt),
+  restore: await findRestore(),
+})
+
+const tasksOf = (window: Window, unpaid: readonly BatchId[]): Task[] => [
+  { type: 'total' },
+  { type: 'debits', from: window.from.getTime(), before: window.before.getTime() },
+  { type: 'feed' },
+  ...earlierTasks(window),
+  { type: 'batches', unpaid },
+  ...(window.now < window.before ? [] : [{ type: 'ledger' } as const]),
+]
+
+/** Returns the batches that are due or failed and too old for the lists of providers. */
+const olderUnpaid = async ({ date, now }: Window): Promise<BatchId[]> => {
+  const ids = (await Promise.all([listPayable(now), listFailed(now)])).flat()
+  const first = listedFrom(date).replaceAll('-', '')
+  return ids.filter((id) => (id.split('-')[1] ?? '') < first)
+}
+
+export type Reconciliation = Awaited<ReturnType<typeof resultOf>>
+
+/** Combines the parts of a run, and compares what concerns all of a provider or all providers. */
+export const resultOf = async (run: store.ReconciliationRun) => {
+  const window = await windowFor(run)
+  const { date, restore } = window
+  const findings = newFindings(Number.POSITIVE_INFINITY)
+  const amounts = noAmounts()
+  const providers = new Map(run.providers.map((provider) => [provider, newSums()]))
+  for await (const part of store.partsOf(run.id)) {
+    const result = resultFromText(part.findings ?? '')
+    findings.merge(result.findings)
+    addAmounts(amounts, result.amounts)
+    const sums = providers.get(part.id.split('#')[0] as ProviderId)
+    if (sums) addSums(sums, result)
+  }
+  await mapConcurrent([...providers], PARTS_AT_ONCE, ([provider, { amounts, total: first }]) =>
+    checkTotal(provider, { sum: amounts.counted, first }, window, findings),
+  )
+  await compareLedger({ run, window, providers, findings })
+  const invariants = findings.list()
+  const differences = invariants.reduce((sum, finding) => sum + finding.differences, 0)
+  // Their timeouts, payouts and refunds wait.
+  const held = run.providers.filter((provider) => isHeldBy(restore, provider))
+  return { date, checkedAt: window.now, invariants, amounts, differences, held }
+}
+
+type DaySums = ProviderSums & { total?: number | null | undefined }
+
+const newSums = (): DaySums => {
+  const { amounts, ledger } = newResult()
+  return { amounts, ledger }
+}
+
+const addSums = (sums: DaySums, { amounts, ledger, total }: StoredPart): void => {
+  addAmounts(sums.amounts, amounts)
+  addBalances(sums.ledger.carried, ledger.carried)
+  addBalances(sums.ledger.posted, ledger.posted)
+  sums.ledger.isFailed ||= ledger.isFailed
+  if (ledger.read) sums.ledger.read = ledger.read
+  if (total !== undefined) sums.total = total
+}

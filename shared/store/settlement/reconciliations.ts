@@ -1,0 +1,121 @@
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import { DAY_SECONDS, type Day, secondsAfter } from '../../domain/time.ts'
+import type { Jitter } from '../../runtime.ts'
+import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
+import * as db from '../table.ts'
+import { transact } from '../transactions.ts'
+import { dueAttributes } from '../work-index.ts'
+
+/**
+ * Runs of the reconciliation and their parts (docs/architecture.md#reconciliation). The stream starts
+ * the parts of a nightly run; an operator's run does its parts itself.
+ */
+
+export type ReconciliationRun = {
+  /** The day, and for an operator's run `#` and an id. */
+  id: string
+  date: Day
+  startedAt: Date
+  providers: readonly ProviderId[]
+  /** The last day with stored ledger balances; null: none. */
+  carriedFrom: Day | null
+  /** The parts that have no result yet. */
+  openParts: number
+  endedAt: Date | null
+}
+
+export type ReconciliationPart = {
+  /** Parts sort by it in the order of their findings: a provider, then `#` and a number per split. */
+  id: string
+  /** The run. */
+  run: string
+  /** JSON of the tasks to perform. */
+  tasks: string
+  /** JSON of what they found; absent: not performed yet. */
+  findings?: string
+}
+
+export const isNightly = (run: string): boolean => !run.includes('#')
+
+/** The longest call of the function that performs a part. */
+const PART_SECONDS = 900
+const RETENTION_SECONDS = 35 * DAY_SECONDS
+
+/** Only items of nightly runs have an entity, which selects them for the stream, and are swept. */
+const followed = (run: string, entity: string, owner: string, at: Date) => ({
+  ...(isNightly(run) && { entity, ...dueAttributes(owner, secondsAfter(at, PART_SECONDS)) }),
+  expiresAt: db.expiresAt(at, RETENTION_SECONDS),
+})
+
+export const fromRunItem = (item: db.Item) =>
+  fromStored<ReconciliationRun>(db.withoutKeys(item), ['startedAt', 'endedAt'])
+
+export const fromPartItem = (item: db.Item) => db.withoutKeys<ReconciliationPart>(item)
+
+const partItem = (part: ReconciliationPart, at: Date) => ({
+  ...keys.reconciliationPart(part.run, part.id),
+  ...followed(part.run, 'reconciliation-part', part.id, at),
+  ...part,
+})
+
+export const findRun = (id: string): Promise<ReconciliationRun | undefined> =>
+  db.find(keys.reconciliation(id), fromRunItem)
+
+export const findPart = (run: string, id: string): Promise<ReconciliationPart | undefined> =>
+  db.find(keys.reconciliationPart(run, id), fromPartItem)
+
+/** Creates a run without its parts. @returns false when it exists */
+export const createRun = (run: ReconciliationRun): Promise<boolean> => {
+  const { id, startedAt } = run
+  const item = followed(id, 'reconciliation', id, startedAt)
+  return db.putIf({ ...keys.reconciliation(id), ...item, ...toStored(run) }, db.isNew)
+}
+
+/** Creates a part, unless it exists. */
+export const createPart = async (part: ReconciliationPart, at: Date): Promise<void> => {
+  await db.putIf(partItem(part, at), db.isNew)
+}
+
+/**
+ * Stores what a part found, and creates the parts that continue it, in one transaction, which counts
+ * the open parts of the run.
+ * @param rest at most 97 parts
+ * @returns false when another worker has stored the part
+ */
+export const completePart = (
+  { run, id }: Pick<ReconciliationPart, 'run' | 'id'>,
+  { findings, rest }: { findings: string; rest: readonly ReconciliationPart[] },
+  { now, ...runtime }: Jitter & { now: () => Date },
+): Promise<boolean> => {
+  const completion = db.updateWrite(keys.reconciliationPart(run, id), {
+    UpdateExpression: 'SET findings = :findings REMOVE #work, due',
+    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(findings)',
+    ExpressionAttributeNames: { '#work': 'work' },
+    ExpressionAttributeValues: { ':findings': findings },
+  })
+  const count = db.updateWrite(keys.reconciliation(run), {
+    UpdateExpression: 'ADD openParts :more',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':more': rest.length - 1 },
+  })
+  const created = rest.map((part) => db.putWrite(partItem(part, now()), db.isNew))
+  return transact([completion, count, ...created], runtime)
+}
+
+/** Marks a run as ended. @returns false when it was before */
+export const endRun = ({ id }: ReconciliationRun, at: Date): Promise<boolean> =>
+  db.updateIf(keys.reconciliation(id), {
+    UpdateExpression: 'SET endedAt = :at REMOVE #work, due',
+    ConditionExpression: 'endedAt = :not',
+    ExpressionAttributeNames: { '#work': 'work' },
+    ExpressionAttributeValues: { ':at': at.toISOString(), ':not': null },
+  })
+
+/** Reads all parts of a run in the order of their findings, strongly consistent. */
+export async function* partsOf(run: string): AsyncGenerator<ReconciliationPart> {
+  const { pk, sk } = keys.reconciliationPart(run, '')
+  for await (const items of db.queryPages(db.collectionQuery({ pk, prefix: sk }))) {
+    yield* items.map(fromPartItem)
+  }
+}

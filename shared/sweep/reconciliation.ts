@@ -1,0 +1,35 @@
+import { HOUR_MS } from '../domain/time.ts'
+import { log } from '../log.ts'
+import { reconciliationMessage } from '../queues/outbox.ts'
+import { findPart, findRun } from '../store/settlement/reconciliations.ts'
+
+/** A longer run raises an alarm: its day is not verified when the banks open. */
+const RUN_HOURS_MAX = 6
+
+/** The time between two sweeps of a run. */
+const SWEEP_MS = HOUR_MS / 4
+
+/** Returns the lost message of a part or of the end of a run, and measures an overdue run. */
+export const expectedOfRun = async (
+  { run: id, part: partId }: { run: string; part?: string | undefined },
+  now: Date,
+) => {
+  const [run, part] = await Promise.all([findRun(id), partId ? findPart(id, partId) : undefined])
+  if (!run || run.endedAt) return undefined
+  const age = now.getTime() - run.startedAt.getTime()
+  if (partId) {
+    const at = new Date(now.getTime() - Math.min(age, HOUR_MS))
+    return part?.findings === undefined
+      ? { outgoing: [reconciliationMessage(id, partId)], at }
+      : undefined
+  }
+  const { openParts } = run
+  if (age > RUN_HOURS_MAX * HOUR_MS) {
+    const details = { run: id, open_parts: openParts }
+    log.error('reconciliation unfinished', details, { ReconciliationUnfinished: 1 })
+  }
+  return {
+    outgoing: openParts === 0 ? [reconciliationMessage(id)] : [],
+    at: new Date(now.getTime() - SWEEP_MS),
+  }
+}

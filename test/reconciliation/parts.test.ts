@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Day } from '../../shared/domain/time.ts'
+import { performPart } from '../../shared/reconciliation/perform.ts'
+import { type Reconciliation, resultOf, startRun } from '../../shared/reconciliation/runs.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
+import * as store from '../../shared/store/settlement/reconciliations.ts'
+import { remove } from '../../shared/store/table.ts'
+import { demoProvider, providerId, still } from '../support/examples.ts'
+import { storeProvider } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
+import { useFreshTable } from '../support/tables.ts'
+import {
+  at,
+  charged,
+  DAY_AFTER,
+  overwrite,
+  putProviders,
+  reconcileLater,
+  settle,
+  TODAY,
+  TOMORROW,
+  transitioned,
+} from './one-day.ts'
+
+beforeEach(useFreshTable)
+
+const LATER = new Date('2026-11-24T12:00:00.000Z')
+const providers = ['large', 'medium', 'small', 'idle'].map(providerId)
+const sizes = [60, 20, 5, 0]
+
+const time = (minutes: number): string => new Date(minutes * 60_000).toISOString().slice(11, 19)
+
+/** Ends every fifth debit as failed and leaves every fiftieth open. */
+const statusAt = (index: number): Status | undefined => {
+  if (index % 50 === 49) return undefined
+  return index % 5 === 4 ? 'failed' : 'completed'
+}
+
+const debitsOf = async (provider: ProviderId, count: number): Promise<Debit[]> => {
+  const debits: Debit[] = []
+  for (let index = 0; index < count; index += 1) {
+    const minutes = Math.floor((1_400 / count) * index)
+    const debit = await charged({ provider }, at(TODAY, time(minutes)))
+    const status = statusAt(index)
+    const end = at(TODAY, time(minutes + 1))
+    debits.push(status ? await transitioned(debit, status, end) : debit)
+  }
+  return debits
+}
+
+/** Writes, settles and partly reverses the debits of several providers, and damages some. */
+const severalProviders = async () => {
+  await putProviders()
+  const { dailyLimit, ...settings } = demoProvider
+  for (const id of providers) await storeProvider({ ...settings, id })
+  const debits = await Promise.all(
+    providers.map((provider, index) => debitsOf(provider, sizes[index] ?? 0)),
+  )
+  for (const provider of providers.slice(0, 3)) await settle(TOMORROW, provider)
+  const completed = debits.flatMap((list) => list.filter(({ status }) => status === 'completed'))
+  const reversed = completed.filter((_, index) => index % 6 === 0)
+  for (const debit of reversed) await transitioned(debit, 'reversed', at(TOMORROW, '09:00:00'))
+  for (const provider of providers.slice(0, 2)) await settle(DAY_AFTER, provider)
+  const others = completed.filter((_, index) => index % 6 !== 0)
+  return { debits: others, reversed }
+}
+
+const damage = async ({ debits, reversed }: Awaited<ReturnType<typeof severalProviders>>) => {
+  const damaged = debits.filter((_, index) => index % 7 === 0)
+  for (const [index, { facts }] of damaged.entries()) {
+    const { reference, provider, partnerReference } = facts
+    const faults = [
+      () => overwrite(keys.debit(reference), { narration: 'Another' }),
+      () => remove(keys.debit(reference)),
+      () => remove(keys.partnerReference(provider, partnerReference)),
+      () => overwrite(keys.debit(reference), { metadata: '{' }),
+      () => overwrite(keys.debit(reference), { 'history.0.by': 'provider:another' }),
+    ]
+    await faults[index % faults.length]?.()
+  }
+  for (const { facts } of reversed.slice(0, 4)) await remove(keys.refund(facts.reference))
+}
+
+/** Performs every part twice at the same time, one step each, in another order than they were created. */
+const interrupted = async (date: Day, { steps, seed }: { steps: number; seed: number }) => {
+  const runtime = still({ now: () => LATER })
+  const id = `${date}#${randomUUID()}`
+  await Promise.all([startRun(id, date, runtime), startRun(id, date, runtime)])
+  const random = randomFrom(seed)
+  let parts = 0
+  for (;;) {
+    const run = (await store.findRun(id)) as store.ReconciliationRun
+    if (run.openParts === 0) return { result: await resultOf(run), parts }
+    const open: store.ReconciliationPart[] = []
+    for await (const part of store.partsOf(id)) if (!part.findings) open.push(part)
+    const part = open[Math.floor(random() * open.length)] as store.ReconciliationPart
+    const perform = () => {
+      let step = 0
+      const timeIsUp = () => {
+        step += 1
+        return step >= steps
+      }
+      return performPart(run, part, runtime, { timeIsUp, sliceMax: 10 })
+    }
+    await Promise.all([perform(), perform()])
+    // A message that arrives when the part is stored.
+    await perform()
+    parts += 1
+  }
+}
+
+/** The examples of a slice are in the order of its lists. */
+const sorted = ({ invariants, ...result }: Reconciliation) => ({
+  ...result,
+  invariants: invariants.map(({ examples, ...finding }) => ({
+    ...finding,
+    examples: examples.map((example) => JSON.stringify(example)).sort(),
+  })),
+})
+
+/** Returns a generator of numbers below one. */
+const randomFrom = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state * 16_807) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
+test.each([TODAY, TOMORROW, DAY_AFTER])(
+  'interrupted, repeated and shuffled parts of %s find what one uninterrupted run finds',
+  async (date) => {
+    const day = await severalProviders()
+    await damage(day)
+    const expected = await reconcileLater(date, LATER)
+    expect(expected.differences).toBeGreaterThan(date === TODAY ? 5 : 0)
+    for (const [steps, seed] of [
+      [1, 7],
+      [3, 9],
+    ] as const) {
+      const { result, parts } = await interrupted(date, { steps, seed })
+      expect(sorted(result)).toEqual(sorted(expected))
+      expect(parts).toBeGreaterThan(15)
+    }
+  },
+)
+
+test('interrupted parts store the same balances as one uninterrupted run', async () => {
+  await severalProviders()
+  await reconcileLater(TODAY, LATER)
+  const expected = await findClosing(TODAY)
+  expect(expected?.day).toBe(TODAY)
+  await remove(keys.ledger(TODAY))
+  await interrupted(TODAY, { steps: 1, seed: 5 })
+  expect(await findClosing(TODAY)).toEqual(expected)
+  // The next day carries nothing, or two days if the balances of the first are missing.
+  await interrupted(TOMORROW, { steps: 1, seed: 6 })
+  const carried = await findClosing(TOMORROW)
+  expect(carried?.day).toBe(TOMORROW)
+  for (const day of [TODAY, TOMORROW]) await remove(keys.ledger(day))
+  await interrupted(TOMORROW, { steps: 1, seed: 6 })
+  expect(await findClosing(TOMORROW)).toEqual(carried)
+})
+
+test('a run reads each debit by one query, and everything else in batches', async () => {
+  const { debits, reversed } = await severalProviders()
+  const calls = new Map<string, number>()
+  const stop = aroundTableCalls((name, next) => {
+    calls.set(name, (calls.get(name) ?? 0) + 1)
+    return next()
+  })
+  await reconcileLater(TODAY, LATER)
+  stop()
+  const charged = sizes.reduce((sum, size) => sum + size, 0)
+  expect(debits.length + reversed.length).toBeLessThan(charged)
+  // Each provider costs some calls, whatever the number of its debits.
+  const perProvider = 30
+  expect(calls.get('Query')).toBeLessThan(charged + (providers.length + 2) * perProvider)
+  expect(calls.get('BatchGet')).toBeLessThan((providers.length + 2) * perProvider)
+})

@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import type { Debit } from '../../../shared/domain/debits/debit.ts'
+import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
+import { newReference } from '../../../shared/domain/ids.ts'
+import { pesewas } from '../../../shared/domain/money.ts'
+import type { PagePlace } from '../../../shared/domain/page.ts'
+import type { PhoneNumber } from '../../../shared/domain/phone.ts'
+import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
+import { toDebitItem } from '../../../shared/store/debits/debit-item.ts'
+import {
+  countDebits,
+  createdWithin,
+  listByCustomer,
+  listDebits,
+  sumByCustomer,
+} from '../../../shared/store/debits/debit-lists.ts'
+import { rethrow } from '../../../shared/store/debits/debits.ts'
+import { followOpen } from '../../../shared/store/debits/open-debits.ts'
+import { transition } from '../../../shared/store/debits/transitions.ts'
+import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
+import { put } from '../../../shared/store/table.ts'
+import {
+  bankMove,
+  gcb,
+  inSeconds,
+  pendingDebit,
+  providerId,
+  still,
+} from '../../support/examples.ts'
+import { granted } from '../../support/refused.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+beforeAll(useFreshTable)
+
+const all = ['pending', 'processing', 'completed', 'failed', 'reversed'] as const
+
+let created = 0
+
+const newDebit = (status: Status, provider: ProviderId, phone: PhoneNumber): Debit => {
+  created += 1
+  const at = inSeconds(created)
+  const reference = newReference('DCS', at, (created + 0.5) / 36 ** 6)
+  const debit = pendingDebit({ provider, phone, reference, amount: pesewas(100) }, at)
+  if (status === 'pending') return debit
+  const next = granted(bankMove(status === 'reversed' ? 'completed' : status, { at })(debit))
+  return status === 'reversed' ? granted(bankMove('reversed', { at })(next)) : next
+}
+
+const write = async (debit: Debit): Promise<void> => {
+  const { pk, sk, ...members } = toDebitItem(debit)
+  await put({ pk, sk }, 'debit', members)
+}
+
+type Page = Awaited<ReturnType<typeof listDebits>>
+
+/** Reads all pages by cursor. */
+const readAll = async (read: (place: PagePlace) => Promise<Page>): Promise<string[]> => {
+  const found: string[] = []
+  let before: string | undefined
+  for (;;) {
+    const { debits, next } = await read({ slice: { skip: 0, limit: 3 }, before })
+    found.push(...debits.map(({ facts }) => facts.reference))
+    if (next === null) return found
+    before = next
+  }
+}
+
+const statuses = fc.array(fc.constantFrom(...all), { minLength: 1, maxLength: 30 })
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+
+test('each list has the debits in its status, newest first, wherever the sweep is', async () => {
+  await fc.assert(
+    fc.asyncProperty(statuses, share, async (drawn, swept) => {
+      const provider = providerId(`listed-${created}`)
+      const phone = `+2332450${String(created).padStart(6, '0')}` as PhoneNumber
+      const debits = drawn.map((status) => newDebit(status, provider, phone))
+      const middle = Math.floor(debits.length * swept)
+      for (const [index, debit] of debits.entries()) {
+        await write(debit)
+        if (index < middle) await followOpen(debit, () => inSeconds(created))
+      }
+      const reached = debits[middle]?.history[0]?.at ?? inSeconds(created + 1)
+      await putSweepProgress({ until: inSeconds(1e9), behind: new Map([[provider, reached]]) })
+      for (const status of [...all, undefined]) {
+        const expected = debits
+          .filter((debit) => status === undefined || debit.status === status)
+          .map(({ facts }) => facts.reference)
+          .reverse()
+        const filter = { status }
+        const list = (place: PagePlace) => listDebits(provider, filter, place, rethrow)
+        expect(await readAll(list)).toEqual(expected)
+        const second = await list({ slice: { skip: 3, limit: 3 } })
+        expect(second.debits.map(({ facts }) => facts.reference)).toEqual(expected.slice(3, 6))
+        const count = { count: expected.length, isAtLeast: false }
+        expect(await countDebits(provider, filter, rethrow)).toEqual(count)
+        if (status === 'reversed') continue
+        const customer = { bank: gcb.identifier, phone, status: status ?? ('all' as const) }
+        const listed = await readAll((place) => listByCustomer(customer, place, rethrow))
+        expect(listed).toEqual(expected)
+        const sum = { ...count, amount: expected.length * 100 }
+        expect(await sumByCustomer(customer, rethrow)).toEqual(sum)
+      }
+    }),
+    { numRuns: 40 },
+  )
+}, 60_000)
+
+test.each([0, 1, 2, 3])(
+  'a debit that moves to `open`, and completes, during a read of all lists is not missed: page %s',
+  async (page) => {
+    const provider = providerId(`moving-${page}`)
+    const phone = '+233245000000' as PhoneNumber
+    const debits = [1, 2, 3].map(() => newDebit('processing', provider, phone))
+    for (const debit of debits) await write(debit)
+    const from = inSeconds(created - 2)
+    await putSweepProgress({ until: from, behind: new Map() })
+    const moves = [
+      () => Promise.all(debits.map((debit) => followOpen(debit, () => inSeconds(created)))),
+      () => Promise.all(debits.map((debit) => transition(debit, bankMove('completed'), still()))),
+    ]
+    const span = { from, before: inSeconds(created + 1), pageSize: 1 }
+    const found: string[] = []
+    let pages = 0
+    for await (const references of createdWithin(provider, span, new Set())) {
+      found.push(...references)
+      if (pages >= page) await moves.shift()?.()
+      pages += 1
+    }
+    expect(found.sort()).toEqual(debits.map(({ facts }) => facts.reference).sort())
+  },
+)

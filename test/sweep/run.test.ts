@@ -1,0 +1,258 @@
+import { beforeEach, expect, test } from 'vitest'
+import { answerCalls } from '../../aws/sdk.ts'
+import { newTable } from '../../aws/table/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { newReference } from '../../shared/domain/ids.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { debitLine } from '../../shared/domain/settlement/line.ts'
+import { secondsAfter } from '../../shared/domain/time.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { addLines } from '../../shared/store/settlement/lines.ts'
+import {
+  findSweepProgress,
+  putSweepProgress,
+  sweptBefore,
+} from '../../shared/store/sweep-progress.ts'
+import { type Item, read, tableName } from '../../shared/store/table.ts'
+import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
+import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
+import { sweepAll } from '../../shared/sweep/run.ts'
+import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { batch } from '../settlement/report/one-batch.ts'
+import {
+  bankMove,
+  demoProvider,
+  inSeconds,
+  NOON,
+  pendingDebit,
+  providerId,
+  still,
+  webhook,
+} from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { storeProvider, storeWebhook } from '../support/settings.ts'
+
+process.env.SEALING_KEY = 'sandbox'
+useQueues()
+
+let readUnits = 0
+
+beforeEach(() => {
+  const simulated = newTable({
+    definition: tableDefinition,
+    name: tableName(),
+    now: Date.now,
+    onConsumed: ({ kind, units }) => {
+      if (kind === 'read') readUnits += units
+    },
+  })
+  answerCalls(async ({ constructor: { name }, input }) =>
+    name in simulated.commands ? simulated.run(name, input) : undefined,
+  )
+  insert = (item) => void simulated.run('PutCommand', { TableName: tableName(), Item: item })
+})
+
+let insert: (item: Item) => void
+let opened = 0
+
+const newDebit = (provider: ProviderId, at: Date): Debit => {
+  opened += 1
+  const reference = newReference('DCS', at, (opened + 0.5) / 36 ** 6)
+  return pendingDebit({ provider, reference }, at)
+}
+
+/** Writes a debit as its last write leaves it. */
+const write = (debit: Debit): Debit => {
+  const isOpen = debit.status === 'pending' || debit.status === 'processing'
+  insert(JSON.parse(JSON.stringify({ ...toDebitItem(debit), ...(!isOpen && workAfter(debit)) })))
+  return debit
+}
+
+const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed', at: Date): Debit =>
+  granted(bankMove(to, { at })(debit))
+
+const completedDebit = (provider: ProviderId, at: Date, seconds = 30): Debit => {
+  const processing = moved(newDebit(provider, at), 'processing', secondsAfter(at, 1))
+  return write(moved(processing, 'completed', secondsAfter(at, seconds)))
+}
+
+const run = (now: Date, overrides = {}) =>
+  gathered(() => sweepAll(still({ now: () => now, ...overrides })))
+
+const published = async (provider: ProviderId): Promise<string[]> =>
+  (await listNewest(provider, 100_000)).map(({ reference, n }) => `${reference}#${n}`)
+
+const provider = demoProvider.id
+
+const itemOf = async ({ facts }: Debit) => read<Item>(keys.debit(facts.reference))
+
+test('each event of a span is published once, however many runs follow', async () => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  const debits = [-500, -400, -350].map((at) => completedDebit(provider, inSeconds(at)))
+  await run(NOON)
+  const all = debits.flatMap(({ facts }) => [0, 1, 2, 3].map((n) => `${facts.reference}#${n}`))
+  expect((await published(provider)).sort()).toEqual(all.sort())
+  await run(inSeconds(60))
+  expect(await published(provider)).toHaveLength(all.length)
+})
+
+test('a debit that is still open moves to `open`, due after its next deadline', async () => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  const at = inSeconds(-200)
+  const processing = write(moved(newDebit(provider, at), 'processing', secondsAfter(at, 1)))
+  const pending = write(newDebit(provider, at))
+  const recent = write(newDebit(provider, inSeconds(-149)))
+  const sent = await run(NOON)
+  expect(await itemOf(processing)).toMatchObject({
+    byStatus: 'demo#open',
+    work: expect.stringMatching(/^WATCH#/),
+    due: secondsAfter(at, 1 + 300 + 15).toISOString(),
+    version: processing.version,
+  })
+  // A lost submission is sent again.
+  const { reference } = pending.facts
+  const submission = { queue: 'submissions', body: { reference, resubmission: true } }
+  expect(sent).toMatchObject([submission])
+  expect(await itemOf(pending)).toMatchObject({ byStatus: 'demo#open' })
+  expect(await itemOf(recent)).toMatchObject({ byStatus: 'demo#good' })
+  expect(await itemOf(recent)).not.toHaveProperty('work')
+})
+
+test('an open debit whose deadline has passed expires in the run after the one that found it', async () => {
+  await storeProvider(demoProvider)
+  const at = inSeconds(-700)
+  const { facts } = write(moved(newDebit(provider, at), 'processing', secondsAfter(at, 1)))
+  for (const seconds of [0, 60]) await run(inSeconds(seconds))
+  expect(await findDebit(facts.reference)).toMatchObject({ status: 'failed' })
+  expect(await read<Item>(keys.debit(facts.reference))).toMatchObject({ byStatus: 'demo#failed' })
+})
+
+/** Returns a clock that takes some seconds for each look at it. */
+const slowClock = (start: Date, seconds: number) => {
+  let looks = 0
+  return () => {
+    looks += 1
+    return secondsAfter(start, looks * seconds)
+  }
+}
+
+test('a provider that a run cannot finish continues where it was, and delays no other', async () => {
+  const [busy, quiet] = [providerId('busy'), providerId('quiet')]
+  for (const id of [busy, quiet]) await storeProvider({ ...demoProvider, id })
+  await putSweepProgress({ until: inSeconds(-3_600), behind: new Map() })
+  const debits = Array.from({ length: 1_000 }, (_, n) => completedDebit(busy, inSeconds(n - 3_000)))
+  const only = completedDebit(quiet, inSeconds(-3_000))
+  const now = slowClock(NOON, 2.2)
+  await run(NOON, { now })
+  const progress = await findSweepProgress()
+  expect(await published(quiet)).toHaveLength(4)
+  expect(sweptBefore(progress, quiet)).toEqual(progress?.until)
+  const reached = sweptBefore(progress, busy)
+  expect(reached < inSeconds(-2_000) && reached > inSeconds(-3_000)).toBe(true)
+  let lag = 0
+  for (let runs = 0; runs < 10; runs += 1) {
+    await gathered(async () => {
+      lag = await sweepAll(still({ now: slowClock(secondsAfter(NOON, 60 * runs), 1) }))
+    })
+  }
+  const all = [...debits, only].flatMap(({ facts }) =>
+    [0, 1, 2, 3].map((n) => `${facts.reference}#${n}`),
+  )
+  expect([...(await published(busy)), ...(await published(quiet))].sort()).toEqual(all.sort())
+  expect((await findSweepProgress())?.behind).toEqual(new Map())
+  expect(lag).toBeLessThan(300)
+})
+
+test('a fault of one provider leaves its progress and repairs the others', async () => {
+  const [broken, sound] = [providerId('broken'), providerId('sound')]
+  for (const id of [broken, sound]) await storeProvider({ ...demoProvider, id })
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  for (const id of [broken, sound]) completedDebit(id, inSeconds(-400))
+  insert({
+    ...keys.feedPage(broken, 1),
+    entity: 'feed-page',
+    page: 1,
+    entries: 'no list',
+    lastAt: 1,
+  })
+  await run(NOON)
+  const progress = await findSweepProgress()
+  expect(sweptBefore(progress, broken)).toEqual(inSeconds(-600))
+  expect(sweptBefore(progress, sound)).toEqual(inSeconds(-150))
+  expect(await published(sound)).toHaveLength(4)
+})
+
+/** Writes the debits of some minutes at a steady rate, with feed and deliveries, as without faults. */
+const writeHistory = async (id: ProviderId, perSecond: number, seconds: number) => {
+  for (let second = -seconds; second < 0; second += 1) {
+    const debits = Array.from({ length: perSecond }, (_, n) =>
+      completedDebit(id, inSeconds(second + n / perSecond)),
+    )
+    await Promise.all(
+      debits.flatMap(({ facts: { reference }, history }) =>
+        history.map(({ type, at }, n) =>
+          replaceDelivery(
+            undefined,
+            newDelivery({ reference, n, provider: id, type, at }, webhook),
+          ),
+        ),
+      ),
+    )
+    const events = debits.flatMap(({ facts: { reference } }) =>
+      [0, 1, 2, 3].map((n) => ({ reference, n })),
+    )
+    await appendToFeed(id, events, inSeconds(second))
+  }
+}
+
+test('the read units per debit do not grow with the rate of a provider', async () => {
+  const write = async (perSecond: number) => {
+    const id = providerId(`rate-${perSecond}`)
+    await storeProvider({ ...demoProvider, id })
+    await storeWebhook(id, webhook)
+    await writeHistory(id, perSecond, 330)
+  }
+  const perDebit: number[] = []
+  for (const perSecond of [1, 4, 16]) {
+    await write(perSecond)
+    await putSweepProgress({ until: inSeconds(-210), behind: new Map() })
+    readUnits = 0
+    expect(await run(NOON)).toEqual([])
+    perDebit.push(readUnits / (60 * perSecond))
+  }
+  // The index, the debit with its deliveries, a part of the feed; at 1/s also the queries of a run.
+  expect(Math.max(...perDebit)).toBeLessThan(1.4)
+  expect(Math.max(...perDebit) / Math.min(...perDebit)).toBeLessThan(1.05)
+}, 60_000)
+
+/** Runs a minute at a time, as after an outage of the sweep. */
+const runFrom = async (start: number, minutes: number) => {
+  for (let minute = 0; minute < minutes; minute += 1) await run(inSeconds(start + 60 * minute))
+}
+
+test('a completed event whose record was lost is published, though settlement or a reversal is first', async () => {
+  await storeProvider(demoProvider)
+  // The sweep has been down for two hours before noon.
+  await putSweepProgress({ until: inSeconds(-7_200), behind: new Map() })
+  const [reversed, settled] = [1, 2].map(() => completedDebit(provider, inSeconds(-7_000)))
+  if (!reversed || !settled) throw new Error('No debit')
+  await repairBeforeReversal(reversed.facts.reference, NOON)
+  await transition(reversed, bankMove('reversed', { at: NOON }), still())
+  const building = { batch: batch(), isNew: true }
+  const entries = [{ debit: settled, line: debitLine(settled, undefined) }]
+  const reached = sweptBefore(await findSweepProgress(), provider)
+  const beginning = { lane: 0, chunk: 0, lines: 0 }
+  await addLines(building, beginning, { entries, sweptBefore: reached }, still())
+  await runFrom(10, 5)
+  const expected = [...[0, 1, 2, 3, 4].map((n) => `${reversed.facts.reference}#${n}`)]
+  expected.push(...[0, 1, 2, 3].map((n) => `${settled.facts.reference}#${n}`))
+  expect((await published(provider)).sort()).toEqual(expected.sort())
+})
