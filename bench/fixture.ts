@@ -50,16 +50,21 @@ export const extendTimeout = async (): Promise<void> => {
   handler.updateHttpClientConfig('requestTimeout', TIMEOUT_MS)
 }
 
+/** Creates the table and its providers and banks in a DynamoDB Local, and directs the product to it. */
+export const prepare = async (endpoint: string): Promise<void> => {
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint
+  await createTable(endpoint, TABLE)
+  await extendTimeout()
+  for (const calls of seeds) await Promise.all(calls.map(operate))
+}
+
 /** Runs a measurement on a DynamoDB Local of its own. */
 export const onFixture =
   (measure: Measure): Measure =>
   async (options) => {
     const local = await startDynamoDbLocal()
     try {
-      process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint
-      await createTable(local.endpoint, TABLE)
-      await extendTimeout()
-      for (const calls of seeds) await Promise.all(calls.map(operate))
+      await prepare(local.endpoint)
       return await measure(options)
     } finally {
       await local.stop()

@@ -9,7 +9,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { StartFailure } from '../../sandbox/start-failure.ts'
 
 /** DynamoDB Local as a child process, in memory, reachable from this machine only. */
-export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
+export type DynamoDbLocal = { endpoint: string; pid: number; stop: () => Promise<void> }
 
 const START_MS = 20_000
 const POLL_MS = 50
@@ -72,7 +72,7 @@ const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal |
     await exited
   }
   const endpoint = `http://127.0.0.1:${port}`
-  if (await isReachable(endpoint, child)) return { endpoint, stop }
+  if (await isReachable(endpoint, child)) return { endpoint, pid: child.pid ?? 0, stop }
   await stop()
   return undefined
 }
