@@ -76,13 +76,14 @@ const onPostgres = async (settings: readonly Setting[]): Promise<string[][]> => 
 const onDynamoDb = async (): Promise<string[][]> => {
   const { prepare, setEnvironment } = await import('../fixture.ts')
   setEnvironment()
-  const { call, chargeEvents, fastClock } = await import('../requests.ts')
+  const { call, chargeEvents } = await import('../requests.ts')
+  const { real } = await import('../../shared/runtime.ts')
   const { charge: newCharge } = await import('../../functions/provider/charge.ts')
   const local = await startDynamoDbLocal()
   try {
     await prepare(local.endpoint)
     const event = await chargeEvents()
-    const handler = newCharge(fastClock())
+    const handler = newCharge(real)
     let charges = 0
     const chargeFor = async (milliseconds: number): Promise<void> => {
       const end = performance.now() + milliseconds
