@@ -206,14 +206,14 @@ test.each<[OperationName, string, string]>([
   ['charge', '202/undefined', 'Update TransactWrite'],
   // Counts for the reference and the caller.
   ['get-debit-request', '404/3404', 'Update Update Get'],
-  // The pointer is read in parallel with the count.
+  // The debit is read in parallel with the count.
   ['update-debit-transaction', '200/undefined', 'Get Update Update'],
   ['list-banks', '200/undefined', 'Update'],
 ])('a warm %s gets %s with the table calls %s', async (name, code, expected) => {
   const send = callerOf(name)
   const debit = pendingDebit()
-  const { metadata: _, ...Item } = debit.facts
-  calls.on(GetCommand, { Key: { sk: 'UUID' } }, false).resolves({ Item })
+  const Item = name === 'update-debit-transaction' ? toDebitItem(debit) : undefined
+  calls.on(GetCommand, { Key: { sk: 'DEBIT' } }, false).resolves(Item ? { Item } : {})
   const Attributes = toDebitItem({ ...debit, status: 'completed' })
   calls.on(UpdateCommand, { ReturnValues: 'ALL_NEW' }, false).resolves({ Attributes })
   await send()
