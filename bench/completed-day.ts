@@ -36,23 +36,31 @@ const debitOf = ({ provider, references }: CompletedDay, index: number): Debit =
   return bankMove('completed', { at })(processing) as Debit
 }
 
-/** Writes a day of completed, unsettled debits. */
-export const seedDay = async (count: number): Promise<CompletedDay> => {
+/** Returns a day of its own provider. */
+export const completedDay = (count: number): CompletedDay => {
   const first = reserved
   reserved += count
-  const day = {
+  return {
     provider: `bench-${randomUUID().slice(0, 8)}` as ProviderId,
     references: Array.from({ length: count }, (_, index) =>
       newReference('DCS', START, (first + index + 0.5) / SUFFIXES),
     ),
   }
+}
+
+/** Returns the stored form of a debit of a day: completed, and not settled. */
+export const itemOf = (day: CompletedDay, index: number) => {
+  const debit = debitOf(day, index)
+  return { ...toDebitItem(debit), ...workAfter(debit) }
+}
+
+/** Writes a day of completed, unsettled debits. */
+export const seedDay = async (count: number): Promise<CompletedDay> => {
+  const day = completedDay(count)
   const remaining = [...day.references.keys()]
   const writer = async (): Promise<void> => {
     for (let some = remaining.splice(0, ITEMS_PER_WRITE); some.length > 0; ) {
-      const items = some.map((index) => {
-        const debit = debitOf(day, index)
-        return { PutRequest: { Item: { ...toDebitItem(debit), ...workAfter(debit) } } }
-      })
+      const items = some.map((index) => ({ PutRequest: { Item: itemOf(day, index) } }))
       await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: items } }))
       some = remaining.splice(0, ITEMS_PER_WRITE)
     }

@@ -13,7 +13,7 @@ import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
 import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild } from '../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild } from '../shared/store/settlement/build-lease.ts'
 import { findFunds } from '../shared/store/settlement/funding.ts'
 import { findClosing, putClosing } from '../shared/store/settlement/ledger-days.ts'
 import { linesOf } from '../shared/store/settlement/lines.ts'
@@ -150,8 +150,8 @@ const updates: Record<string, () => Promise<unknown>> = {
     const found: Any = await findBatch(batch)
     return replaceBatch(found, found, runtime)
   },
+  BUILD: () => acquireLanes(itemAt('BUILD'), runtime),
   PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
-  BUILD: () => acquireLease(itemAt('BUILD'), { ...runtime, newId: () => itemAt('BUILD').holder }),
   RUN: async () => endRun((await findRun('2026-11-21')) as Any, NOW),
   PART: async () =>
     completePart(
@@ -233,7 +233,6 @@ test('an attribute of a later version changes no view and is shown to no operato
   expect(withIt).toEqual([
     'refund',
     'recovery',
-    'lines',
     'build',
     'reconciliation',
     'reconciliationPart',

@@ -1,6 +1,6 @@
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { buildWithLease } from '../../shared/settlement/build.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
 
 /** The rest of the function's time is for sealing and reports. */
 const RUN_MS = 600_000
@@ -13,7 +13,7 @@ export const buildBatches = (runtime: Runtime) =>
   consumer('settlements', async (request) => {
     const end = runtime.now().getTime() + RUN_MS
     const timeIsUp = () => runtime.now().getTime() >= end
-    await buildWithLease({ ...request, timeIsUp }, runtime)
+    await buildBatch({ ...request, timeIsUp }, runtime)
   })
 
 export const handler = buildBatches(real)

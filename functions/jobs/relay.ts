@@ -30,7 +30,7 @@ import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
 import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
 /** What a record causes. */
-type FollowUp = {
+type RecordEffects = {
   messages?: Outgoing[]
   /** Events of one provider to publish to its feed and its webhook. */
   events?: readonly ProviderEvent[]
@@ -43,12 +43,12 @@ type FollowUp = {
  */
 export const relay = ({ now }: Pick<Runtime, 'now'>) =>
   streamReader({
-    read: (record) => followUpOf(record, now()),
-    complete: (followUps) => sendBatch(followUps, now()),
-    onDone: ({ measure }: FollowUp) => measure?.(),
+    read: (record) => effectsOf(record, now()),
+    complete: (records) => sendBatch(records, now()),
+    onDone: ({ measure }: RecordEffects) => measure?.(),
   })
 
-const followUpOf = ({ dynamodb }: DynamoDBRecord, now: Date): FollowUp => {
+const effectsOf = ({ dynamodb }: DynamoDBRecord, now: Date): RecordEffects => {
   const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
   const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
   switch (item?.entity) {
@@ -81,25 +81,25 @@ const followUpOf = ({ dynamodb }: DynamoDBRecord, now: Date): FollowUp => {
 type Image = Parameters<typeof unmarshall>[0]
 
 /** A message, and the records that fail if SQS refuses it. */
-type Parcel = { message: Outgoing; sources: readonly FollowUp[] }
+type Parcel = { message: Outgoing; sources: readonly RecordEffects[] }
 
 /** Sends the messages of all records, ten per call. Returns those of which SQS refused a message. */
-const sendBatch = async (followUps: readonly FollowUp[], now: Date) => {
-  const parcels = await routeBySpeed(followUps.flatMap(ownMessages), now)
-  const sources = new Map([...parcels, ...feedMessages(followUps)].map((one) => [one.message, one]))
+const sendBatch = async (records: readonly RecordEffects[], now: Date) => {
+  const parcels = await routeBySpeed(records.flatMap(ownMessages), now)
+  const sources = new Map([...parcels, ...feedMessages(records)].map((one) => [one.message, one]))
   const refused = await sendAll([...sources.keys()])
   return new Set(refused.flatMap((message) => sources.get(message)?.sources ?? []))
 }
 
-const ownMessages = (followUp: FollowUp): Parcel[] => {
-  const { messages = [], events: [first, ...others] = [] } = followUp
+const ownMessages = (effects: RecordEffects): Parcel[] => {
+  const { messages = [], events: [first, ...others] = [] } = effects
   const attempts = first ? [outbox.firstAttempts([first, ...others])] : []
-  return [...messages, ...attempts].map((message) => ({ message, sources: [followUp] }))
+  return [...messages, ...attempts].map((message) => ({ message, sources: [effects] }))
 }
 
 /** Returns one message per provider, so that its events keep the order of the records. */
-const feedMessages = (followUps: readonly FollowUp[]): Parcel[] => {
-  const publishing = followUps.filter(({ events = [] }) => events.length > 0)
+const feedMessages = (records: readonly RecordEffects[]): Parcel[] => {
+  const publishing = records.filter(({ events = [] }) => events.length > 0)
   const byProvider = Map.groupBy(publishing, ({ events }) => events?.[0]?.provider)
   return [...byProvider].flatMap(([provider, sources]) => {
     if (!provider) return []
@@ -129,7 +129,7 @@ const routeBySpeed = async (parcels: readonly Parcel[], now: Date): Promise<Parc
   })
 }
 
-const followDebit = (debit: Debit, old: Debit | undefined, now: Date): FollowUp => {
+const followDebit = (debit: Debit, old: Debit | undefined, now: Date): RecordEffects => {
   const events = debitEvents(debit).slice(old?.history.length ?? 0)
   const submissions = events
     .filter(({ type }) => type === 'pending')
@@ -167,7 +167,11 @@ const metricsOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figu
 }
 
 /** Requests the next attempt, if the record has a new one. */
-const followDelivery = (delivery: Delivery, old: Delivery | undefined, now: Date): FollowUp => {
+const followDelivery = (
+  delivery: Delivery,
+  old: Delivery | undefined,
+  now: Date,
+): RecordEffects => {
   const isUnchanged =
     old?.attemptCount === delivery.attemptCount &&
     old.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
@@ -175,23 +179,23 @@ const followDelivery = (delivery: Delivery, old: Delivery | undefined, now: Date
 }
 
 /** Continues the build of a worker that ran out of time. */
-const followBuild = (build: BuildRecord, old: BuildRecord | undefined): FollowUp => {
+const followBuild = (build: BuildRecord, old: BuildRecord | undefined): RecordEffects => {
   const isContinued = build.continuations > (old?.continuations ?? 0)
   return isContinued ? { messages: [outbox.buildBatchMessage(build.provider, build.date)] } : {}
 }
 
-const requestPart = ({ run, id }: ReconciliationPart): FollowUp => ({
+const requestPart = ({ run, id }: ReconciliationPart): RecordEffects => ({
   messages: [outbox.reconciliationMessage(run, id)],
 })
 
 /** Ends a reconciliation when its last part is stored. */
-const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): FollowUp => {
+const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): RecordEffects => {
   const isLast = run.openParts === 0 && old?.openParts !== 0
   return isLast ? { messages: [outbox.reconciliationMessage(run.id)] } : {}
 }
 
 /** Publishes a completed payout, and measures the totals of a new batch. */
-const followBatch = (batch: Batch, old: Batch | undefined): FollowUp => {
+const followBatch = (batch: Batch, old: Batch | undefined): RecordEffects => {
   const event = old?.status === 'completed' ? undefined : settlementEvent(batch)
   const totals = old && !old.totals ? batch.totals : null
   return {
@@ -209,7 +213,7 @@ const followBatch = (batch: Batch, old: Batch | undefined): FollowUp => {
 }
 
 /** Sends a new refund, or the retry of a failed one, and measures a completed one. */
-const followRefund = (refund: Refund, old: Refund | undefined): FollowUp => {
+const followRefund = (refund: Refund, old: Refund | undefined): RecordEffects => {
   const isCompleted = refund.status === 'completed' && old?.status !== 'completed'
   return {
     messages: refund.uuid === old?.uuid ? [] : outbox.refundMessages(refund),

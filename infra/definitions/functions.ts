@@ -53,7 +53,10 @@ const row = (folder: string, name: FunctionName, timeoutSeconds: number = API_TI
   permissions: permissionsOf(name),
 })
 
-/** Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts. */
+/**
+ * Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts, or a
+ * reconciliation of many parts.
+ */
 export const RECURSIVE = new Set([
   'relay',
   'submit-to-bank',
@@ -61,6 +64,7 @@ export const RECURSIVE = new Set([
   'deliver-webhook',
   'deliver-sidelined-webhook',
   'recover-deliveries',
+  'reconcile-part',
 ])
 
 /** The functions behind the gateway. */

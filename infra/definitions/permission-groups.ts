@@ -124,11 +124,11 @@ export const appendsToFeed = merge(readsRestore, {
 })
 
 export const buildsBatches = merge(readsRestore, {
-  GetItem: ['PROVIDER#*', 'BATCH#*', 'SWEEP'],
+  GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*'],
-  PutItem: ['BATCH#*'],
-  UpdateItem: ['DEBIT#*', 'BUILD#*'],
+  PutItem: ['BATCH#*', 'BUILD#*'],
+  UpdateItem: ['DEBIT#*'],
   DeleteItem: ['BUILD#*'],
   ConditionCheckItem: ['BATCH#*'],
   'by-status': ['*#settlements'],

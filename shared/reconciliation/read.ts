@@ -1,13 +1,13 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import { type Batch, type BatchId, isBatchId, type Line } from '../domain/settlement/batch.ts'
+import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { FeedEntry } from '../domain/webhooks/feed.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
-import { findLines, linesOf, listAdjustments } from '../store/settlement/lines.ts'
+import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
@@ -101,36 +101,18 @@ export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<D
   })
 }
 
-type LinePlace = { batch: BatchId; reference: Reference }
-
-const findSettled = async (places: readonly LinePlace[]) =>
-  new Map(await inBatches(places, async (some) => [...(await findLines(some))]))
-
-/** Few debits have an adjustment. */
-const findAdjustments = async (places: readonly LinePlace[]) => {
-  const batches = [...new Set(places.map(({ batch }) => batch))]
-  const lists = await mapConcurrent(batches, BATCHES_AT_ONCE, listAdjustments)
-  const lines = lists.map((list) => new Map(list.map((line) => [line.reference, line])))
-  return new Map(batches.map((batch, index) => [batch, lines[index]]))
-}
+const findSettled = async (debits: readonly Debit[], type: Line['type']) =>
+  new Map(await inBatches(debits, async (some) => [...(await findLines(some, type))]))
 
 /** Loads the lines of debits in the batches that they name. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
-  const placesOf = (mark: 'settledIn' | 'adjustedIn'): LinePlace[] =>
-    debits.flatMap(({ facts: { reference }, [mark]: batch }) =>
-      batch ? [{ batch, reference }] : [],
-    )
   const [lines, adjustments] = await Promise.all([
-    findSettled(placesOf('settledIn')),
-    findAdjustments(placesOf('adjustedIn')),
+    findSettled(debits, 'debit'),
+    findSettled(debits, 'adjustment'),
   ])
   return debits.map((debit) => {
-    const { settledIn, adjustedIn, facts } = debit
-    return {
-      debit,
-      line: settledIn ? lines.get(facts.reference) : undefined,
-      adjustment: adjustedIn && adjustments.get(adjustedIn)?.get(facts.reference),
-    }
+    const { reference } = debit.facts
+    return { debit, line: lines.get(reference), adjustment: adjustments.get(reference) }
   })
 }
 
@@ -151,11 +133,12 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 /** Loads the debits of lines. @returns the lines without a debit as `orphans` */
 export const loadLineRecords = async (batch: Batch, lines: readonly Line[]) => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
-  const originals = await findSettled(
+  const originals = await findLines(
     lines.flatMap(({ type, reference }) => {
-      const settledIn = debits.get(reference)?.settledIn
-      return type === 'adjustment' && settledIn ? [{ batch: settledIn, reference }] : []
+      const debit = debits.get(reference)
+      return type === 'adjustment' && debit ? [debit] : []
     }),
+    'debit',
   )
   return {
     records: lines.flatMap((line) => {

@@ -5,7 +5,7 @@ import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
-import { buildWithLease } from './build.ts'
+import { buildBatch } from './build.ts'
 import { type PaymentDeps, payBatch } from './pay.ts'
 
 type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
@@ -31,10 +31,10 @@ export const runSettlement = async (
   const payable = await payableOf(providers, date)
   for (const provider of providers) {
     const build = timeIsUp()
-      ? undefined
-      : await buildWithLease({ provider, date, timeIsUp }, deps.runtime)
-    if (build) result.built.push(...(await findBatches(build.batches)))
-    if (!build?.isDone) result.unbuilt.push(provider)
+      ? { batches: [], isDone: false }
+      : await buildBatch({ provider, date, timeIsUp }, deps.runtime)
+    result.built.push(...(await findBatches(build.batches)))
+    if (!build.isDone) result.unbuilt.push(provider)
   }
   for (const batch of payable) {
     const paid = timeIsUp() ? undefined : await payIfReachable(batch, deps)

@@ -1,31 +1,46 @@
 import { type Batch, type BatchId, withSums } from '../domain/settlement/batch.ts'
 import { reportFormats } from '../domain/settlement/list-query.ts'
 import type { Runtime } from '../runtime.ts'
-import { findBatch, replaceBatch } from '../store/settlement/batches.ts'
-import { linesOf } from '../store/settlement/lines.ts'
+import { findBatch, replaceBatch, replaceBatches } from '../store/settlement/batches.ts'
+import { gateWrites, readSortedLines } from '../store/settlement/lines.ts'
 import { writeReport } from './report/bucket.ts'
 import { render } from './report/render.ts'
 
 /** Seals a batch, sums its lines and writes its reports; continues at the first missing step. */
-export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<Batch> => {
+export const finishBatch = async (id: BatchId, runtime: Runtime): Promise<void> => {
+  await sealBatch(id, runtime)
   for (;;) {
-    const batch = await findBatch(id)
-    if (!batch) throw new Error(`Batch ${id} does not exist`)
-    const next = await nextStep(batch, runtime)
-    if (!next) return batch
+    const batch = await readBatch(id)
+    if (batch.reportedAt) return
+    const lines = await readSortedLines(id)
+    const summed = await withSums(batch, lines)
+    await Promise.all(
+      reportFormats.map((format) => writeReport(batch, format, render(format, summed, lines))),
+    )
     // If another worker wrote first, the next round continues from its write.
-    await replaceBatch(batch, next, runtime)
+    await replaceBatch(batch, { ...summed, reportedAt: runtime.now() }, runtime)
   }
 }
 
-const nextStep = async (batch: Batch, { now }: Runtime): Promise<Batch | undefined> => {
-  if (!batch.sealedAt) return { ...batch, sealedAt: now() }
-  if (!batch.totals) return withSums(batch, linesOf(batch.id))
-  if (batch.reportedAt) return undefined
-  await Promise.all(
-    reportFormats.map((format) =>
-      writeReport(batch, format, render(format, batch, linesOf(batch.id))),
-    ),
-  )
-  return { ...batch, reportedAt: now() }
+/** Closes all lanes of a batch at once. @returns false if another worker has sealed it */
+export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<boolean> => {
+  for (;;) {
+    const batch = await readBatch(id)
+    if (batch.sealedAt) return false
+    if (await close(batch, runtime)) return true
+  }
+}
+
+const close = async (previous: Batch, runtime: Runtime): Promise<boolean> => {
+  const next = { ...previous, sealedAt: runtime.now() }
+  const gates = gateWrites(previous)
+  if (gates.length === 0) return (await replaceBatch(previous, next, runtime)) !== undefined
+  const written = await replaceBatches([{ previous, next }], { alongside: gates }, runtime)
+  return written.kind === 'written'
+}
+
+const readBatch = async (id: BatchId): Promise<Batch> => {
+  const batch = await findBatch(id)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
+  return batch
 }

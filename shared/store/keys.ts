@@ -4,7 +4,7 @@ import type { Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Line } from '../domain/settlement/batch.ts'
+import type { BatchId, ChunkId } from '../domain/settlement/batch.ts'
 import type { Day } from '../domain/time.ts'
 
 /** The keys of all items. A key contains text of users only as a hash, so no text can name another item. */
@@ -99,10 +99,16 @@ export const keys = {
   webhookHealth: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'WEBHOOK_HEALTH'),
   recovery: (provider: ProviderId, id: string) => item(`PROVIDER#${provider}`, `RECOVERY#${id}`),
   batch: (id: BatchId) => item(`BATCH#${id}`, 'BATCH'),
-  /** A debit has at most one line of each type. */
-  line: (id: BatchId, type: Line['type'], reference: Reference) =>
-    item(`BATCH#${id}`, `${type.toUpperCase()}#${reference}`),
-  /** The lease of the builder of a provider's batches of a day. */
+  /** The lines of one transaction. */
+  chunk: (id: BatchId, chunk: ChunkId) => item(`BATCH#${id}`, `LINES#${chunk}`),
+  /** The chunks of a batch, or of one of its lanes. */
+  chunks: (id: BatchId, lane?: number) => ({
+    pk: `BATCH#${id}`,
+    prefix: lane === undefined ? 'LINES#' : `LINES#${lane}#`,
+  }),
+  /** Exists once the lane is closed. The header is the gate of lane 0. */
+  gate: (id: BatchId, lane: number) => item(`BATCH#${id}`, `GATE#${lane}`),
+  /** The leases of the builders of a provider's batches of a day. */
   build: (provider: ProviderId, date: Day) => item(`BUILD#${provider}`, `BUILD#${date}`),
   /** In the index by-status: the batches of a provider, by their day. */
   batches: (provider: ProviderId): string => `${provider}#settlements`,

@@ -1,6 +1,7 @@
 import type { Item } from '../../aws/table/change.ts'
 import type { Check } from './observation-index.ts'
 import { kindOf } from './raw-items.ts'
+import { linesIn } from './raw-lines.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 30: amounts are stored as whole pesewas and published with two decimals. */
@@ -15,6 +16,7 @@ type Parts = {
 
 /** Yields an item and its nested objects with amounts. */
 function* partsOf(item: Item): Generator<Record<string, unknown>> {
+  if (kindOf(item) === 'lines') return yield* linesIn(item)
   yield item
   const { totals, offsets = [], history = [] } = item as Parts
   if (totals) yield totals

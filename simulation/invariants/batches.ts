@@ -1,5 +1,6 @@
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
-import type { RawBatch, RawLine, RawTotals } from './raw-items.ts'
+import type { RawBatch, RawTotals } from './raw-items.ts'
+import type { RawLine } from './raw-lines.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 24, 25: the sums of batches, and the conservation of money. */

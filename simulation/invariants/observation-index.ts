@@ -15,8 +15,8 @@ import {
   type RawDelivery,
   type RawException,
   type RawItems,
-  type RawLine,
 } from './raw-items.ts'
+import { linesIn, type RawLine } from './raw-lines.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
@@ -32,7 +32,8 @@ export type ObservationIndex = ReturnType<typeof indexObservations>
 /** An item at the end, and its changes. */
 export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
 
-export type BatchLine = { item: RawLine; batch: string }
+/** A line, and the mark that its debit must have: batch and chunk. */
+export type BatchLine = { item: RawLine; batch: string; mark: string }
 
 export type DebitHistory = History<RawDebit> & {
   uuid: string
@@ -67,7 +68,10 @@ export const indexObservations = (observations: Observations) => {
     kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
   const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
-  const lines = itemsOf('line').map((item) => ({ item, batch: ownerIn(item.pk) }))
+  const lines = itemsOf('lines').flatMap((chunk) => {
+    const batch = ownerIn(chunk.pk)
+    return linesIn(chunk).map((item) => ({ item, batch, mark: `${batch}#${ownerIn(chunk.sk)}` }))
+  })
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
   const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
   const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
@@ -144,7 +148,7 @@ export const indexObservations = (observations: Observations) => {
     runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
     dayTotals: itemsOf('day total'),
     lines,
-    lineChanges: changesOf('line'),
+    chunkChanges: changesOf('lines'),
     claimChanges: changesOf('claim'),
     batches,
     /** By reference of their debit. */

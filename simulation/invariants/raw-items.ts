@@ -1,4 +1,5 @@
 import type { Change, Item } from '../../aws/table/change.ts'
+import type { RawChunk } from './raw-lines.ts'
 
 /**
  * Stored items, declared independently of the product, so that the checks do not share its
@@ -33,6 +34,7 @@ export type RawDebit = Item & {
   version: number
   history: readonly RawEntry[]
   approval?: { rid: string }
+  /** `<batch>#<chunk>`. */
   settledIn?: string
   adjustedIn?: string
 }
@@ -124,15 +126,6 @@ export type RawBatch = Item & {
   offsetBy: string | null
 }
 
-export type RawLine = Item & {
-  type: string
-  reference: string
-  completedAt: string
-  gross: number
-  fee: number
-  net: number
-}
-
 export type RawException = Item & {
   reference: string
   kind: string
@@ -170,7 +163,7 @@ export type RawItems = {
   exception: RawException
   refund: RawRefund
   batch: RawBatch
-  line: RawLine
+  lines: RawChunk
   'feed-page': RawFeedPage
   reconciliation: RawRun
   'reconciliation-part': RawPart
@@ -182,7 +175,7 @@ export type Kind = keyof RawItems
 
 const ENTITIES = new Set<unknown>(
   [
-    'debit delivery receipt attempt exception refund batch line feed-page webhook-health',
+    'debit delivery receipt attempt exception refund batch lines feed-page webhook-health',
     'reconciliation reconciliation-part',
   ].flatMap((names) => names.split(' ')),
 )

@@ -23,19 +23,19 @@ const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedA
 /** Ignores the work index. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
-export const contentsStay: Check = ({ batches, lineChanges }, report) => {
+export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
   const sealed = new Map<string, number>()
   for (const [id, { changes }] of batches) {
     for (const change of changes) checkStep(change, report)
     const seal = changes.find(({ after }) => after?.sealedAt)
     if (seal) sealed.set(`BATCH#${id}`, seal.sequence)
   }
-  for (const { before, after, sequence } of lineChanges) {
-    const line = after ?? before
-    if (!line) continue
-    if (before) report(line.pk, `change ${sequence} changes an existing line`)
-    if (sequence > (sealed.get(line.pk) ?? Infinity)) {
-      report(line.pk, `got ${line.sk} after its seal`)
+  for (const { before, after, sequence } of chunkChanges) {
+    const chunk = after ?? before
+    if (!chunk) continue
+    if (before) report(chunk.pk, `change ${sequence} changes existing lines`)
+    if (sequence > (sealed.get(chunk.pk) ?? Infinity)) {
+      report(chunk.pk, `got ${chunk.sk} after its seal`)
     }
   }
 }

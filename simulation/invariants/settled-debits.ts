@@ -6,7 +6,8 @@ import type {
   ObservationIndex,
   Reporter,
 } from './observation-index.ts'
-import type { RawBatch, RawDebit } from './raw-items.ts'
+import { ownerIn, type RawBatch, type RawDebit } from './raw-items.ts'
+import { linesIn } from './raw-lines.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 22, 23, 27, 28: the lines of debits and their batches. */
@@ -26,17 +27,17 @@ const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
 const lineOf = ({ lines }: DebitHistory, type: string): BatchLine | undefined =>
   lines.find(({ item }) => item.type === type)
 
-/** A debit has at most one line of a type, and names its batch. */
+/** A debit has at most one line of a type, and names its batch and chunk. */
 const checkLine = (
   { item: { reference }, lines }: DebitHistory,
   type: 'debit' | 'adjustment',
-  batch: string | undefined,
+  mark: string | undefined,
   report: Reporter,
 ): void => {
   const [line, ...others] = lines.filter(({ item }) => item.type === type)
   if (others.length > 0) report(reference, `has several lines of type ${type}`)
-  if (line?.batch !== batch) {
-    report(reference, `names ${batch}, but its line of type ${type} is in ${line?.batch}`)
+  if (line?.mark !== mark) {
+    report(reference, `names ${mark}, but its line of type ${type} is in ${line?.mark}`)
   }
 }
 
@@ -77,16 +78,17 @@ const marksIn = ({ debits }: ObservationIndex): Map<string, RawDebit> => {
 /** 23: a line is written together with the mark of its completed or reversed debit. */
 export const linesAreOfCompletedDebits: Check = (index, report) => {
   const marks = marksIn(index)
-  for (const { before, after, transaction } of index.lineChanges) {
+  for (const { before, after, transaction } of index.chunkChanges) {
     if (before || !after) continue
-    const { reference, type, pk } = after
-    const debit = marks.get(`${transaction} ${reference}`)
-    const batch = pk.slice('BATCH#'.length)
-    const isMarked =
-      type === 'debit'
-        ? debit?.status === 'completed' && debit.settledIn === batch
-        : debit?.status === 'reversed' && debit.adjustedIn === batch
-    if (!isMarked) report(reference, `got a line in ${batch} while ${debit?.status}`)
+    const mark = `${ownerIn(after.pk)}#${ownerIn(after.sk)}`
+    for (const { reference, type } of linesIn(after)) {
+      const debit = marks.get(`${transaction} ${reference}`)
+      const isMarked =
+        type === 'debit'
+          ? debit?.status === 'completed' && debit.settledIn === mark
+          : debit?.status === 'reversed' && debit.adjustedIn === mark
+      if (!isMarked) report(reference, `got a line in ${mark} while ${debit?.status}`)
+    }
   }
   for (const [reference, history] of index.debits) {
     const wasCompleted = timeOf(history, 'completed') !== undefined
@@ -140,8 +142,8 @@ export const debitsAreSettledInTime: Check = (index, report) => {
     const completedAt = timeOf(history, 'completed')
     const date = line && index.batches.get(line.batch)?.item.date
     if (!date || completedAt === undefined) continue
-    if (Date.parse(line.item.completedAt) !== completedAt) {
-      report(reference, `has a line of ${line.item.completedAt}`)
+    if (line.item.completedAt !== completedAt) {
+      report(reference, `has a line of ${new Date(line.item.completedAt).toISOString()}`)
     }
     if (completedAt >= startOf(date)) report(reference, `is settled on its own day, ${date}`)
     const first = midnightAfter(completedAt)

@@ -46,7 +46,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'reversed-debit-settled',
-    file: 'shared/settlement/build.ts',
+    file: 'shared/settlement/lanes.ts',
     from: `    if (stateAt(debit).updatedAt >= before) return []
     if (status === 'completed' && !settledIn) {`,
     to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
@@ -62,10 +62,11 @@ export const mutants: readonly Mutant[] = [
     name: 'line-before-its-mark',
     file: 'shared/store/settlement/lines.ts',
     from: '  const failed = await transactWrites(writes, runtime)',
-    to: `  const lines = writes.filter((_, index) => index === 0 || index % 2 === 1)
-  const marks = writes.filter((_, index) => index > 0 && index % 2 === 0)
-  const failedLines = await transactWrites(lines, runtime)
-  const failed = failedLines.length > 0 ? failedLines : await transactWrites(marks, runtime)`,
+    to: `  const failedLines = await transactWrites(writes.slice(0, MARKS), runtime)
+  const failedMarks =
+    failedLines.length > 0 ? [] : await transactWrites(writes.slice(MARKS), runtime)
+  const failed =
+    failedMarks.length > 0 ? [...Array(MARKS).fill(false), ...failedMarks] : failedLines`,
   },
   {
     name: 'payout-retried-with-a-new-uuid',

@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['refund', true],
   ['feed-page', false],
-  ['line', false],
+  ['lines', false],
 ])('an item of the kind %s passes the filters of the stream: %s', (entity, passes) => {
   expect(isFollowed({ before: undefined, after: { pk: 'p', sk: 's', entity } })).toBe(passes)
 })

@@ -1,8 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { markSlowBank } from '../../shared/store/banks/pace.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { read } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT, updatePath } from '../support/requests.ts'
-import { codeOf, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
 /**
  * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or
@@ -134,6 +138,7 @@ test('resolve requires a note, covers the open exceptions of one kind and keeps 
 
 describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
   const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
+  const pace = () => read<{ slowSince?: string }>(keys.bankPace('HTB'))
 
   test('gets each debit, and its rejection fails the debit with its code and message', async () => {
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
@@ -152,6 +157,35 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     })
   })
 
+  test('is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
+    bank.conducts.push('hang')
+    const first = await charge()
+    await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+    expect((await service.show(first.reference)).status).toBe('pending')
+    // The queue delays it by 20 s; the bank has accepted it meanwhile.
+    await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
+    await service.until(first.reference, 'processing')
+    expect(bank.requestsFor(first.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(await pace()).not.toHaveProperty('slowSince')
+    await markSlowBank('HTB' as BankIdentifier, new Date())
+    await markSlowBank('GCB' as BankIdentifier, new Date())
+    const [second, atSandboxBank] = [await charge(), await service.charge()]
+    await service.until(second.reference, 'processing')
+    await service.until(atSandboxBank.reference, 'processing')
+    expect(bank.requestsFor(second.uuid).map(({ method }) => method)).toEqual(['POST'])
+    expect(await pace()).not.toHaveProperty('slowSince')
+  })
+
+  test('is not sent a submission that waited for ten minutes', async () => {
+    bank.conducts.push('hang')
+    const { reference, uuid } = await charge()
+    await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+    await service.runJob('submit-sidelined', { reference, resubmission: true }, 601)
+    const shown = { status: 'failed', error_message: 'Bank processing timeout' }
+    expect(await service.show(reference)).toMatchObject(shown)
+    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+  })
+
   const fields = { bank_reference: 'HTB-9', fee: '1.25' }
   const declined = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
   const lost = { error_code: 'insufficient_funds', error_message: 'Too little money' }
@@ -165,10 +199,9 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
   ])('is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
     const { reference, uuid } = await charge()
     await service.until(reference, 'processing')
-    // With its timers set, no other job runs on the clock that is ahead.
-    await vi.waitFor(() =>
-      expect(String(service.sandbox().schedules())).toContain(`${uuid}-approval`),
-    )
+    await service.runJob('schedule-timeout', { reference })
+    const schedules = service.sandbox().schedules()
+    expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
     if (outcome) bank.outcomes.set(uuid, outcome)
     for (const _ of [1, 2]) {
       await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)

@@ -145,7 +145,7 @@ describe('timeouts', () => {
     const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
     await service.report(uuid, { status: 'approved', bank_reference: 'B-1' })
     vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
-    await service.runJob('schedule-timeout', { reference, phase: 'processing' })
+    await service.runJob('schedule-timeout', { reference })
     const { error_message } = await service.until(reference, 'failed')
     vi.useRealTimers()
     expect(error_message).toBe('Bank processing timeout')

@@ -12,7 +12,7 @@ import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { table, tableName } from '../../shared/store/table.ts'
@@ -153,9 +153,9 @@ describe('the sweep', () => {
   test('continues an abandoned build, also when its stream record was lost', async () => {
     for (const isContinued of [true, false]) {
       const { id } = await createHtbPayee(`continued-${isContinued}`)
-      const turn = await acquireLease({ provider: providerId(id), date: TODAY }, real)
+      const turn = await acquireLanes({ provider: providerId(id), date: TODAY }, real)
       if (!turn) throw new Error('No turn')
-      await releaseLease(turn, { isContinued })
+      await releaseLanes(turn, { isContinued }, real)
       if (!isContinued) await service.runJob('sweep', {}, 3_600)
       const build = () => findBuild(turn.provider, TODAY)
       await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)

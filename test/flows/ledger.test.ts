@@ -7,7 +7,8 @@ import { type BatchId, withSums } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
@@ -183,8 +184,9 @@ test('a journal larger than a reply is downloaded and printed by the command in 
   const sealed = await withSums({ ...header, reportedAt: sealedAt }, lines)
   await put(keys.batch(sealed.id), 'batch', toBatchItem(sealed))
   for (let n = 0; n < COUNT; n += 50) {
-    const some = lines.slice(n, n + 50).map((line) => toLineItem(sealed.id, line))
-    await Promise.all(some.map(({ pk, sk, entity, ...line }) => put({ pk, sk }, entity, line)))
+    const contents = { id: chunkId(0, n), lines: lines.slice(n, n + 50), linesInLane: n + 50 }
+    const { pk, sk, entity, ...chunk } = toChunkItem(sealed.id, contents)
+    await put({ pk, sk }, entity, chunk)
   }
   const { download } = await service.call('ledger', 'show', { date })
   expect(new URL(download).searchParams.get('X-Amz-Expires')).toBe('900')

@@ -5,6 +5,7 @@ import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import {
   answer,
@@ -15,13 +16,13 @@ import {
   details,
   newestToken,
   type Reply,
+  reported,
   type Settings,
   standing,
   tableCalls,
   times,
   useCountedRequests,
 } from '../support/counted-requests.ts'
-import { pendingDebit } from '../support/examples.ts'
 import { sign } from '../support/requests.ts'
 
 /** Rejected credentials and their limit (docs/api.md#authentication), and faults behind a request. */
@@ -211,10 +212,9 @@ test.each<[OperationName, string, string]>([
   ['list-banks', '200/undefined', 'Update'],
 ])('a warm %s gets %s with the table calls %s', async (name, code, expected) => {
   const send = callerOf(name)
-  const debit = pendingDebit()
-  const Item = name === 'update-debit-transaction' ? toDebitItem(debit) : undefined
-  calls.on(GetCommand, { Key: { sk: 'DEBIT' } }, false).resolves(Item ? { Item } : {})
-  const Attributes = toDebitItem({ ...debit, status: 'completed' })
+  const Item = toDebitItem(reported)
+  calls.on(GetCommand, { Key: keys.debit(reported.facts.reference) }, false).resolves({ Item })
+  const Attributes = toDebitItem({ ...reported, status: 'completed' })
   calls.on(UpdateCommand, { ReturnValues: 'ALL_NEW' }, false).resolves({ Attributes })
   await send()
   calls.resetHistory()

@@ -7,10 +7,10 @@ import {
   roleStatements,
   wildcardReasons,
 } from '../../infra/definitions/iam-statements.ts'
-import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
+import { deadLetters, jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { messages } from '../../shared/queues/messages.ts'
+import { messages, type QueueName } from '../../shared/queues/messages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 /** Reads roles and policies from the templates, without the code that defines them. */
@@ -38,6 +38,9 @@ const statements = names.flatMap(statementsOf)
 
 const ARN = (name: string) => new RegExp(`^\\{"Fn::GetAtt":\\["${name}\\w{8}","Arn"\\]\\}$`)
 
+/** Returns the beginning of the logical id of a queue. */
+const idOf = (queue: string): string => queue.replaceAll(/\W/g, '')
+
 /** Resources of the template in the notation of the statements. */
 const resources: [RegExp, string][] = [
   [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"\}?\}?$/, 'stream'],
@@ -53,17 +56,17 @@ const resources: [RegExp, string][] = [
   [ARN('\\w*lostrecords'), 'lost-records'],
   [ARN('\\w*log'), 'log'],
   [ARN('ScheduleRole'), 'schedule-role'],
-  ...Object.keys(messages).map((queue): [RegExp, string] => [
-    new RegExp(`-jobs:ExportsOutputFnGetAtt${queue.replaceAll('-', '')}\\w{8}Arn`),
+  ...(Object.keys(messages) as QueueName[]).map((queue): [RegExp, string] => [
+    new RegExp(`-jobs:ExportsOutputFnGetAtt${idOf(queue)}\\w{8}Arn`),
     `queue/${queue}`,
   ]),
-  ...Object.keys(messages).map((queue): [RegExp, string] => [
-    ARN(queue.replaceAll('-', '')),
+  ...(Object.keys(messages) as QueueName[]).map((queue): [RegExp, string] => [
+    ARN(idOf(queue)),
     `queue/${queue}`,
   ]),
-  ...Object.keys(messages).map((queue): [RegExp, string] => [
-    ARN(`${queue.replaceAll('-', '')}deadletters`),
-    `queue/${queue}-dead-letters`,
+  ...(Object.keys(messages) as QueueName[]).map((queue): [RegExp, string] => [
+    ARN(idOf(deadLetters(queue))),
+    `queue/${deadLetters(queue)}`,
   ]),
 ]
 

@@ -118,7 +118,7 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
 
 test('functions have loop detection except those with long chains of invocations', () => {
   expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
-    ...['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries'],
+    ...['deliver-sidelined-webhook', 'deliver-webhook', 'reconcile-part', 'recover-deliveries'],
     ...['relay', 'submit-sidelined', 'submit-to-bank'],
   ])
 })

@@ -8,7 +8,7 @@ import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
-import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
+import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
@@ -89,7 +89,7 @@ describe('the largest number of lines of a batch', () => {
       reportedAt && totals?.count,
     ])
 
-  // An interrupted run ends after the 90 debits of one read.
+  // An interrupted run ends after one page of debits.
   test.each([
     ['no empty batch follows a full one', { debits: 100, linesMax: 50, runs: 1 }, [50, 50]],
     [
@@ -137,14 +137,17 @@ test('a provider is unfinished from its first debit of the day before to the rep
 test('the lease on the builds of a provider and day expires after fifteen minutes', async () => {
   const provider = await newProvider()
   const acquire = (time: string, day = date) =>
-    acquireLease({ provider, date: day }, runtimeAt(time))
+    acquireLanes({ provider, date: day }, runtimeAt(time))
   const expired = await acquire('00:00:01')
   expect(await acquire('00:15:00')).toBeUndefined()
   expect(await acquire('00:15:00', dayAt(3))).toBeDefined()
   const next = await acquire('00:15:01')
   if (!expired || !next) throw new Error('No lease')
-  await releaseLease(expired, { isContinued: true })
-  expect(await findBuild(provider, date)).toMatchObject({ holder: next.holder, continuations: 0 })
+  await releaseLanes(expired, { isContinued: true }, runtimeAt('00:15:02'))
+  expect(await findBuild(provider, date)).toMatchObject({
+    leases: [{ lane: 0, holder: next.holder }],
+    continuations: 0,
+  })
 })
 
 // The progress of the sweep is in the table.

@@ -4,21 +4,23 @@ import { deserialize } from 'node:v8'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../aws/table/change.ts'
 import { invariants, violationsOf } from '../../simulation/invariants/all.ts'
-import { uuidOf } from '../../simulation/invariants/time-and-money.ts'
+import { dayOf, uuidOf } from '../../simulation/invariants/time-and-money.ts'
+import { FEE } from '../support/chunk-rows.ts'
 import {
   type Any,
+  alterLine,
   append,
   batch,
   call,
   changesOf,
   charges,
+  chunk,
   completedPost,
   debit,
   entry,
   failedAttempt,
   itemOf,
   itemsOf,
-  line,
   payout,
   type Run,
   remove,
@@ -105,9 +107,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '21 a charge within the limit is refused': ({ setup }) =>
     Object.assign(setup.providers[1], { dailyLimit: 2_000_00 }),
-  '22 a completed debit has no line': (run) => remove(run, line(run, 'settled')),
+  '22 a completed debit has no line': (run) => alterLine(run, 'settled', () => undefined),
   '23 a line is written without its mark': (run) => {
-    changesOf(run, line(run, 'settled'))[0].transaction += 10_000
+    changesOf(run, chunk(run, 'settled'))[0].transaction += 10_000
   },
   '24 a batch is not the sum of its lines': (run) => {
     batch(run).totals.net += 1
@@ -117,15 +119,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '26 the sums of a sealed batch change': (run) =>
     append(run, batch(run), { totals: { ...batch(run).totals, net: 0 } }),
-  '27 an adjustment has another fee': (run) => {
-    line(run, 'reversed', 'adjustment').fee += 1
-  },
+  '27 an adjustment has another fee': (run) =>
+    alterLine(run, 'reversed', (row) => row.with(FEE, row[FEE] + 1), 'adjustments'),
   '28 a debit is settled on its own day': (run) =>
-    rewrite(run, batch(run), { date: line(run, 'settled').completedAt.slice(0, 10) }),
-  '29 a fee is rounded up': (run) => {
-    const item = line(run, 'settled')
-    Object.assign(item, { fee: item.fee + 1, net: item.net - 1 })
-  },
+    rewrite(run, batch(run), { date: dayOf(entry(run, 'settled', 'completed').at) }),
+  '29 a fee is rounded up': (run) =>
+    alterLine(run, 'settled', (row) => row.with(FEE, row[FEE] + 1)),
   '30 an amount has half a pesewa': (run) => rewrite(run, batch(run), { paid: 0.5 }),
   '31 a rejected report has no exception': (run) =>
     remove(run, itemOf(run, { entity: 'exception' })),

@@ -1,5 +1,6 @@
 import type { Change, Item } from '../../aws/table/change.ts'
 import type { Observations } from '../../simulation/engine/observations.ts'
+import { alterRow } from '../support/chunk-rows.ts'
 
 /** Finds and changes the observations of a run. */
 
@@ -26,8 +27,26 @@ export const debit = (run: Run, name: keyof typeof DEBITS): Any =>
 
 export const batch = (run: Run): Any => itemOf(run, { entity: 'batch' })
 
-export const line = (run: Run, name: keyof typeof DEBITS, type = 'debit'): Any =>
-  itemOf(run, { entity: 'line', reference: debit(run, name).reference, type })
+/** Returns the chunk with the line of a debit. */
+export const chunk = (run: Run, name: keyof typeof DEBITS, type: LineType = 'debits'): Any =>
+  required(
+    itemsOf(run, { entity: 'lines' }).find((item: Any) =>
+      item[type]?.includes(debit(run, name).reference),
+    ),
+  )
+
+type LineType = 'debits' | 'adjustments'
+
+/** Changes the row of a line. Without a new row, removes it. */
+export const alterLine = (
+  run: Run,
+  name: keyof typeof DEBITS,
+  change: Parameters<typeof alterRow>[2],
+  type: LineType = 'debits',
+): void => {
+  const item = chunk(run, name, type)
+  item[type] = alterRow(item[type], debit(run, name).reference, change)
+}
 
 export const call = ({ calls }: Run, test: (call: Any) => boolean): Any =>
   required(calls.find(test))

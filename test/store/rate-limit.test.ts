@@ -98,6 +98,7 @@ describe('leased tokens', () => {
         const scope = `property#${scopes}`
         const workers = workersOf(count)
         const shown = workers.map(() => new Map<number, number>())
+        const implausible: number[] = []
         let seconds = 0
         const served = new Map<number, number>()
         for (const { seconds: later, workers: places } of bursts) {
@@ -106,10 +107,10 @@ describe('leased tokens', () => {
           const now = inMinute(minute, seconds % 60)
           const send = async (place: number): Promise<RateStanding> => {
             const standing = await (workers[place % count] as CountRequest)(scope, limit, now)
+            const { remaining } = standing
             const previous = shown[place % count]?.get(minute) ?? limit
-            expect(standing.remaining).toBeLessThanOrEqual(previous)
-            expect(standing.remaining).toBeGreaterThanOrEqual(0)
-            shown[place % count]?.set(minute, standing.remaining)
+            if (remaining < 0 || remaining > previous) implausible.push(remaining)
+            shown[place % count]?.set(minute, remaining)
             return standing
           }
           const standings: RateStanding[] = []
@@ -124,8 +125,9 @@ describe('leased tokens', () => {
             windows.get(`WINDOW#${scope}#${inMinute(minute, 0).getTime() / 1000}`) ?? {}
           expect(floating).toBeLessThanOrEqual(limit / 20)
         }
+        expect(implausible).toEqual([])
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     )
   })
 

@@ -11,7 +11,7 @@ import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { Provider } from '../../shared/domain/providers/provider.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoProvider, gcb, NOON } from './examples.ts'
+import { demoProvider, gcb, NOON, pendingDebit } from './examples.ts'
 import { sampleEvent } from './requests.ts'
 
 /** Requests to the functions on a mocked table that only counts them, in one minute. */
@@ -46,6 +46,9 @@ export const useCountedRequests = (): void => {
     })
   })
 }
+
+/** The debit that the path of a bank's report names. */
+export const reported = pendingDebit()
 
 /** Replaces the item of every credential. */
 export const credentialIs = (found: { Item?: object }) =>
@@ -94,7 +97,12 @@ export const callerOf = (name: OperationName, settings: Settings = {}) => {
     const sourceIp = 'address' in sent ? sent.address : '198.51.100.7'
     const requestContext = { ...sample.requestContext, identity: { sourceIp } }
     const context = { getRemainingTimeInMillis: () => milliseconds } as unknown as Context
-    const event = { ...sample, headers: {}, multiValueHeaders, requestContext }
+    const { uuid } = reported.facts
+    const pathParameters = {
+      ...sample.pathParameters,
+      ...(sample.pathParameters?.uuid && { uuid }),
+    }
+    const event = { ...sample, headers: {}, multiValueHeaders, requestContext, pathParameters }
     return actingAs(name, () => handler(event as APIGatewayProxyEvent, context))
   }
 }

@@ -20,6 +20,8 @@ type Conduct =
   | 'reject'
   /** Reports a payment as in progress and pays at the next request. */
   | 'take its time'
+  /** Handles the request and sends no reply. */
+  | 'hang'
   /** Replies so once, without handling the request. */
   | Answer
 
@@ -68,9 +70,13 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
     return repeatable(uuid, answer(code, { ...about, status, bank_reference }))
   }
 
-  const handle = (kind: Kind, about: About): Answer => {
+  const handle = (kind: Kind, about: About): Answer | undefined => {
     const conduct = conducts.shift()
     if (conduct === undefined) return accept(kind, about)
+    if (conduct === 'hang') {
+      accept(kind, about)
+      return undefined
+    }
     if (conduct === 'reject') {
       return repeatable(about.uuid, answer(422, { ...about, ...REJECTED }))
     }
@@ -79,7 +85,7 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
     return answer(202, { ...about, status: 'underway' })
   }
 
-  const replyTo = (request: BankRequest): Answer => {
+  const replyTo = (request: BankRequest): Answer | undefined => {
     if (!isGenuine(request)) return answer(401, {})
     const [, kind = '', queried = ''] = request.path.slice(1).split('/')
     const isPost = request.method === 'POST'
@@ -100,7 +106,7 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
     const request = { method, path, headers, raw, body: raw === '' ? undefined : JSON.parse(raw) }
     requests.push(request)
     const reply = replyTo(request)
-    response.writeHead(reply.status, reply.headers).end(reply.body)
+    if (reply) response.writeHead(reply.status, reply.headers).end(reply.body)
   })
   const address = useServer(server)
   const url = () => `${address()}/debits`

@@ -249,7 +249,8 @@ test('a completed event whose record was lost is published, though settlement or
   const building = { batch: batch(), isNew: true }
   const entries = [{ debit: settled, line: debitLine(settled, undefined) }]
   const reached = sweptBefore(await findSweepProgress(), provider)
-  await addLines(building, { entries, sweptBefore: reached }, still())
+  const beginning = { lane: 0, chunk: 0, lines: 0 }
+  await addLines(building, beginning, { entries, sweptBefore: reached }, still())
   await runFrom(10, 5)
   const expected = [...[0, 1, 2, 3, 4].map((n) => `${reversed.facts.reference}#${n}`)]
   expected.push(...[0, 1, 2, 3].map((n) => `${settled.facts.reference}#${n}`))

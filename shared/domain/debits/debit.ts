@@ -5,7 +5,7 @@ import type { Pesewas } from '../money.ts'
 import type { PhoneNumber } from '../phone.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
-import type { BatchId } from '../settlement/batch.ts'
+import type { BatchId, ChunkId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
@@ -73,10 +73,12 @@ export type Debit = {
   history: readonly Entry[]
   /** The report of the customer's approval, which is not an event. */
   approval?: Cause
-  /** The settlement batch that has its line. */
+  /** The settlement batch that has its line, and the chunk of it. */
   settledIn?: BatchId
+  settledChunk?: ChunkId
   /** The later batch that has its adjustment, if the debit was reversed after settlement. */
   adjustedIn?: BatchId
+  adjustedChunk?: ChunkId
 }
 
 /** A debit after one of its events; fields that are not known yet are null. */

@@ -29,6 +29,9 @@ export const readBatchId = (text: string | undefined): BatchId | undefined => {
 
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
+/** A chunk of a batch, which has the lines of one transaction: `<lane>#<number>`. */
+export type ChunkId = `${number}#${string}`
+
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
 export type Batch = {
@@ -49,6 +52,8 @@ export type Batch = {
   n: number
   status: BatchStatus
   createdAt: Date
+  /** The lanes in which builders add lines concurrently. Absent: 1. */
+  lanes?: number | undefined
   /** After it no line is added; null: the batch is open. */
   sealedAt: Date | null
   /** The provider's schedule when the batch was opened, for all its lines. */

@@ -2,6 +2,7 @@ import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits
 import type { Status } from '../../domain/debits/lifecycle.ts'
 import { debitUuid } from '../../domain/ids.ts'
 import { type DebitList, keys } from '../keys.ts'
+import { type LineMark, parseMark } from '../settlement/chunk-item.ts'
 import { withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
@@ -89,12 +90,13 @@ export const toDebitItem = (debit: Debit) => {
   }
 }
 
-type DebitItem = ReturnType<typeof toDebitItem> & Pick<Debit, 'settledIn' | 'adjustedIn'>
+type DebitItem = ReturnType<typeof toDebitItem> & { settledIn?: LineMark; adjustedIn?: LineMark }
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
     withoutKeys<DebitItem>(item)
   const { byCustomer, ...plain } = rest
+  const [settled, adjusted] = [settledIn, adjustedIn].map(parseMark)
   return {
     facts: {
       ...plain,
@@ -107,7 +109,7 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     ...(approval && {
       approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid },
     }),
-    ...(settledIn && { settledIn }),
-    ...(adjustedIn && { adjustedIn }),
+    ...(settled && { settledIn: settled.batch, settledChunk: settled.chunk }),
+    ...(adjusted && { adjustedIn: adjusted.batch, adjustedChunk: adjusted.chunk }),
   }
 }

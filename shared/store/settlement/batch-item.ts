@@ -1,11 +1,11 @@
-import { type Batch, type Line, payableFrom } from '../../domain/settlement/batch.ts'
+import { type Batch, payableFrom } from '../../domain/settlement/batch.ts'
 import { secondsAfter } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import { type Item, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
-/** The stored form of batches and their lines: times as ISO text, amounts in pesewas. */
+/** The stored form of batches: times as ISO text, amounts in pesewas. */
 
 const TIMES = [
   'createdAt',
@@ -55,11 +55,3 @@ export const toBatchItem = (batch: Batch) => ({
 })
 
 export const fromBatchItem = (item: Item): Batch => fromStored<Batch>(withoutKeys(item), TIMES)
-
-export const toLineItem = (id: Batch['id'], line: Line) => ({
-  ...keys.line(id, line.type, line.reference),
-  entity: 'line',
-  ...toStored(line),
-})
-
-export const fromLineItem = (item: Item) => fromStored<Line>(withoutKeys(item), ['completedAt'])

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { completedDay, itemOf } from '../../bench/completed-day.ts'
+import type { Line } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { type BuildRequest, buildBatch } from '../../shared/settlement/build.ts'
+import { laneOf } from '../../shared/settlement/lanes.ts'
+import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
+import { linesOf } from '../../shared/store/settlement/lines.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { timedCalls } from '../support/timed-calls.ts'
+
+const NIGHT = new Date('2026-11-22T00:00:05.000Z')
+const date = dayOf(NIGHT)
+const COUNT = 1_960
+
+/** Stores a day and returns its builders on a virtual clock. */
+const largeDay = (count = COUNT, options: Partial<BuildRequest> = {}) => {
+  const calls = timedCalls(NIGHT)
+  const day = completedDay(count)
+  for (const index of day.references.keys()) {
+    calls.table.run('PutCommand', { TableName: 'timed', Item: itemOf(day, index) })
+  }
+  const { provider } = day
+  const build = (more: Partial<BuildRequest> = {}, runtime = calls.runtime) =>
+    buildBatch({ provider, date, dividesAfter: 98, ...options, ...more }, runtime)
+  const batches = () => listBatchesOfDay(provider, date)
+  return { ...calls, day, provider, build, batches }
+}
+
+type LargeDay = ReturnType<typeof largeDay>
+
+/** Runs one builder, and others when the day is divided. */
+const runBuilders = async ({ build, whenContinued }: LargeDay, builders: number) => {
+  const others: ReturnType<typeof build>[] = []
+  whenContinued(100, () => {
+    while (others.length < builders - 1) others.push(build())
+  })
+  const first = await build()
+  return [first, ...(await Promise.all(others))]
+}
+
+const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<void> => {
+  const lines: Line[] = []
+  for (const { id, totals, reportedAt } of await batches()) {
+    const ofBatch = await Array.fromAsync(linesOf(id))
+    expect(totals?.count).toBe(ofBatch.length)
+    expect(reportedAt).not.toBeNull()
+    lines.push(...ofBatch)
+  }
+  const references = lines.map(({ reference }) => reference)
+  expect(references.sort()).toEqual([...day.references].sort())
+  expect([...reports.values()].map(({ uploads }) => uploads)).toEqual(
+    Array((await batches()).length * 2).fill(1),
+  )
+}
+
+describe('builders share a large day', () => {
+  test.each([1, 2, 3])('%i builders cancel no transaction of each other', async (builders) => {
+    const large = largeDay()
+    const results = await runBuilders(large, builders)
+    expect(results.some(({ isDone }) => isDone)).toBe(true)
+    await expectSettledOnce(large)
+    // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
+    expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
+    expect(large.counts.cancelled).toBe(0)
+    expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
+  })
+
+  test('a batch that is full is sealed once while builders fill the next one', async () => {
+    const large = largeDay(8_000, { linesMax: 6_400 })
+    await runBuilders(large, 2)
+    await expectSettledOnce(large)
+    const batches = await large.batches()
+    expect(batches.length).toBeGreaterThan(1)
+    for (const { totals } of batches) expect(totals?.count).toBeLessThanOrEqual(6_400)
+  })
+
+  test('a builder whose leases expired and the next one settle each debit once', async () => {
+    const large = largeDay()
+    const late = {
+      ...large.runtime,
+      now: () => new Date(large.runtime.now().getTime() + 3_600_000),
+    }
+    large.whenContinued(100, () => undefined)
+    const results = await Promise.all([large.build(), large.build({}, late), large.build({}, late)])
+    expect(results.map(({ isDone }) => isDone)).toContain(true)
+    expect(large.counts.cancelled).toBeGreaterThan(0)
+    await expectSettledOnce(large)
+  })
+
+  test('builders that a time limit ends leave each lane to the next one', async () => {
+    const large = largeDay(COUNT, { linesMax: 800 })
+    const runs: ReturnType<typeof large.build>[] = []
+    const run = () => {
+      const end = large.elapsed() + 200
+      runs.push(large.build({ timeIsUp: () => large.elapsed() >= end }))
+    }
+    large.whenContinued(100, run)
+    run()
+    while (!(await Promise.all(runs)).some(({ isDone }) => isDone)) await large.runtime.pause(50)
+    expect(runs.length).toBeGreaterThan(3)
+    await expectSettledOnce(large)
+  })
+})
+
+// Three of them are the mark: two of an update in a transaction, and one of the index entry that it removes.
+test.each([
+  [1, 21],
+  [10, 4.8],
+  [98, 3.35],
+  [1_000, 3.23],
+  [10_000, 3.23],
+])('a batch of %i debits costs at most %d write units per debit', async (count, units) => {
+  const large = largeDay(count, { dividesAfter: 1_000 })
+  await putSweepProgress({ until: NIGHT, behind: new Map() })
+  const seeded = large.units.write
+  await runBuilders(large, 2)
+  expect((large.units.write - seeded) / count).toBeLessThanOrEqual(units)
+})
+
+test('a debit has one of eight lanes, and each lane has as many debits', () => {
+  const counts = Array<number>(8).fill(0)
+  for (const reference of completedDay(36 ** 2 * 2).references) {
+    counts[laneOf(reference, 8)] = (counts[laneOf(reference, 8)] ?? 0) + 1
+  }
+  expect(new Set(counts)).toEqual(new Set([36 ** 2 / 4]))
+})
