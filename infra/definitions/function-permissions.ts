@@ -139,7 +139,10 @@ const rows = {
     ],
   },
   'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
-  'manage-ledger': merge(derivesLedger, { journals: ['read', 'write'] }),
+  'manage-ledger': merge(derivesLedger, {
+    'by-status': ['PROVIDERS'],
+    journals: ['read', 'write'],
+  }),
   'manage-funding': {
     GetItem: ['BANKS', 'FUNDING'],
     BatchGetItem: ['BATCH#*'],
@@ -215,7 +218,6 @@ const rows = {
   sweep: merge(expiresDebits, appendsToFeed, {
     GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
     Query: ['DEBIT#*'],
-    BatchGetItem: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
     'by-status': ['PROVIDERS', '*#good'],

@@ -18,15 +18,18 @@ const API_TIMEOUT_SECONDS = 28
 
 /** Peaks are 60 to 95 MB (docs/benchmarks.md#memory); processor time is proportional to memory. */
 const MEMORY_MEGABYTES = 1024
+/** One whole processor: a run of the sweep reads every new debit within half a minute. */
+const SWEEP_MEMORY_MEGABYTES = 1769
 /** No customer waits for the reply to a bank. */
 const BANK_MEMORY_MEGABYTES = 512
 /** Most jobs wait for the network nearly all the time. */
 const JOB_MEMORY_MEGABYTES = 256
 /** These process many records in one invocation. */
-const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-part', 'sweep']
+const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-part']
 
 const memoryOf = (folder: string, name: FunctionName): number => {
   if (folder === 'bank') return BANK_MEMORY_MEGABYTES
+  if (name === 'sweep') return SWEEP_MEMORY_MEGABYTES
   const isWaiting = folder === 'jobs' && !COMPUTING_JOBS.some((job) => job === name)
   return isWaiting ? JOB_MEMORY_MEGABYTES : MEMORY_MEGABYTES
 }

@@ -155,7 +155,7 @@ export const readsLists: Permissions = {
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],
-  'by-status': ['*#settlements', 'PROVIDERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
+  'by-status': ['*#settlements', 'EXCEPTIONS#*', 'REFUNDS#*'],
   work: ['SETTLE#*'],
 }
 

@@ -2,7 +2,7 @@ import { isOpen } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { secondsAfter } from '../domain/time.ts'
-import { logUnreadable } from '../log.ts'
+import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { goodPages } from '../store/debits/debit-lists.ts'
 import { followUnreadable } from '../store/debits/open-debits.ts'
@@ -54,20 +54,28 @@ const load = async (
   const debits: CheckedDebit[] = []
   const unreadable: Reference[] = []
   let reached: Date | undefined
-  for await (const page of pages) {
-    if (reached && timeIsUp()) return { debits, unreadable, until: reached }
-    const fresh = page.filter(({ reference }) => !known.has(reference))
-    await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
-      const { debit, deliveries } = await findWithDeliveries(reference, {
-        isConsistent: false,
-        unreadable: (subject, error) => {
-          unreadable.push(subject)
-          logUnreadable('sweep')(subject, error)
-        },
+  try {
+    for await (const page of pages) {
+      if (reached && timeIsUp()) return { debits, unreadable, until: reached }
+      const fresh = page.filter(({ reference }) => !known.has(reference))
+      await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
+        const { debit, deliveries } = await findWithDeliveries(reference, {
+          isConsistent: false,
+          unreadable: (subject, error) => {
+            unreadable.push(subject)
+            logUnreadable('sweep')(subject, error)
+          },
+        })
+        if (debit) debits.push({ debit, deliveries })
       })
-      if (debit) debits.push({ debit, deliveries })
-    })
-    reached = page.at(-1)?.at ?? reached
+      reached = page.at(-1)?.at ?? reached
+    }
+    return { debits, unreadable, until: span.before }
+  } catch (error) {
+    // The next run continues after the last complete page. Otherwise one fault of many calls would
+    // keep a busy provider behind.
+    if (!reached) throw error
+    log.error('fault', { job: 'sweep', subject: ['walk'], error: error as Error })
+    return { debits, unreadable, until: reached }
   }
-  return { debits, unreadable, until: span.before }
 }

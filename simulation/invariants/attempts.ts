@@ -1,4 +1,4 @@
-import { isEnd, isRevived } from './deliveries.ts'
+import { isEnd, isRevived, REPAIRING } from './deliveries.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { SECOND_MS } from './time-and-money.ts'
@@ -180,8 +180,7 @@ const checkStatusChange = (
 ): void => {
   const { before, after, by, sequence } = change
   if (!after || isRevived(change)) return
-  // The sweep creates a record for an event that was never attempted.
-  if (!before && after.status === 'pending' && by?.name === 'sweep') return
+  if (!before && after.status === 'pending' && REPAIRING.has(by?.name ?? '')) return
   if (after.status === 'abandoned' && disabled.has(after.provider)) return
   report(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

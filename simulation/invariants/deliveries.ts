@@ -66,7 +66,7 @@ const checkEnd = (
 const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
 /** Functions that create a record for an event that was never attempted. */
-const REPAIRING = new Set(['sweep', 'manage-debit'])
+export const REPAIRING: ReadonlySet<string> = new Set(['sweep', 'manage-debit'])
 
 /** Reports whether a change revives a delivery, by request or by recovery. */
 export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>

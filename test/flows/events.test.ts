@@ -4,6 +4,7 @@ import { holdWebhook } from '../support/contract.ts'
 import { NOON, providerId } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver, verifies } from '../support/receiver.ts'
+import { redeliverPath } from '../support/requests.ts'
 import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
 /** The event feed of a provider and the ping of its webhook. */
@@ -36,6 +37,18 @@ describe('list-events', () => {
       headers: { Authorization: `Bearer ${provider.credential}` },
     })
     expect(await reply.text()).toContain(`"data":[${sent.map(({ raw }) => raw).join(',')}]`)
+  })
+
+  test('has the ids of events from before the webhook was set, which can be redelivered', async () => {
+    const provider = await createProvider(service, 'older-events')
+    await provider.charge()
+    await has(provider, 3)
+    const [created] = (await page(provider)).data
+    await provider.webhook('set', { url: receiver.url() })
+    const { status } = await provider.send('POST', redeliverPath(created?.event_id.slice(4)))
+    expect(status).toBe(202)
+    const [event] = await receiver.events(created?.data.transaction.reference, 1)
+    expect(JSON.parse(event?.raw ?? '')).toEqual(created)
   })
 
   test('returns a cursor also when it is empty, and whether more pages follow', async () => {

@@ -94,16 +94,17 @@ testInProcess.each(['job', 'operator'])(
   'build-batch continues, once, the run of a %s whose time is up',
   async (caller) => {
     const payee = await createHtbPayee(`left-by-${caller}`)
-    await writeCompletedYesterday(payee, 46)
+    // Two chunks of lines.
+    await writeCompletedYesterday(payee, 100)
     const message = { provider: payee.id, date: TODAY }
     const build = () => service.runJob('build-batch', message)
     if (caller === 'job') await withFastClock(build)
     else expect((await withFastClock(() => payee.run(TODAY))).in_work).toEqual([payee.id])
-    const { id } = await isBuilt(payee, 46)
+    const { id } = await isBuilt(payee, 100)
     // Its reports follow the seal.
     await vi.waitFor(async () => {
       expect(await build()).toEqual(DONE)
-      expect((await payee.batch('report', id)).lines).toHaveLength(46)
+      expect((await payee.batch('report', id)).lines).toHaveLength(100)
     }, PATIENCE)
     expect(await batchesOf(payee)).toHaveLength(1)
     if (caller === 'job') return
@@ -129,8 +130,11 @@ test('open-settlement starts the builds of completed debits and the payouts that
     expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
     expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
   }, PATIENCE)
-  await payee.complete('5.00')
-  expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)
+  // With nothing unsettled it looks at the batches.
+  for (const completes of [false, true]) {
+    if (completes) await payee.complete('5.00')
+    expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)
+  }
 })
 
 describe('the sweep', () => {

@@ -30,15 +30,15 @@ test('a stage without account and Region accepts any, and another stage its own'
   expect(lambda.calls()).toEqual([])
 })
 
-test.each([10, 1_140])('production is rejected where the quota is %i executions', async (quota) => {
+test.each([10, 899])('production is rejected where the quota is %i executions', async (quota) => {
   withQuota(quota)
   await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
-    `needs 1141 concurrent executions (575 reserved, 566 for jobs), but the quota of the account is ${quota}`,
+    `needs 900 concurrent executions (334 reserved, 566 for jobs), but the quota of the account is ${quota}`,
   )
 })
 
 test('production is accepted where the quota covers its reservations', async () => {
-  withQuota(1_141)
+  withQuota(900)
   await checkDeploymentTarget(stageNamed('production'), place)
 })
 
