@@ -1,6 +1,7 @@
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { gatewayEvent } from '../sandbox/gateway-event.ts'
 import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
+import { debitUuid, type Reference } from '../shared/domain/ids.ts'
 
 /** Builds sample events of API Gateway for the API's functions, from the rows of operations.ts. */
 
@@ -11,8 +12,8 @@ type SampleRequest = {
   body?: string
 }
 
-const debit = { reference: 'DCS-20261121-ABC123' }
-const transaction = { uuid: '3f0c9a52-7d1e-4c7b-9a53-1f2d3c4b5a69' }
+const debit = { reference: 'DCS-20261121-ABC123' as Reference }
+const transaction = { uuid: debitUuid(debit.reference) }
 const batch = { id: 'STL-20261122-ABC123' }
 const phone = { phone_number: '+233241234567' }
 

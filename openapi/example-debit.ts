@@ -5,7 +5,7 @@ import { cursorFor, listHash } from '../shared/api/pagination.ts'
 import { Bank, BankIdentifier, CustomerAccount } from '../shared/domain/banks/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../shared/domain/debits/debit.ts'
 import type { Status } from '../shared/domain/debits/lifecycle.ts'
-import { Reference, Uuid } from '../shared/domain/ids.ts'
+import { debitUuid, Reference, Uuid } from '../shared/domain/ids.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { PhoneNumber } from '../shared/domain/phone.ts'
 import { ProviderId } from '../shared/domain/providers/provider.ts'
@@ -71,7 +71,7 @@ const phone = v.parse(PhoneNumber, '+233241234567')
 const pending = openDebit(
   {
     reference: v.parse(Reference, 'DCS-20261121-ABC123'),
-    uuid: v.parse(Uuid, '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'),
+    uuid: debitUuid(v.parse(Reference, 'DCS-20261121-ABC123')),
     provider: demo,
     partnerReference: 'order-1',
     bank: { identifier: v.parse(BankIdentifier, 'GCB'), name: gcb.name },

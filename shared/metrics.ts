@@ -61,7 +61,11 @@ export type Figures = Partial<Record<MetricName, number>>
 export const metricMembers = (figures: Figures): object | undefined => {
   const names = Object.keys(figures) as MetricName[]
   if (names.length === 0 || environment.metricsDisabled) return undefined
-  const Metrics = names.map((Name) => ({ Name, Unit: units[Name] }))
+  const Metrics = names.map((Name) => {
+    const Unit = units[Name]
+    // A metric without a unit is a number; each stored byte costs.
+    return Unit === 'Count' || Unit === 'None' ? { Name } : { Name, Unit }
+  })
   const definition = { Namespace: METRICS_NAMESPACE, Dimensions: [['service']], Metrics }
   const Timestamp = wallTime().getTime()
   return { _aws: { Timestamp, CloudWatchMetrics: [definition] }, ...figures }

@@ -20,7 +20,7 @@ const emf = {
     {
       Namespace: 'DebitCollection',
       Dimensions: [['service']],
-      Metrics: [{ Name: 'SweepRepaired', Unit: 'Count' }],
+      Metrics: [{ Name: 'SweepRepaired' }],
     },
   ],
 }

@@ -1,7 +1,7 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { errorClasses } from '../domain/webhooks/attempt.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
-import { deliveryId, eventId } from '../domain/webhooks/event.ts'
+import { eventId } from '../domain/webhooks/event.ts'
 import { eventTypes } from '../domain/webhooks/event-type.ts'
 import { failingDays, healthState, type WebhookHealth } from '../domain/webhooks/health.ts'
 import { log } from '../log.ts'
@@ -14,7 +14,6 @@ import { measure } from '../metrics.ts'
 export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
   const fields = {
-    delivery_id: deliveryId(delivery),
     event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,
     reference,
@@ -29,7 +28,6 @@ export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): v
     error_class: last?.cause ? errorClasses[last.cause] : null,
     address: last?.address ?? null,
     next_attempt_at: delivery.nextAttemptAt,
-    milliseconds: last?.milliseconds ?? null,
   }
   log.info(tried ? 'delivery attempted' : 'delivery abandoned', fields, {
     ...(tried &&

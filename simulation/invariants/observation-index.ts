@@ -3,7 +3,6 @@ import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
   type ChangeOf,
-  deliveriesOf,
   type Entry,
   entriesOf,
   type Kind,
@@ -17,6 +16,7 @@ import {
   type RawItems,
 } from './raw-items.ts'
 import { linesIn, type RawLine } from './raw-lines.ts'
+import { deliveriesOf } from './receipts.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'

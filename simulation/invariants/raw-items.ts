@@ -71,7 +71,7 @@ export type RawDelivery = Item & {
 }
 
 /** The events of a charge that were delivered at the first attempt. */
-type RawReceipt = Item & {
+export type RawReceipt = Item & {
   reference: string
   provider: string
   events: readonly {
@@ -82,24 +82,6 @@ type RawReceipt = Item & {
     attempt: Omit<RawAttempt, 'number' | 'cause'>
   }[]
 }
-
-/** Returns the events of a receipt as deliveries of their own. */
-export const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
-  events.map(({ attempt, ...event }) => ({
-    pk,
-    sk: `DELIVERY#0${event.n}`,
-    reference,
-    provider,
-    ...event,
-    status: 'delivered',
-    attemptCount: 1,
-    last: { ...attempt, number: 1, cause: null },
-    nextAttemptAt: null,
-    deliveredAt: new Date(Date.parse(attempt.at) + attempt.milliseconds).toISOString(),
-    failedAt: null,
-    reason: null,
-    autoRetries: 0,
-  }))
 
 /** An attempt before the last. */
 type RawPastAttempt = Item & { n: number; attempt: RawAttempt }

@@ -144,18 +144,6 @@ export const findWebhookWithHealth = async (requested: ProviderId) => {
     to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
   },
   {
-    name: 'sidelined-submission-without-a-query',
-    file: 'shared/submissions/submit.ts',
-    from: 'return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }',
-    to: 'return { debit, repeated: request.repeated, delaySeconds: 0 }',
-  },
-  {
-    name: 'feed-message-without-a-retry',
-    file: 'shared/queues/consume.ts',
-    from: '      return fail(records, error)',
-    to: '      return error instanceof Error ? failures : fail(records, error)',
-  },
-  {
     name: 'one-exception-per-debit',
     file: 'shared/store/keys.ts',
     from: `\`EXCEPTION#\${at.toISOString()}#\${requestId}\``,

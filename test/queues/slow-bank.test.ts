@@ -35,6 +35,10 @@ const held: ServerResponse[] = []
 const requests: string[] = []
 let isHanging = false
 
+type SentEntry = { MessageBody: string; DelaySeconds: number }
+/** The messages to the sidelined queue. */
+const moved: SentEntry[] = []
+
 const server = createServer(async (incoming, response) => {
   const { method, url = '' } = incoming
   const [, bank, , queried] = url.split('/')
@@ -71,7 +75,11 @@ const aws = newAws({
 beforeAll(async () => {
   Object.assign(process.env, { TABLE_NAME: 'banks', SEALING_KEY: 'k', LOCAL_PEERS: '127.0.0.1' })
   for (const queue of queueNames) process.env[queueUrlVariable(queue)] = queueUrl(queue)
-  answerCalls(({ constructor: { name }, input }) => perform(() => aws.perform(name, input)))
+  answerCalls(({ constructor: { name }, input }) => {
+    const { QueueUrl, Entries = [] } = input as { QueueUrl?: string; Entries?: SentEntry[] }
+    if (QueueUrl === queueUrl('submissions-sidelined')) moved.push(...Entries)
+    return perform(() => aws.perform(name, input))
+  })
   for (const identifier of ['HNG', 'ONE', 'TWO'] as (typeof gcb.identifier)[]) {
     await storeBank({ ...gcb, identifier, connector: 'http' })
     const settings = { url: `${address()}/${identifier}`, secret: 'cs_secret' }
@@ -125,6 +133,17 @@ test('a bank that hangs delays the others once, for the two seconds in which it 
   const first = await chargeAll()
   await timeOf(first.others)
   expect(await read(keys.bankPace('HNG'))).toMatchObject({ slowSince: expect.any(String) })
+  const interrupted = first.hanging.filter(({ facts }) => requests.includes(`POST ${facts.uuid}`))
+  const expected = interrupted.map(({ facts: { reference } }) => ({
+    reference,
+    resubmission: true,
+  }))
+  // The bank has twenty seconds before the query that precedes another POST.
+  const delayed = moved.filter(({ DelaySeconds }) => DelaySeconds === 20)
+  expect(delayed.length).toBeGreaterThan(0)
+  expect(expected).toEqual(
+    expect.arrayContaining(delayed.map(({ MessageBody }) => JSON.parse(MessageBody))),
+  )
   const second = await chargeAll()
   sidelined.push(...second.hanging)
   expect(await timeOf(second.others)).toBeLessThan(usual + 1_000)
