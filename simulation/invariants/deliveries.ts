@@ -65,11 +65,13 @@ const checkEnd = (
 
 const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
+/** Functions that create a record for an event that was never attempted. */
+const REPAIRING = new Set(['sweep', 'manage-debit'])
+
 /** Reports whether a change revives a delivery, by request or by recovery. */
 export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>
   after?.status === 'pending' &&
-  // The sweep creates a record for an event that was never attempted.
-  (before !== undefined || by?.name !== 'sweep') &&
+  (before !== undefined || !REPAIRING.has(by?.name ?? '')) &&
   after.attemptCount === (before?.attemptCount ?? 0) &&
   // A repeated sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
