@@ -16,8 +16,8 @@ import {
 const TOKEN = 'peers'
 /** The delays of this service's retries, in seconds. */
 const RETRIES = '2,4,8,16,32,64,128,256,300,300'
-/** The size of this service's events is about a kilobyte. */
-const PAYLOAD_BYTES = 900
+/** About the size of this service's events. */
+const PAYLOAD_BYTES = 750
 
 /** @param folder contains the programs `outpost` and `outpost-server` */
 export const startOutpost = async (

@@ -74,14 +74,16 @@ const onPostgres = async (settings: readonly Setting[]): Promise<string[][]> => 
 
 /** The product's handler in this process, without HTTP, and its table in DynamoDB Local. */
 const onDynamoDb = async (): Promise<string[][]> => {
-  const { prepare, setEnvironment } = await import('../fixture.ts')
+  const { operate, prepare, setEnvironment } = await import('../fixture.ts')
   setEnvironment()
   const { call, chargeEvents } = await import('../requests.ts')
-  const { real } = await import('../../shared/runtime.ts')
   const { charge: newCharge } = await import('../../functions/provider/charge.ts')
+  const { real } = await import('../../shared/runtime.ts')
   const local = await startDynamoDbLocal()
   try {
     await prepare(local.endpoint)
+    const limit = { provider: 'demo', operation: 'charge', 'per-minute': '1000000' }
+    await operate({ noun: 'limit', verb: 'set', options: limit })
     const event = await chargeEvents()
     const handler = newCharge(real)
     let charges = 0

@@ -109,6 +109,7 @@ try {
   })
   const columns = {
     peer: values.peer === 'outpost' ? `outpost, ${values.concurrency}` : values.peer,
+    'events/s': values['per-second'],
     receivers: values['all-live'] ? 'all live' : 'one dead',
     'arrived, %': (arrived * 100).toFixed(1),
     'p50, ms': milliseconds(0.5),
