@@ -66,7 +66,7 @@ test('graphs show the thresholds of the alarms on their metrics', () => {
     'Requests blocked by the firewall': ['requests-blocked 100'],
     'Age of the oldest message per queue (s)': ['stream-late 60000'],
     'Dead letters per queue': [`${letters} alarms 1`],
-    Throttles: ['4 alarms 1', 'concurrency-high 1600'],
+    Throttles: ['4 alarms 1', 'concurrency-high 800'],
     'Nightly settlement': ['4 alarms 1'],
   })
 })
