@@ -50,7 +50,7 @@ const take = (peer: Peer | undefined, tenant: number, arrival: Arrival): void =>
   if (!arrivals?.has(timed.event)) arrivals?.set(timed.event, arrival.at)
 }
 
-/** Sends requests at a fixed rate, whatever the service answers. Returns those sent. */
+/** Sends requests at a fixed rate, also to a service that is slow. Returns those sent. */
 const sendFor = async (peer: Peer, duration: number): Promise<Request[]> => {
   const rate = perSecond / peer.eventsPerRequest
   const first = requests.size

@@ -109,7 +109,7 @@ export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   // SQS delays by whole seconds. A clock a few ms behind the attempt's must not add a second.
   const endedAt = last && new Date(last.at.getTime() + last.milliseconds)
   const delayMax = endedAt ? secondsUntil(nextAttemptAt, endedAt) : Number.POSITIVE_INFINITY
-  // A requested attempt has no backoff, whatever the clock of the request.
+  // A requested attempt has no backoff, also if the clock of the request was ahead.
   const isRequested = status === 'pending'
   return [
     {

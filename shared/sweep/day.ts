@@ -2,9 +2,9 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
-import { inParallel } from './parallel.ts'
 import { type CheckedDebit, repair } from './repair.ts'
 
 /** The debits of one read of the feed. */
@@ -38,7 +38,7 @@ export const repairDay = async (
   for await (const references of createdWithin(provider, span, new Set())) {
     if (timeIsUp()) return result(false)
     const debits: CheckedDebit[] = []
-    await inParallel(references, READS_AT_ONCE, async (reference) => {
+    await mapConcurrent(references, READS_AT_ONCE, async (reference) => {
       const options = { unreadable: onUnreadable }
       const { debit, deliveries } = await findWithDeliveries(reference, options)
       if (debit) debits.push({ debit, deliveries })

@@ -16,6 +16,7 @@ import {
 } from '../queues/outbox.ts'
 import { type Outgoing, sendAllOrThrow } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { findRefund } from '../store/debits/refunds.ts'
 import { findBatch } from '../store/settlement/batches.ts'
 import { findBuild } from '../store/settlement/build-lease.ts'
@@ -30,7 +31,6 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
-import { inParallel } from './parallel.ts'
 import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, repairEvents } from './repair.ts'
 
@@ -61,7 +61,7 @@ export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
   await Promise.all(
     shards.map(async (shard) => {
       const due = await listDue(shard, now, ITEMS_MAX)
-      await inParallel(due, DEBITS_AT_ONCE, async (item) => {
+      await mapConcurrent(due, DEBITS_AT_ONCE, async (item) => {
         if (run.timeIsUp()) return
         await logFailures([item.key.pk], async () => {
           const { about } = item

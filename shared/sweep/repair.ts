@@ -9,13 +9,13 @@ import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { findWithDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { appendToFeed, missingInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
 import { debitEvents } from '../views/webhook-payload.ts'
-import { inParallel } from './parallel.ts'
 
 /** A debit and the recorded deliveries of its events. */
 export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
@@ -118,7 +118,7 @@ export const repairEvents = async (
   ])
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)
   const failed = new Set<Reference>()
-  await inParallel(unrecorded, WRITES_AT_ONCE, async ({ event, record }) => {
+  await mapConcurrent(unrecorded, WRITES_AT_ONCE, async ({ event, record }) => {
     try {
       await replaceDelivery(undefined, record)
     } catch (error) {

@@ -1,13 +1,13 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
 import { type DueDebit, nextRun, nextSweep, sweepOverdue } from './overdue.ts'
-import { inParallel } from './parallel.ts'
 import { type CheckedDebit, type Repair, repair } from './repair.ts'
 import { walk } from './walk.ts'
 
@@ -51,7 +51,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
     .map((provider) => ({ provider, from: sweptBefore(progress, provider) }))
     // A run that ends early then begins with the providers that it left out.
     .sort((a, b) => a.from.getTime() - b.from.getTime())
-  await inParallel(providers, PROVIDERS_AT_ONCE, async ({ provider, from }) => {
+  await mapConcurrent(providers, PROVIDERS_AT_ONCE, async ({ provider, from }) => {
     const due = dueOf.get(provider) ?? []
     const run = { due, span: { from, before }, runtime, after }
     try {
@@ -89,7 +89,7 @@ const sweepProvider = async (
     await follow(open, repaired, now)
   }
   const { missing, failed } = repaired
-  await inParallel(due, WRITES_AT_ONCE, async ({ debit, item }) => {
+  await mapConcurrent(due, WRITES_AT_ONCE, async ({ debit, item }) => {
     const { reference } = debit.facts
     if (failed.has(reference)) return
     await reschedule(item, nextSweep(debit, missing.has(reference), now))
@@ -98,7 +98,7 @@ const sweepProvider = async (
 }
 
 const follow = (open: readonly CheckedDebit[], repaired: Repair | undefined, now: Date) =>
-  inParallel(open, WRITES_AT_ONCE, ({ debit }) => {
+  mapConcurrent(open, WRITES_AT_ONCE, ({ debit }) => {
     const { reference } = debit.facts
     const isRepaired = repaired?.failed.has(reference) === false
     const wasMissing = repaired?.missing.has(reference) ?? true

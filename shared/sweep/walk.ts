@@ -4,12 +4,12 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import { secondsAfter } from '../domain/time.ts'
 import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { goodPages } from '../store/debits/debit-lists.ts'
 import { followUnreadable } from '../store/debits/open-debits.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { type TimedReference, unsettledEntries } from '../store/work-index.ts'
 import { UNREADABLE_SECONDS } from './overdue.ts'
-import { inParallel } from './parallel.ts'
 import type { CheckedDebit } from './repair.ts'
 
 const PAGE_SIZE = 100
@@ -58,7 +58,7 @@ const load = async (
     for await (const page of pages) {
       if (reached && timeIsUp()) return { debits, unreadable, until: reached }
       const fresh = page.filter(({ reference }) => !known.has(reference))
-      await inParallel(fresh, READS_AT_ONCE, async ({ reference }) => {
+      await mapConcurrent(fresh, READS_AT_ONCE, async ({ reference }) => {
         const { debit, deliveries } = await findWithDeliveries(reference, {
           isConsistent: false,
           unreadable: (subject, error) => {

@@ -32,7 +32,7 @@ export const markSlow = async (
   try {
     await changeHealth(provider, (health) => {
       const next = noteSlow(health, at)
-      // Of concurrent attempts, the write of one succeeds.
+      // Only one of concurrent attempts writes.
       isFirst = next !== health
       return next
     })

@@ -162,7 +162,7 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     const first = await charge()
     await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
     expect((await service.show(first.reference)).status).toBe('pending')
-    // The queue delays it by 20 s; the bank has accepted it meanwhile.
+    // The queue delays it by 20 s, in which the bank accepts it.
     await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
     await service.until(first.reference, 'processing')
     expect(bank.requestsFor(first.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
