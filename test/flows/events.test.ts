@@ -43,12 +43,15 @@ describe('list-events', () => {
     const provider = await createProvider(service, 'older-events')
     await provider.charge()
     await has(provider, 3)
-    const [created] = (await page(provider)).data
+    const events = (await page(provider)).data.slice(0, 2)
     await provider.webhook('set', { url: receiver.url() })
-    const { status } = await provider.send('POST', redeliverPath(created?.event_id.slice(4)))
-    expect(status).toBe(202)
-    const [event] = await receiver.events(created?.data.transaction.reference, 1)
-    expect(JSON.parse(event?.raw ?? '')).toEqual(created)
+    for (const { event_id } of events) {
+      expect((await provider.send('POST', redeliverPath(event_id.slice(4)))).status).toBe(202)
+    }
+    const received = await receiver.events(events[0]?.data.transaction.reference, 2)
+    const bodies = received.map(({ raw }) => JSON.parse(raw))
+    expect(bodies).toHaveLength(2)
+    expect(bodies).toEqual(expect.arrayContaining(events))
   })
 
   test('returns a cursor also when it is empty, and whether more pages follow', async () => {

@@ -94,7 +94,6 @@ testInProcess.each(['job', 'operator'])(
   'build-batch continues, once, the run of a %s whose time is up',
   async (caller) => {
     const payee = await createHtbPayee(`left-by-${caller}`)
-    // Two chunks of lines.
     await writeCompletedYesterday(payee, 100)
     const message = { provider: payee.id, date: TODAY }
     const build = () => service.runJob('build-batch', message)
@@ -120,7 +119,8 @@ testInProcess.each(['job', 'operator'])(
 
 test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
   const payee = await createHtbPayee('opened')
-  await writeCompletedYesterday(payee, 46)
+  // Two chunks of lines.
+  await writeCompletedYesterday(payee, 100)
   const [due] = (await payee.run(TODAY)).built
   await writeCompletedYesterday(payee, 2)
   const ahead = (startOf(first).getTime() - Date.now()) / 1000
