@@ -142,7 +142,11 @@ describe('get-debit-request', () => {
       return service.send(n % 2 ? method : 'GET', path, { credential })
     })
     const statuses = replies.map(({ status }) => status).sort()
-    expect(statuses).toEqual([...Array(60).fill(404), 429])
+    const served = statuses.filter((status) => status === 404).length
+    expect(statuses).toEqual([...Array(served).fill(404), ...Array(61 - served).fill(429)])
+    expect(served).toBeLessThanOrEqual(60)
+    // Several workers may hold 5 % of the limit in advance.
+    expect(served).toBeGreaterThanOrEqual(57)
   })
 
   test('of unknown, foreign and malformed references gets the same 404/3404', async () => {
