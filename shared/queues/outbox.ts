@@ -104,19 +104,17 @@ export const feedEvents = (provider: ProviderId, events: readonly ProviderEvent[
 const secondsUntil = (at: Date, from: Date) => Math.max(0, (at.getTime() - from.getTime()) / 1000)
 
 export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
-  const { nextAttemptAt, last, reference, n, provider, event, attemptCount, status } = delivery
+  const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
   // SQS delays by whole seconds. A clock a few ms behind the attempt's must not add a second.
   const endedAt = last && new Date(last.at.getTime() + last.milliseconds)
   const delayMax = endedAt ? secondsUntil(nextAttemptAt, endedAt) : Number.POSITIVE_INFINITY
-  // A requested attempt has no backoff, also if the clock of the request was ahead.
-  const isRequested = status === 'pending'
   return [
     {
       queue: `webhooks-${eventTypes[event].priority}`,
       message: { reference, n, attempt: attemptCount + 1 },
       group: provider,
-      delaySeconds: isRequested ? 0 : Math.min(secondsUntil(nextAttemptAt, now), delayMax),
+      delaySeconds: Math.min(secondsUntil(nextAttemptAt, now), delayMax),
     },
   ]
 }
