@@ -144,7 +144,9 @@ describe('delivery recover', () => {
     await delivery(received, 'failed', 'delivered')
     own.respond((response) => response.destroy())
     const missed = await atOnce(3, () => charge())
-    for (const reference of missed) await delivery(reference, 'failed', 'abandoned')
+    for (const event of ['created', 'pending', 'failed']) {
+      for (const reference of missed) await delivery(reference, event, 'abandoned')
+    }
     own.respond(204)
     const before = own.arrived().length
     const since = daysAgo(13.9).toISOString()
