@@ -3,7 +3,13 @@ import { atOnce } from '../support/examples.ts'
 import { createProvider } from '../support/provider.ts'
 import { CHARGE, chargeBody, SILENT, sampleEvent, statusPath } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
-import { codeOf, type Reply, type RequestOptions, useService } from '../support/running-service.ts'
+import {
+  codeOf,
+  isBundled,
+  type Reply,
+  type RequestOptions,
+  useService,
+} from '../support/running-service.ts'
 
 /** Invalid requests get their published reply and never a 5xx. */
 
@@ -145,8 +151,8 @@ describe('get-debit-request', () => {
     const served = statuses.filter((status) => status === 404).length
     expect(statuses).toEqual([...Array(served).fill(404), ...Array(61 - served).fill(429)])
     expect(served).toBeLessThanOrEqual(60)
-    // Several workers may hold 5 % of the limit in advance.
-    expect(served).toBeGreaterThanOrEqual(57)
+    // The workers of a bundle may hold 5 % of the limit in advance; one process serves all of it.
+    expect(served).toBeGreaterThanOrEqual(isBundled ? 57 : 60)
   })
 
   test('of unknown, foreign and malformed references gets the same 404/3404', async () => {

@@ -54,7 +54,7 @@ export const printed = (reply: OperatorReply): Shown => {
 export const PATIENCE = { timeout: 30_000, interval: 20 }
 
 /** Whether functions run as bundles in other processes. */
-const isBundled = process.env.BUNDLES === 'true'
+export const isBundled = process.env.BUNDLES === 'true'
 
 /** Skips a test that changes the clock, variables or SDK of functions if these run in other processes. */
 export const testInProcess = test.skipIf(isBundled)
