@@ -8,6 +8,8 @@ import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { type Answer, answerCalls, perform } from '../aws/sdk.ts'
+import { consoleHandler } from '../console/server/handler.ts'
+import { openLive } from '../console/server/live.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { formatPermission } from '../infra/definitions/iam-statements.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
@@ -16,6 +18,7 @@ import { queueUrlFrom } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
+import { consoleBackend, itemChange, loggedRequest } from './console-backend.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
@@ -107,13 +110,17 @@ const start = async (
   const journal = options.data === undefined ? undefined : openDataFolder(options.data)
   if (journal) cleanup.defer(journal.close)
   const clock = startRealClock()
+  const live = openLive()
   const aws = newAws({
     clock,
     tableName: name,
     invoke,
     ...(journal && { journal }),
     fitting,
-    onRecord: (record) => changeLines(record).forEach(print),
+    onRecord: (record) => {
+      changeLines(record).forEach(print)
+      live.addChange(itemChange(record))
+    },
     onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
     onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
     ...(queues && {
@@ -183,7 +190,11 @@ const start = async (
   gateway.serve({
     functions,
     reports: { prefix: `/${bucket}/`, read: readObject },
-    onReply: (reply) => print(requestLine(reply)),
+    console: consoleHandler(consoleBackend(functions, live)),
+    onReply: (reply) => {
+      print(requestLine(reply))
+      live.addRequest(loggedRequest(reply))
+    },
   })
   return {
     address: gateway.address,
