@@ -18,10 +18,14 @@ const tokensOf = (kind: 'bank' | 'provider'): Record<string, string> =>
   )
 
 /** Reads changes and calls the functions of this process. */
-export const consoleBackend = (functions: FunctionHost, live: Live): ConsoleBackend => {
+export const consoleBackend = (
+  functions: FunctionHost,
+  clock: { now: () => Date },
+  live: Live,
+): ConsoleBackend => {
   const operator = (name = process.env.OPERATOR_NAME || userInfo().username) => `local:${name}`
   return {
-    now: () => new Date(),
+    now: clock.now,
     operator: async () => operator(),
     nouns: async () => Object.keys(nouns),
     operate: async ({ noun, operator: name, ...call }) => {

@@ -6,6 +6,7 @@ import type { StoredObject } from '../aws/journal.ts'
 import { type ConsoleHandler, isConsolePath } from '../console/server/handler.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
+import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
@@ -40,6 +41,7 @@ export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 type Routes = {
   functions: FunctionHost
+  control?: (request: ControlRequest) => Promise<APIGatewayProxyResult>
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
   console?: ConsoleHandler
   onReply: (reply: GatewayReply) => void
@@ -122,7 +124,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 
 const handlerFor =
   (
-    { functions, reports, console, onReply }: Routes,
+    { functions, reports, control, console, onReply }: Routes,
     { requestTimeoutMs, names }: Required<Omit<GatewayOptions, 'host'>>,
   ): HttpHandler =>
   async (request, response) => {
@@ -159,14 +161,10 @@ const handlerFor =
     }
     if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
     const received = gatewayRequest(request, { pathname, search, body: body.bytes })
-    const event = gatewayEvent(received)
-    const reply = await functions.invoke(functionFor(received), event).then(
-      (result) => result as APIGatewayProxyResult,
-      (error) =>
-        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', {
-          requestId: event.requestContext.extendedRequestId,
-        }),
-    )
+    const reply =
+      control && pathname.startsWith('/sandbox/')
+        ? await control(received)
+        : await invoke(functions, received)
     sendReply(response, reply)
     onReply({
       method: request.method ?? '',
@@ -179,6 +177,19 @@ const handlerFor =
       body: reply.body,
     })
   }
+
+const invoke = async (
+  functions: FunctionHost,
+  received: GatewayRequest,
+): Promise<APIGatewayProxyResult> => {
+  const event = gatewayEvent(received)
+  try {
+    return (await functions.invoke(functionFor(received), event)) as APIGatewayProxyResult
+  } catch (error) {
+    const type = error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'
+    return ownReply(type, { requestId: event.requestContext.extendedRequestId })
+  }
+}
 
 const gatewayRequest = (
   { method = '', rawHeaders, socket }: IncomingMessage,

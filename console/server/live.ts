@@ -57,6 +57,8 @@ export const openLive = () => {
       publish({ type: 'request', data: entry })
     },
     addChange: (data: ItemChange): void => publish({ type: 'change', data }),
+    /** Announces that everything may have changed: the clock moved, or the sandbox was reset. */
+    refresh: (): void => publish({ type: 'change', data: { entity: '*', pk: '', sk: '' } }),
     /** @returns the unsubscriber */
     subscribe: (listener: (event: LiveEvent) => void): (() => void) => {
       listeners.add(listener)

@@ -33,7 +33,7 @@ describe('delivery show', () => {
     const { reference, record } = await debit('delivered')
     const shown = await service.call('delivery', 'show', { id: String(record.id) })
     const [sent] = await receiver.events(reference, 1)
-    const { transaction, ...rest } = sent?.body.data
+    const { transaction, ...rest } = sent?.body.data ?? {}
     const masked = { name: null, phone_number: '+233*****0001', account_number: null }
     expect(shown).toMatchObject({
       reference,
