@@ -15,7 +15,6 @@ import type { QueueName } from '../shared/queues/messages.ts'
 import { queueUrlFrom } from '../shared/runtime.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
-import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
@@ -29,6 +28,7 @@ import {
 import type { Gateway } from './gateway.ts'
 import { seeds } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
+import { changeLines, faultLine, type Print, requestLine } from './terminal.ts'
 
 /** Runs the whole service on this machine, from the definitions that the stacks use. */
 
