@@ -1,11 +1,13 @@
-/** Lists the demo providers, banks and customers of a new sandbox, as calls of operator functions. */
+import type { FunctionHost } from './function-host.ts'
+
+/** Creates the demo providers, banks and customers of a new sandbox with operator functions. */
 
 type SeedOptions = Record<string, string>
 
-const seed = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
+const call = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
 
 const bank = (identifier: string, name: string, more: SeedOptions = {}) =>
-  seed('bank', 'create', {
+  call('bank', 'create', {
     bank: identifier,
     name,
     connector: 'sandbox',
@@ -29,7 +31,7 @@ const banks = [
 
 /** Returns a provider with a fee of 1.5 % and a settlement account at GCB. */
 const provider = (id: string, name: string, account: string, more: SeedOptions = {}) =>
-  seed('provider', 'create', {
+  call('provider', 'create', {
     provider: id,
     name,
     'fee-basis-points': '150',
@@ -60,7 +62,7 @@ export const credentials = [
 ] as const
 
 const account = (phone: string, bank: string, name: string, number: string, status = 'active') =>
-  seed('customer', 'link', { phone, bank, name, 'account-number': number, status })
+  call('customer', 'link', { phone, bank, name, 'account-number': number, status })
 
 /** The customers with accounts at GCB and ECO, which end with `digits`, and the outcome of their debits. */
 export const customers = [
@@ -102,7 +104,7 @@ export const seeds = [
   ],
   [
     ...credentials.map(({ kind, holder, token }) =>
-      seed('credential', 'issue', { [kind]: holder, token }),
+      call('credential', 'issue', { [kind]: holder, token }),
     ),
     ...customers.flatMap(({ phone, name, digits }) => [
       account(phone, 'GCB', name, `104100${digits}`),
@@ -111,3 +113,15 @@ export const seeds = [
     account('+233240000001', 'GCB', 'Kwame Darko', '1041002001', 'inactive'),
   ],
 ]
+
+export const seed = async (functions: FunctionHost): Promise<void> => {
+  for (const group of seeds) {
+    await Promise.all(
+      group.map(async ({ noun, verb, options }) => {
+        const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+        const { error } = reply as { error?: string }
+        if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
+      }),
+    )
+  }
+}

@@ -28,7 +28,7 @@ export type PaymentConnector = {
 
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
-  now: () => Date
+  wallTime: () => Date
   /** The timeout of one request, from the connection to the last byte of the response. */
   timeoutSeconds: number
   /** Hosts of banks that need no TLS: only in a local sandbox. */

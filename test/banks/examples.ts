@@ -58,7 +58,7 @@ export const accountOf = (accountNumber: string): Payout['account'] => ({
 export const configOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig => ({
   reportLater: async () => undefined,
   settingsOf: async () => undefined,
-  now: () => new Date(),
+  wallTime: () => new Date(),
   timeoutSeconds: 10,
   localPeers: ['127.0.0.1'],
   clientCertificate: async () => undefined,

@@ -20,9 +20,12 @@ export const recentConnectorSettings = (bank: BankIdentifier, now: Date) =>
   settings(bank, now, () => findConnectorSettings(bank))
 
 /** Returns what a connector needs to connect to its bank. */
-export const connectionConfig = ({ now }: Pick<Runtime, 'now'>, timeoutSeconds: number) => ({
+export const connectionConfig = (
+  { wallTime }: Pick<Runtime, 'wallTime'>,
+  timeoutSeconds: number,
+) => ({
   settingsOf: findConnectorSettings,
-  now,
+  wallTime,
   timeoutSeconds,
   localPeers: environment.localPeers,
   clientCertificate: findClientCertificate,
