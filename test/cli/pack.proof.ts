@@ -42,7 +42,9 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
     body: JSON.stringify(chargeBody()),
   })
   expect(reply.status).toBe(202)
-  expect((await fetch(`${address}/docs/swagger-ui.css`)).status).toBe(200)
+  const paths = ['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css']
+  const pages = await Promise.all(paths.map((path) => fetch(address + path)))
+  expect(pages.map(({ status }) => status)).toEqual(paths.map(() => 200))
   expect(sandbox.printed.err).toBe('')
 })
 
