@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   listen: () => import('./listen.ts'),
   invoke: () => import('./invoke.ts'),
   clock: () => import('./clock.ts'),
+  console: () => import('./console.ts'),
 }
 
 // The package contains its SDK, so the advice to upgrade Node would not help.
