@@ -79,7 +79,9 @@ export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const reply = (response: ServerResponse, status: number, body: object): void => {
-    const meta = { timestamp: backend.now().toISOString(), api_version: 'v1' }
+    const { clock } = backend
+    const timestamp = clock.now().toISOString()
+    const meta = { timestamp, frozen: clock.isFrozen(), api_version: 'v1' }
     response
       .writeHead(status, { ...replyHeaders, 'Content-Type': 'application/json; charset=utf-8' })
       .end(JSON.stringify({ success: status < 300, ...body, meta }))

@@ -59,7 +59,7 @@ describe('a call', () => {
     const { status, body } = await operate(call)
     expect(status).toBe(200)
     expect(body).toMatchObject({ success: true, data: { identifier: 'GCB', status: 'live' } })
-    expect(body.meta?.timestamp).toMatch(/^\d{4}-/)
+    expect(body.meta).toMatchObject({ timestamp: expect.stringMatching(/^\d{4}-/), frozen: false })
   })
 
   test('without options has none', async () => {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { serviceNow } from '../client.ts'
+import { isClockFrozen, serviceNow } from '../client.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
 
@@ -38,6 +38,14 @@ setInterval(() => {
 }, 1_000)
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** Shows the time of the service. */
+export const ServiceTime = () => (
+  <span>
+    {new Date(second.value).toISOString().slice(0, 19).replace('T', ' ')} UTC
+    {isClockFrozen() && ', frozen'}
+  </span>
+)
 
 /** Formats in UTC, with the date unless it is today. */
 const timeText = (iso: string): string => {

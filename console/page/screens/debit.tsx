@@ -148,6 +148,37 @@ const Summary = ({ debit }: { debit: DebitResult }) => (
   </Panel>
 )
 
+type DebitException = {
+  reference: string
+  kind: string
+  at: string
+  resolved_at: string | null
+  note: string | null
+}
+
+/** The reports and refunds of this debit that an operator must resolve, or has resolved. */
+const Exceptions = ({ reference }: { reference: string }) => {
+  const watch = { entities: ['exception'], key: reference }
+  const exceptions = useOperator<DebitException[]>('exception', 'list', {}, watch)
+  const own = exceptions.data?.filter((exception) => exception.reference === reference) ?? []
+  if (own.length === 0) return null
+  return (
+    <Panel title="Exceptions" actions={<a href={linkTo('exceptions')}>Resolve</a>}>
+      <ul class="stack">
+        {own.map(({ kind, at, resolved_at, note }) => (
+          <li key={at}>
+            <Status value={resolved_at ? 'resolved' : 'open'} /> {kind.replaceAll('_', ' ')}{' '}
+            <small>
+              <Time at={at} />
+            </small>
+            {note && <p class="muted">{note}</p>}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
 /** The history of one debit with deliveries and refund. */
 export const DebitScreen = () => {
   const reference = place.value.id
@@ -178,6 +209,7 @@ export const DebitScreen = () => {
             <div class="stack">
               <Summary debit={shown} />
               <Refund debit={shown} reload={reload} />
+              <Exceptions reference={reference} />
             </div>
           </div>
         )}
