@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { isClockFrozen, serviceNow } from '../client.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
@@ -37,12 +37,20 @@ setInterval(() => {
   second.value = serviceNow()
 }, 1_000)
 
+/** Changes once a day, so that times are not drawn each second. */
+const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
+
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+const dateText = (iso: string): string => {
+  const [, month, date] = iso.slice(0, 10).split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${iso.slice(11, 19)}`
+}
 
 /** Shows the time of the service. */
 export const ServiceTime = () => (
   <span>
-    {new Date(second.value).toISOString().slice(0, 19).replace('T', ' ')} UTC
+    {dateText(new Date(second.value).toISOString())} UTC
     {isClockFrozen() && ', frozen'}
   </span>
 )
@@ -51,9 +59,8 @@ export const ServiceTime = () => (
 const timeText = (iso: string): string => {
   const [day = '', time = ''] = iso.split('T')
   const clock = time.slice(0, 8)
-  if (day === new Date(second.value).toISOString().slice(0, 10)) return clock
-  const [, month, date] = day.split('-').map(Number)
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${clock}`
+  if (day === today.value) return clock
+  return dateText(iso)
 }
 
 export const Time = ({ at }: { at: string | null | undefined }) =>

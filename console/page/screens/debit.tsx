@@ -19,6 +19,9 @@ const eventTitles: Record<string, string> = {
   reversed: 'Reversed',
 }
 
+/** The log has requests to the API, whose ids end so; other ids are of messages and operators. */
+const isLogged = (requestId: string): boolean => isSandbox() && requestId.endsWith('=')
+
 const nameOf = (event: string): string => event.replace(/^\w+\./, '')
 
 const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentChildren }) => {
@@ -36,7 +39,7 @@ const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentCh
         {entry.request_id && (
           <>
             , request{' '}
-            {isSandbox() ? (
+            {isLogged(entry.request_id) ? (
               <a class="mono" href={linkTo('requests', '', { find: entry.request_id })}>
                 {entry.request_id}
               </a>
@@ -192,7 +195,18 @@ export const DebitScreen = () => {
   return (
     <Screen
       title={reference}
-      about={<a href={linkTo('debits')}>All debits</a>}
+      about={
+        <>
+          <a href={linkTo('debits')}>All debits</a>
+          {debit.data && (
+            <>
+              {' · '}
+              <Status value={debit.data.status} /> · {debit.data.amount} GHS · {debit.data.provider}{' '}
+              at {debit.data.bank}
+            </>
+          )}
+        </>
+      }
       actions={debit.data && <DebitActions debit={debit.data} reload={reload} />}
     >
       <Data of={debit}>
