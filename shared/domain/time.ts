@@ -47,6 +47,15 @@ const isOnCalendar = (text: string): boolean =>
 /** Years of four digits sort as text; an offset can lead to others. */
 const isWithinYears = (at: Date): boolean => at.getUTCFullYear() >= 0 && at.getUTCFullYear() <= 9999
 
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: DAY_SECONDS }
+
+/** Parses a duration such as `30s`, `5m`, `2h` or `5d`. Returns seconds. */
+export const Duration = v.pipe(
+  v.string(),
+  v.regex(/^[1-9][0-9]{0,5}[smhd]$/, 'must be a duration like 30s, 5m, 2h or 5d'),
+  v.transform((text) => Number(text.slice(0, -1)) * (UNIT_SECONDS[text.slice(-1)] ?? 0)),
+)
+
 /** Parses an ISO 8601 time with its offset, or a day, which means its start in UTC. */
 export const Instant = v.pipe(
   v.string(REFUSED),

@@ -46,7 +46,7 @@ export const expire = async (
 /** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */
 const queryOutcome = async (
   { facts: { reference, uuid, amount, bank } }: Debit,
-  runtime: Pick<Runtime, 'now'>,
+  runtime: Pick<Runtime, 'now' | 'pause'>,
 ): Promise<BankOutcome | undefined> => {
   const current = await findBank(bank.identifier)
   if (!current || current.connector === 'none') return undefined
