@@ -14,6 +14,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   operator: () => import('./operator.ts'),
   listen: () => import('./listen.ts'),
   invoke: () => import('./invoke.ts'),
+  fixtures: () => import('./fixtures.ts'),
 }
 
 // The package contains its SDK, so the advice to upgrade Node would not help.
