@@ -26,6 +26,8 @@ export type AwsOptions = {
   onConsumed?: TableOptions['onConsumed']
   onDeadLetter?: (message: Message) => void
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
+  /** Reports whether a schedule must not send its message to the queue of an ARN. */
+  skips?: (arn: string) => boolean
   /** Sends the message of a schedule; by default to a queue of this process. */
   deliver?: (arn: string, body: string) => void
   /** Called with each record, also those that the stream's filters drop. */
@@ -51,6 +53,7 @@ export const newAws = ({
   onLostRecords = () => undefined,
   fitting = (records) => records,
   deliver,
+  skips = () => false,
   onRecord,
 }: AwsOptions) => {
   const queueSource = newQueueSource({ invoke, queues: () => queues, clock, conditions })
@@ -65,7 +68,11 @@ export const newAws = ({
     clock,
     journal,
     firings: conditions.firings,
-    deliver: deliver ?? ((arn, body) => queues.put(queueIn(arn), body)),
+    deliver: (arn, body) => {
+      if (skips(arn)) return
+      if (deliver) deliver(arn, body)
+      else queues.put(queueIn(arn), body)
+    },
   })
   const bucket = newBucket(journal)
   const stream = newStreamSource({

@@ -77,20 +77,31 @@ export const newSteppedClock = (startAt: number) => {
 /** Node fires longer timeouts at once. */
 const TIMEOUT_MAX_MS = 2 ** 31 - 1
 
-/** The clock of this machine; it acts until it is stopped. */
-export const startRealClock = (): Clock & { stop: () => void } => {
+/** The time of a clock by this machine's: some milliseconds ahead of it, or frozen at an instant. */
+export type ClockSetting = { ahead: number } | { frozenAt: number }
+
+export type RealClock = ReturnType<typeof startRealClock>
+
+/** The clock of this machine, which can be frozen and moved forward; it acts until it is stopped. */
+export const startRealClock = () => {
   const timers = newTimers()
   // Kept, so that a test that replaces Date does not move this clock.
-  const { now } = Date
+  const { now: machineTime } = Date
+  let setting: ClockSetting = { ahead: 0 }
   let wake: { at: number; timeout: NodeJS.Timeout } | undefined
   let isStopped = false
+  let isMoving = false
+
+  const now = (): number =>
+    'frozenAt' in setting ? setting.frozenAt : machineTime() + setting.ahead
+  const isDue = (): boolean => (timers.first()?.at ?? Number.POSITIVE_INFINITY) <= now()
 
   const run = (): void => {
     wake = undefined
-    for (let next = timers.first(); next && next.at <= now(); next = timers.first()) {
+    while (isDue() && !isStopped) {
+      const next = timers.first()
       timers.removeFirst()
-      next.act?.()
-      if (isStopped) return
+      next?.act?.()
     }
     schedule()
   }
@@ -98,9 +109,18 @@ export const startRealClock = (): Clock & { stop: () => void } => {
   const schedule = (): void => {
     const next = timers.first()
     if (!next || isStopped || (wake && wake.at <= next.at)) return
+    // A frozen clock reaches no later timer.
+    if ('frozenAt' in setting && next.at > now()) return
     clearTimeout(wake?.timeout)
     const delay = Math.min(Math.max(next.at - now(), 0), TIMEOUT_MAX_MS)
     wake = { at: next.at, timeout: setTimeout(run, delay) }
+  }
+
+  const set = (next: ClockSetting): void => {
+    setting = next
+    clearTimeout(wake?.timeout)
+    wake = undefined
+    schedule()
   }
 
   const at: Clock['at'] = (when, act) => {
@@ -112,10 +132,56 @@ export const startRealClock = (): Clock & { stop: () => void } => {
   return {
     now,
     at,
-    after: (milliseconds, act) => at(now() + milliseconds, act),
-    stop: () => {
+    after: (milliseconds: number, act: () => unknown): Timer => at(now() + milliseconds, act),
+    /** Milliseconds by which the clock is ahead of this machine's; negative while it is behind. */
+    ahead: (): number => ('frozenAt' in setting ? setting.frozenAt - machineTime() : setting.ahead),
+    setting: (): ClockSetting => setting,
+    isMoving: (): boolean => isMoving,
+    set,
+    /** Runs the timers that are due; reports whether there were any. */
+    runDue: (): boolean => {
+      if (!isDue()) return false
+      clearTimeout(wake?.timeout)
+      run()
+      return true
+    },
+    /**
+     * Moves forward to an instant, from one timer to the next. The clock stands while `idle` waits for
+     * the effects of each.
+     */
+    moveTo: async (until: number, idle: () => Promise<void>): Promise<void> => {
+      const isFrozen = 'frozenAt' in setting
+      set({ frozenAt: now() })
+      isMoving = true
+      try {
+        await idle()
+        for (let next = timers.first(); next && next.at <= until; next = timers.first()) {
+          set({ frozenAt: Math.max(next.at, now()) })
+          await idle()
+        }
+        set({ frozenAt: Math.max(until, now()) })
+      } finally {
+        isMoving = false
+        if (!isFrozen) set({ ahead: now() - machineTime() })
+      }
+    },
+    stop: (): void => {
       isStopped = true
       clearTimeout(wake?.timeout)
+    },
+  }
+}
+
+/** Returns a view of a clock whose timers can all be stopped. */
+export const stoppable = (clock: Clock) => {
+  let isStopped = false
+  const at: Clock['at'] = (when, act) => clock.at(when, () => !isStopped && act())
+  return {
+    now: clock.now,
+    at,
+    after: (milliseconds: number, act: () => unknown): Timer => at(clock.now() + milliseconds, act),
+    stop: (): void => {
+      isStopped = true
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { QueueName } from '../shared/queues/messages.ts'
+import type { ClockSetting } from './clock.ts'
 import type { Change, Item } from './table/change.ts'
 
 export type SentMessage = {
@@ -35,6 +36,7 @@ export type Entry =
   | { schedule: Schedule }
   | { unscheduled: string }
   | { object: StoredObject }
+  | { clock: ClockSetting }
 
 /** Records each change before its caller learns of it. */
 export type Journal = {

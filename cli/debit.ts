@@ -14,6 +14,8 @@ const commands: Record<string, () => Promise<unknown>> = {
   operator: () => import('./operator.ts'),
   listen: () => import('./listen.ts'),
   invoke: () => import('./invoke.ts'),
+  clock: () => import('./clock.ts'),
+  trigger: () => import('./trigger.ts'),
   fixtures: () => import('./fixtures.ts'),
 }
 

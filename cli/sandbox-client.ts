@@ -1,4 +1,5 @@
 import { parseJson } from '../shared/domain/json.ts'
+import { fail } from './fail.ts'
 import { InvocationFailure, noSandbox } from './functions-client.ts'
 
 export type SandboxRequest = {
@@ -28,4 +29,33 @@ export const requestSandbox = async (
     throw new InvocationFailure(noSandbox(port))
   })
   return { status: response.status, body: parseJson(await response.text()) }
+}
+
+type ErrorReply = { error?: { code: number; message: string; details?: object } }
+
+/** Returns the error of a reply in one line; undefined without one. */
+export const errorIn = (body: unknown): string | undefined => {
+  const { error } = (body ?? {}) as ErrorReply
+  if (!error) return undefined
+  const { message, code, details = {} } = error
+  const fields = Object.entries(details).map(([name, texts]) =>
+    /^[0-9]+$/.test(name) ? texts : `${name} ${[texts].flat().join('; ')}`,
+  )
+  return [`${message} (${code})`, ...fields].join(': ')
+}
+
+/**
+ * Calls a route below /sandbox and returns its data. Prints one line and exits with 1 if no sandbox
+ * listens at the port or if it refuses.
+ */
+export const callSandbox = async (
+  port: number,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<unknown> => {
+  const request = { method, path: `/sandbox/${path}`, body }
+  const reply = await requestSandbox(port, request).catch(({ message }: Error) => fail(message))
+  const error = errorIn(reply.body)
+  return error ? fail(error) : (reply.body as { data?: unknown }).data
 }

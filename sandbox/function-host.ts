@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
+import { type LambdaHandler, loadFunction } from '../aws/load-function.ts'
 import type { Command } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
+import { type Runtime, real } from '../shared/runtime.ts'
 import { actingAs } from './authorizer.ts'
 
 /** Runs the functions with Lambda's context, limits and permissions. */
-
-type LambdaHandler = (event: unknown, context: Context) => Promise<unknown>
 
 /** Lambda's limits of a synchronous invocation; the errors have Lambda's texts. */
 export const REQUEST_MAX_BYTES = 6 * 1024 * 1024
@@ -64,14 +64,14 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
 
 export type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>
 
-/** A bundler includes every file that this path may name. */
-const loadDeployed: Load = ({ entry }) =>
-  import(/* @vite-ignore */ `../functions/${entry.replace('functions/', '')}`)
+export const loadWith =
+  (runtime: Runtime): Load =>
+  async (row) => ({ handler: (await loadFunction(row))(runtime) })
 
 /** Loads all functions, so that the first request meets no cold start. */
 export const loadFunctions = async (
   rows: readonly FunctionRow[] = functionRows,
-  load = loadDeployed,
+  load = loadWith(real),
 ) => {
   const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>(
     await Promise.all(

@@ -5,6 +5,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { StoredObject } from '../aws/journal.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
+import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
@@ -35,6 +36,7 @@ export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 type Routes = {
   functions: FunctionHost
+  control?: (request: ControlRequest) => Promise<APIGatewayProxyResult>
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
   onReply: (reply: GatewayReply) => void
 }
@@ -116,7 +118,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 
 const handlerFor =
   (
-    { functions, reports, onReply }: Routes,
+    { functions, reports, control, onReply }: Routes,
     { requestTimeoutMs, names }: Required<Omit<GatewayOptions, 'host'>>,
   ): HttpHandler =>
   async (request, response) => {
@@ -149,14 +151,10 @@ const handlerFor =
     }
     if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
     const received = gatewayRequest(request, { pathname, search, body: body.bytes })
-    const event = gatewayEvent(received)
-    const reply = await functions.invoke(functionFor(received), event).then(
-      (result) => result as APIGatewayProxyResult,
-      (error) =>
-        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE', {
-          requestId: event.requestContext.extendedRequestId,
-        }),
-    )
+    const reply =
+      control && pathname.startsWith('/sandbox/')
+        ? await control(received)
+        : await invoke(functions, received)
     sendReply(response, reply)
     onReply({
       method: request.method ?? '',
@@ -166,6 +164,19 @@ const handlerFor =
       body: reply.body,
     })
   }
+
+const invoke = async (
+  functions: FunctionHost,
+  received: GatewayRequest,
+): Promise<APIGatewayProxyResult> => {
+  const event = gatewayEvent(received)
+  try {
+    return (await functions.invoke(functionFor(received), event)) as APIGatewayProxyResult
+  } catch (error) {
+    const type = error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'
+    return ownReply(type, { requestId: event.requestContext.extendedRequestId })
+  }
+}
 
 const gatewayRequest = (
   { method = '', rawHeaders, socket }: IncomingMessage,

@@ -11,10 +11,18 @@ import { newRequestId } from './gateway-event.ts'
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
 
-const unusedRateHeaders = (now: number): Record<string, string> => ({
-  'X-RateLimit-Limit': String(LIMIT_PER_MINUTE),
-  'X-RateLimit-Remaining': String(LIMIT_PER_MINUTE),
-  'X-RateLimit-Reset': String((Math.floor(now / 60_000) + 1) * 60),
+/** Returns the limit of replies that no function makes. */
+export const unusedRate = (now: number) => ({
+  limit: LIMIT_PER_MINUTE,
+  remaining: LIMIT_PER_MINUTE,
+  reset: (Math.floor(now / 60_000) + 1) * 60,
+  exceeded: false,
+})
+
+const rateHeaders = ({ limit, remaining, reset }: ReturnType<typeof unusedRate>) => ({
+  'X-RateLimit-Limit': String(limit),
+  'X-RateLimit-Remaining': String(remaining),
+  'X-RateLimit-Reset': String(reset),
 })
 
 export const ownReply = (
@@ -23,7 +31,7 @@ export const ownReply = (
 ): APIGatewayProxyResult => {
   const headers = {
     ...gatewayHeaders(gatewayResponses[type]),
-    ...unusedRateHeaders(Date.now()),
+    ...rateHeaders(unusedRate(Date.now())),
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }

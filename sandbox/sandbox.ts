@@ -3,32 +3,36 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { newAws } from '../aws/aws.ts'
-import { startRealClock } from '../aws/clock.ts'
+import { type Clock, startRealClock } from '../aws/clock.ts'
 import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { type Answer, answerCalls, perform } from '../aws/sdk.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
-import { formatPermission } from '../infra/definitions/iam-statements.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
-import { queueUrlFrom } from '../shared/runtime.ts'
-import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
+import { queueUrlFrom, type Runtime, real } from '../shared/runtime.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
+import { newControl } from './control/control.ts'
+import { controlRoutes } from './control/routes.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
 import { endpointVariables, functionVariables, REGION, useLocalCredentials } from './environment.ts'
+import { printDeniedCalls, printingFaults } from './faults.ts'
 import {
   answerFunctionCalls,
   type FunctionHost,
   loadFunctions,
+  loadWith,
   REQUEST_MAX_BYTES,
 } from './function-host.ts'
 import type { Gateway } from './gateway.ts'
-import { seeds } from './seeds.ts'
+import { newMemory, type Scope } from './memory.ts'
+import { seed } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
+import { sweepPace } from './sweep-pace.ts'
 
 /** Runs the whole service on this machine, from the definitions that the stacks use. */
 
@@ -92,46 +96,47 @@ const start = async (
   const arnOf = (queue: QueueName) => queues?.arn(queue) ?? queueArn(queue)
   const bucket = `${name}-reports`
 
-  const running = new Set<Promise<unknown>>()
-  const invoke: Invoke = async (job, event) => {
-    const result = functions.invoke(job, event)
-    running.add(result)
-    try {
-      return { kind: 'done', value: await result }
-    } catch {
-      return { kind: 'failed' }
-    } finally {
-      running.delete(result)
-    }
-  }
   const journal = options.data === undefined ? undefined : openDataFolder(options.data)
   if (journal) cleanup.defer(journal.close)
   const clock = startRealClock()
-  const aws = newAws({
-    clock,
-    tableName: name,
-    invoke,
-    ...(journal && { journal }),
-    fitting,
-    onRecord: (record) => changeLines(record).forEach(print),
-    onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
-    onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
-    ...(queues && {
-      deliver: (arn, MessageBody) => {
-        const QueueUrl = queueUrlFrom(arn)
-        const sent = queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
-        // A lost message is tolerated, as on AWS: the sweep expires the debit.
-        sent.catch((error) => print(faultLine('scheduler', error)))
-      },
+  const invokeIn =
+    (scope: Scope): Invoke =>
+    async (job, event) => {
+      try {
+        return { kind: 'done', value: await scope(() => functions.invoke(job, event)) }
+      } catch {
+        return { kind: 'failed' }
+      }
+    }
+  const memory = newMemory(clock, (ownClock: Clock, scope) =>
+    newAws({
+      clock: ownClock,
+      tableName: name,
+      invoke: invokeIn(scope),
+      ...(journal && { journal }),
+      fitting,
+      onRecord: (record) => changeLines(record).forEach(print),
+      onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
+      onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
+      ...sweepPace(clock),
+      ...(queues && {
+        deliver: (arn, MessageBody) => {
+          const QueueUrl = queueUrlFrom(arn)
+          const sent = queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
+          // A lost message is tolerated, as on AWS: the sweep expires the debit.
+          sent.catch((error) => print(faultLine('scheduler', error)))
+        },
+      }),
     }),
-  })
+  )
   const answer: Answer = (command) => {
     const { name: call } = command.constructor
+    const aws = memory.aws()
     const service = aws.serviceOf(call)
     if (!service) return answerFunctionCalls(functions)(command)
     return service in endpoints ? undefined : perform(() => aws.perform(call, command.input))
   }
-  const readObject = (url: URL) => signedObject(url, aws.bucket.objects)
+  const readObject = (url: URL) => signedObject(url, memory.aws().bucket.objects)
   let approvals = false
   const variablesOf = (row: FunctionRow): Record<string, string> =>
     functionVariables(row, { ...options, approvals }, new URL(gateway.address).host, {
@@ -152,43 +157,78 @@ const start = async (
   cleanup.defer(async () => {
     clock.stop()
     // A webhook receiver without a response must not delay the stop.
-    await Promise.race([Promise.allSettled(running), pause(STOP_MS, undefined, { ref: false })])
+    const running = Promise.allSettled(memory.running())
+    await Promise.race([running, pause(STOP_MS, undefined, { ref: false })])
   })
 
-  const functions = printingFaults(await loadFunctions(functionRows, bundled?.load), print)
+  const runtime: Runtime = { ...real, now: () => new Date(Date.now() + clock.ahead()) }
+  const load = bundled?.load ?? loadWith(runtime)
+  const functions = printingFaults(await loadFunctions(functionRows, load), print)
   answerCalls(answer)
-  journal?.compact(restore(aws, journal.read()))
-  if (aws.table.items().length === 0) {
-    await seed(functions)
-    // The next invocation starts a process with other variables. No job is in flight yet.
-    if (options.approvals) await bundled?.stop()
+  const setApprovals = (next: boolean): void => {
+    approvals = next
+    process.env.APPROVALS = String(next)
   }
-  // Set after the seeds, which need no approval.
-  approvals = options.approvals ?? false
-  process.env.APPROVALS = String(approvals)
-  const expire = (): void => {
-    aws.table.removeExpired()
-    clock.after(HOUR_MS, expire)
+  /** Fills an empty table, and starts the recurring schedules. */
+  const begin = async (): Promise<void> => {
+    if (memory.aws().table.items().length === 0) {
+      // The seeds need no approval.
+      setApprovals(false)
+      await seed(functions)
+      // The next invocation starts a process with other variables. No job is in flight yet.
+      if (options.approvals) await bundled?.stop()
+    }
+    setApprovals(options.approvals ?? false)
+    for (const { name: Name, queue, expression } of recurring) {
+      const Target = { Arn: arnOf(queue), Input: '{}' }
+      memory.aws().scheduler.start({ Name, ScheduleExpression: expression, Target })
+    }
   }
+  const restored = restore(memory.aws(), journal?.read() ?? [])
+  journal?.compact(restored)
+  for (const entry of restored) if ('clock' in entry) clock.set(entry.clock)
+  await begin()
+  const expire = () => memory.aws().table.removeExpired(Date.now())
   expire()
+  const expiring = setInterval(expire, HOUR_MS)
+  cleanup.defer(() => clearInterval(expiring))
   emulator?.poll({
-    invoke,
-    takeRecord: (record) => aws.takeRecord(record),
+    invoke: invokeIn(memory.scope),
+    takeRecord: (record) => memory.aws().takeRecord(record),
     onFault: (source, error) => print(faultLine(source, error)),
   })
-  for (const { name: Name, queue, expression } of recurring) {
-    const Target = { Arn: arnOf(queue), Input: '{}' }
-    aws.scheduler.start({ Name, ScheduleExpression: expression, Target })
+  const scoped: FunctionHost = {
+    ...functions,
+    invoke: (...call) => memory.scope(() => functions.invoke(...call)),
   }
+  const reset = async (): Promise<void> => {
+    await bundled?.stop()
+    clock.set({ ahead: 0 })
+    await memory.replace(() => {
+      journal?.compact([])
+      return begin()
+    })
+  }
+  const control = newControl({
+    address: gateway.address,
+    clock,
+    running: memory.running,
+    isMovable: !isEmulated && !bundled,
+    functions: scoped,
+    reset: isEmulated ? undefined : reset,
+    onMoved: () => journal?.write({ clock: clock.setting() }),
+  })
   gateway.serve({
-    functions,
+    functions: scoped,
     reports: { prefix: `/${bucket}/`, read: readObject },
+    control: controlRoutes(control),
     onReply: (reply) => print(requestLine(reply)),
   })
   return {
     address: gateway.address,
-    functions,
-    schedules: aws.scheduler.names,
+    functions: scoped,
+    control,
+    schedules: () => memory.aws().scheduler.names(),
     stop: () => cleanup.disposeAsync(),
   }
 }
@@ -202,41 +242,4 @@ const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
     return bytes > REQUEST_MAX_BYTES - 100
   })
   return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
-}
-
-const printingFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
-  ...functions,
-  invoke: async (name, event) => {
-    try {
-      return await functions.invoke(name, event)
-    } catch (error) {
-      print(faultLine(name, error))
-      throw error
-    }
-  },
-})
-
-/** Prints denied AWS calls, also those whose error a function handles. Returns the unsubscriber. */
-const printDeniedCalls = (print: Print): (() => void) => {
-  const listener = (message: unknown) => {
-    const { name, checks } = message as AuthorizationEvent
-    for (const { required, allowedBy } of checks)
-      if (!allowedBy) print(faultLine(name, `is not allowed ${formatPermission(required)}`))
-  }
-  authorizationEvents.subscribe(listener)
-  return () => {
-    authorizationEvents.unsubscribe(listener)
-  }
-}
-
-const seed = async (functions: FunctionHost): Promise<void> => {
-  for (const group of seeds) {
-    await Promise.all(
-      group.map(async ({ noun, verb, options }) => {
-        const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-        const { error } = reply as { error?: string }
-        if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
-      }),
-    )
-  }
 }

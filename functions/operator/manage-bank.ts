@@ -4,7 +4,6 @@ import { type Bank, behaviourAt } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
-import { secondsAfter } from '../../shared/domain/time.ts'
 import {
   type Author,
   noSuch,
@@ -55,20 +54,22 @@ const create = (options: NewBankOptions) =>
   })
 
 const behaveAs = (
-  { as, code, for: seconds }: Omit<BehaveOptions, 'bank'>,
+  { as, code, for: milliseconds }: Omit<BehaveOptions, 'bank'>,
   bank: Bank,
   at: Date,
 ) => {
   const { behaviour: _, ...usual } = bank
   if (bank.connector !== 'sandbox') return invalid({ bank: ['must have connector sandbox'] })
   if (as !== 'rejecting' && code) return invalid({ code: ['applies to rejecting only'] })
-  if (as === 'normal') return seconds ? invalid({ for: ['does not apply to normal'] }) : usual
+  if (as === 'normal')
+    return milliseconds === undefined ? usual : invalid({ for: ['does not apply to normal'] })
   return {
     ...usual,
     behaviour: {
       as,
       code: as === 'rejecting' ? (code ?? 'transaction_declined') : null,
-      until: seconds ? secondsAfter(at, seconds).toISOString() : null,
+      until:
+        milliseconds === undefined ? null : new Date(at.getTime() + milliseconds).toISOString(),
     },
   }
 }

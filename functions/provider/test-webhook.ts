@@ -16,9 +16,10 @@ export const testWebhook = endpoint('test-webhook', async ({ caller }, runtime) 
   if (!webhook) return notFound('test-webhook')
   const id = runtime.newId()
   const at = runtime.now()
-  const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at }
+  const sentAt = runtime.wallTime()
+  const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at, sentAt }
   const { outcome, address } = await ping(webhook, attempt)
-  const milliseconds = runtime.now().getTime() - at.getTime()
+  const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
   if (succeeded(outcome)) {
     await recordOutcome(

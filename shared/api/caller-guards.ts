@@ -55,7 +55,7 @@ export const countFailure = async (
   const address = addressScope(requestContext?.identity?.sourceIp)
   const scope = `address#${sha256(`${key}#${address}`)}`
   context.credentialRefused = true
-  context.rate = await countRequest(scope, FAILURES_PER_MINUTE, context.at)
+  context.rate = await countRequest(scope, FAILURES_PER_MINUTE, context.receivedAt)
   return context.rate.exceeded ? rateRefusal(1453, context) : refusal
 }
 
@@ -73,7 +73,7 @@ export const countingFailures = (guard: Guard): Guard => ({
 /** Checks the address (403) and the request signature (401) if the provider's settings require it. */
 export const providerGuard: Guard = {
   before: async ({ event }) => {
-    const { caller, at } = event.context
+    const { caller, at, receivedAt } = event.context
     if (caller?.kind !== 'provider') return
     const { id, allowedAddresses, requestSigning } = caller.provider
     if (allowedAddresses) {
@@ -81,7 +81,7 @@ export const providerGuard: Guard = {
     }
     if (requestSigning) {
       const secrets = await openRequestSecrets(id, requestSigning, at)
-      orThrow(checkSignature(signedRequest(event), secrets, at))
+      orThrow(checkSignature(signedRequest(event), secrets, receivedAt))
     }
   },
 }

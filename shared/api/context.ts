@@ -15,6 +15,8 @@ export type RequestContext = {
   /** All values of each header, by its name in lower case. */
   headers: HeaderValues
   at: Date
+  /** `at` by this machine, for rate limits and signatures. */
+  receivedAt: Date
   rate: RateStanding
   caller?: Caller
   /** The credential or its use was rejected: 401, 403 or 429/1453. */

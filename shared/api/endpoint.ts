@@ -119,9 +119,11 @@ const requestContext = <N extends OperationName, P>(
   runtime: Runtime,
 ): MiddlewareObj<ApiEvent, APIGatewayProxyResult> => ({
   before: ({ event }) => {
-    const at = runtime.now()
-    const rate = unused(operations[name].limit[environment.limits], at)
-    event.context = { requestId: requestIdOf(event, runtime), headers: headersOf(event), at, rate }
+    const requestId = requestIdOf(event, runtime)
+    const receivedAt = runtime.wallTime()
+    const rate = unused(operations[name].limit[environment.limits], receivedAt)
+    const headers = headersOf(event)
+    event.context = { requestId, headers, at: runtime.now(), receivedAt, rate }
     event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {

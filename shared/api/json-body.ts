@@ -15,7 +15,7 @@ const DEPTH_MAX = 32
 const RESERVED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const NOT_JSON = 'body must be JSON'
-const NOT_AN_OBJECT = 'body must be a JSON object'
+export const NOT_AN_OBJECT = 'body must be a JSON object'
 
 export const malformed = (reason: string): Refusal => new Refusal(1400, { details: [reason] })
 

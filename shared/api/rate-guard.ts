@@ -25,9 +25,9 @@ export const effectiveLimit = (
 /** Returns the 429 of an exceeded limit (docs/api.md#rate-limits). */
 export const rateRefusal = (
   code: 1453 | Operation['limit']['code'],
-  { rate, at }: Pick<RequestContext, 'rate' | 'at'>,
+  { rate, receivedAt }: Pick<RequestContext, 'rate' | 'receivedAt'>,
 ): Refusal => {
-  const retryAfter = Math.max(1, rate.reset - Math.floor(at.getTime() / 1000))
+  const retryAfter = Math.max(1, rate.reset - Math.floor(receivedAt.getTime() / 1000))
   return new Refusal(code, {
     details: { limit: rate.limit, period: 'minute', retry_after: retryAfter },
     headers: { 'Retry-After': String(retryAfter) },
@@ -48,12 +48,12 @@ const count = async (
   const { perMinute, total } = effectiveLimit(name, context.caller?.limits)
   const scope = `${name}#${scopeOf(context)}`
   const { per }: Operation['limit'] = operations[name].limit
-  if (per !== 'reference') return countRequest(scope, perMinute, context.at)
+  if (per !== 'reference') return countRequest(scope, perMinute, context.receivedAt)
   // The reference is untrusted text, so the key contains its hash.
   const referenceScope = `${scope}#${sha256(pathParameters?.reference ?? '')}`
   const [rate, overall] = await Promise.all([
-    countRequest(referenceScope, perMinute, context.at),
-    total === undefined ? undefined : countRequest(scope, total, context.at),
+    countRequest(referenceScope, perMinute, context.receivedAt),
+    total === undefined ? undefined : countRequest(scope, total, context.receivedAt),
   ])
   return overall?.exceeded ? overall : rate
 }

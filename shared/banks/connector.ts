@@ -31,7 +31,7 @@ export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   /** Returns the behaviour that an operator chose for a sandbox bank. */
   behaviourOf: (bank: BankIdentifier) => Promise<BankBehaviour | undefined>
-  now: () => Date
+  wallTime: () => Date
   pause: (milliseconds: number) => Promise<unknown>
   /** The timeout of one request, from the connection to the last byte of the response. */
   timeoutSeconds: number

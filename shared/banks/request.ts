@@ -153,7 +153,7 @@ const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
       url: `${url}${path}`,
       ...content,
       secret: settings.secret,
-      at: config.now(),
+      at: config.wallTime(),
       timeoutSeconds: config.timeoutSeconds,
       clientCertificate,
     })

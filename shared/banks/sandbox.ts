@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { BankBehaviour } from '../domain/banks/bank-behaviour.ts'
-import type { SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
+import { failureMessages, type SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
 import type { BankUpdate } from '../domain/debits/bank-update.ts'
 import type { FailureCode } from '../domain/debits/failure-code.ts'
 import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
@@ -25,15 +25,6 @@ const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
 }
 
 const BALANCE: Pesewas = pesewas(5_000_00)
-
-const FAILURE_MESSAGES: Record<FailureCode, string> = {
-  insufficient_funds: 'Insufficient funds',
-  invalid_account: 'Account not found or inactive',
-  transaction_declined: 'Transaction declined by customer',
-  timeout: 'The customer did not respond before the timeout',
-  network_error: 'Network unavailable',
-  unknown_error: 'Unknown error',
-}
 
 /** The time that a slow bank takes: too long for the workers that all banks share. */
 const SLOW_SECONDS = 5
@@ -60,7 +51,7 @@ const request = async (
 }
 
 const rejection = (code: FailureCode) =>
-  ({ kind: 'rejected', code, message: FAILURE_MESSAGES[code] }) as const
+  ({ kind: 'rejected', code, message: failureMessages[code] }) as const
 
 /** Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else. */
 export const sandboxConnector = ({ reportLater, ...config }: ConnectorConfig): Connector => ({
@@ -89,7 +80,7 @@ export const sandboxReport = (
   bank_reference: bankReference(debit),
   ...(outcome === 'completed'
     ? { status: 'completed', approval_method: 'ussd' }
-    : { status: 'failed', error_message: FAILURE_MESSAGES[outcome] }),
+    : { status: 'failed', error_message: failureMessages[outcome] }),
 })
 
 /** Ends of account numbers that the sandbox bank rejects, or pays at the second request. */

@@ -77,15 +77,16 @@ export const attemptDelivery = async (
     return undefined
   }
   const at = runtime.now()
+  const sentAt = runtime.wallTime()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
   const abort = new AbortController()
-  const sending = send({ event, id, webhook, at, signal: abort.signal })
+  const sending = send({ event, id, webhook, sentAt, signal: abort.signal })
   const pace = await markSlow(provider, sending, runtime)
   // A burst of events that hang could occupy every worker: only the first attempt keeps waiting.
   const isAborted = request.unlessSlow && pace === 'slow' && !(await isPrompt(sending, runtime))
   if (isAborted) abort.abort()
   const { outcome, address } = await sending
-  const milliseconds = runtime.now().getTime() - at.getTime()
+  const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const random = runtime.random()
   const observed = { provider, health, milliseconds, succeeded: succeeded(outcome) }

@@ -23,14 +23,20 @@ type SendRequest = {
   /** X-SVC-Delivery-ID. */
   id: string
   webhook: Webhook
-  at: Date
+  sentAt: Date
   signal: AbortSignal
 }
 
-export const send = ({ event, id, webhook, at, signal }: SendRequest) => {
+export const send = ({ event, id, webhook, sentAt, signal }: SendRequest) => {
   const payload = event.payload(webhook)
   const body = JSON.stringify(payload)
-  const signed = { body, event: payload.event, eventId: payload.event_id, attemptId: id, at }
+  const signed = {
+    body,
+    event: payload.event,
+    eventId: payload.event_id,
+    attemptId: id,
+    at: sentAt,
+  }
   return sendSigned(webhook, signed, signal)
 }
 
@@ -41,7 +47,7 @@ const PING_CONNECTION_SECONDS = 10
 /** Signs and posts a ping, with shorter timeouts. */
 export const ping = (
   webhook: Webhook,
-  { id, eventId, at }: { id: string; eventId: string; at: Date },
+  { id, eventId, at, sentAt }: { id: string; eventId: string; at: Date; sentAt: Date },
 ) => {
   const capped = {
     ...webhook,
@@ -49,5 +55,5 @@ export const ping = (
     connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
   }
   const body = pingBody({ eventId, at })
-  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at })
+  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at: sentAt })
 }

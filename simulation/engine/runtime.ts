@@ -18,8 +18,12 @@ const uuidOf = (random: Random): string =>
     hex(random, 12),
   ].join('-')
 
+const timeOf = (clock: Clock) => () =>
+  new Date(Math.floor(clock.now() + (currentInvocation()?.skew ?? 0)))
+
 export const runtimeOf = (clock: Clock, random: Random): Runtime => ({
-  now: () => new Date(Math.floor(clock.now() + (currentInvocation()?.skew ?? 0))),
+  now: timeOf(clock),
+  wallTime: timeOf(clock),
   newId: () => uuidOf(random),
   random: random.draw,
   randomBytes: (count) => Buffer.from(hex(random, 2 * count), 'hex'),

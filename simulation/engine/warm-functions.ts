@@ -1,4 +1,4 @@
-import type { Context } from 'aws-lambda'
+import { type LambdaHandler, loadFunction } from '../../aws/load-function.ts'
 import type { FunctionName } from '../../infra/definitions/function-permissions.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import type { Runtime } from '../../shared/runtime.ts'
@@ -7,41 +7,30 @@ import type { InvocationResult } from './invocations.ts'
 
 /** Warm functions: loaded once. Each run has workers of its own, because they remember request tokens. */
 
-// biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
-type Handler = (event: any, context: Context) => Promise<unknown>
-
 const runtime: Runtime = {
   now: () => current().runtime.now(),
+  wallTime: () => current().runtime.wallTime(),
   newId: () => current().runtime.newId(),
   random: () => current().runtime.random(),
   randomBytes: (count) => current().runtime.randomBytes(count),
   pause: (milliseconds, signal) => current().runtime.pause(milliseconds, signal),
 }
 
-type MakeHandler = (runtime: Runtime) => Handler
-
-/** Loads a function; its module exports the handler and the function that makes one. */
-const load = async (entry: string): Promise<MakeHandler> => {
-  const { handler: _, ...others } = await import(`../../${entry}`)
-  const [make] = Object.values(others) as [MakeHandler]
-  return make
-}
-
 const makers = await Promise.all(
-  functionRows.map(async ({ name, entry }) => [name, await load(entry)] as const),
+  functionRows.map(async (row) => [row.name, await loadFunction(row)] as const),
 )
 
 const WORKERS = 3
 
 /** Returns a function that invokes one of a function's workers, which take turns. */
 export const startWorkers = () => {
-  const workers = new Map<string, Handler>(
+  const workers = new Map<string, LambdaHandler>(
     makers.flatMap(([name, make]) =>
       Array.from({ length: WORKERS }, (_, n) => [`${name} ${n}`, make(runtime)] as const),
     ),
   )
-  return (name: FunctionName, invocation: number, ...call: Parameters<Handler>) => {
-    const worker = workers.get(`${name} ${invocation % WORKERS}`) as Handler
+  return (name: FunctionName, invocation: number, ...call: Parameters<LambdaHandler>) => {
+    const worker = workers.get(`${name} ${invocation % WORKERS}`) as LambdaHandler
     return worker(...call)
   }
 }

@@ -59,7 +59,7 @@ export const configOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig 
   reportLater: async () => undefined,
   settingsOf: async () => undefined,
   behaviourOf: async () => undefined,
-  now: () => new Date(),
+  wallTime: () => new Date(),
   pause: async () => undefined,
   timeoutSeconds: 10,
   localPeers: ['127.0.0.1'],

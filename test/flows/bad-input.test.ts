@@ -10,6 +10,7 @@ import {
   type RequestOptions,
   useService,
 } from '../support/running-service.ts'
+import { isEmulated } from '../support/tables.ts'
 
 /** Invalid requests get their published reply and never a 5xx. */
 
@@ -151,8 +152,8 @@ describe('get-debit-request', () => {
     const served = statuses.filter((status) => status === 404).length
     expect(statuses).toEqual([...Array(served).fill(404), ...Array(61 - served).fill(429)])
     expect(served).toBeLessThanOrEqual(60)
-    // The workers of a bundle may hold 5 % of the limit in advance; one process serves all of it.
-    expect(served).toBeGreaterThanOrEqual(isBundled ? 57 : 60)
+    // 5 % of the limit may be held by other workers, or by a reply that comes after a later one's.
+    expect(served).toBeGreaterThanOrEqual(isBundled || isEmulated ? 57 : 60)
   })
 
   test('of unknown, foreign and malformed references gets the same 404/3404', async () => {

@@ -66,6 +66,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
 /** Returns a runtime whose clock stands and whose pauses take no time. */
 export const still = (overrides: Partial<Runtime> = {}): Runtime => ({
   now: () => NOON,
+  wallTime: () => overrides.now?.() ?? NOON,
   newId: randomUUID,
   random: Math.random,
   randomBytes: (count) => Buffer.alloc(count, 7),

@@ -26,7 +26,7 @@ export const recentConnectorSettings = (bank: BankIdentifier, now: Date) =>
 
 /** Returns what a connector needs to connect to its bank. */
 export const connectionConfig = (
-  { now, pause }: Pick<Runtime, 'now' | 'pause'>,
+  { now, wallTime, pause }: Pick<Runtime, 'now' | 'wallTime' | 'pause'>,
   timeoutSeconds: number,
 ) => ({
   settingsOf: findConnectorSettings,
@@ -34,7 +34,7 @@ export const connectionConfig = (
     const bank = await findBank(identifier)
     return bank && behaviourAt(bank, now())
   },
-  now,
+  wallTime,
   pause,
   timeoutSeconds,
   localPeers: environment.localPeers,

@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { DAY_MS, Duration } from '../../shared/domain/time.ts'
+import { parseInput } from '../../shared/domain/validation.ts'
+import type { Control } from './control.ts'
+
+/** GET and POST /sandbox/clock (docs/sandbox.md#clock). */
+
+/** A year of sweeps takes about a minute. */
+const MOVE_MAX_DAYS = 366
+
+const Instant = v.pipe(
+  v.string(),
+  v.isoTimestamp('must be a time such as 2026-11-25T00:00:00Z'),
+  v.transform((text) => new Date(text)),
+)
+
+const commandSchema = v.pipe(
+  v.strictObject({
+    advance: v.optional(Duration),
+    to: v.optional(Instant),
+    freeze: v.optional(v.boolean()),
+  }),
+  v.check((command) => Object.keys(command).length === 1, 'must have one of advance, to, freeze'),
+)
+
+export const showClock = ({ clock }: Control) => ({
+  now: clock.now().toISOString(),
+  frozen: clock.isFrozen(),
+  ready: clock.isIdle(),
+})
+
+/** Replies when the service is idle. Moving back is 422/1007. */
+export const moveClock = async (control: Control, body: unknown) => {
+  const { clock } = control
+  if (!clock.isMovable) {
+    return new Refusal(1409, { details: ['functions or services run in other processes'] })
+  }
+  const command = parseInput(commandSchema, body ?? {})
+  if (command instanceof Refusal) return command
+  const { advance = 0, to, freeze } = command
+  const ahead = to ? to.getTime() - clock.now().getTime() : advance
+  const field = to ? 'to' : 'advance'
+  if (ahead < 0) return invalid({ [field]: ['must not be before the time of the clock'] })
+  if (ahead > MOVE_MAX_DAYS * DAY_MS) {
+    return invalid({ [field]: [`must be at most ${MOVE_MAX_DAYS} days ahead`] })
+  }
+  if (freeze !== undefined) await clock.freeze(freeze)
+  else if (to) await clock.moveTo(to)
+  else await clock.advance(advance)
+  return showClock(control)
+}

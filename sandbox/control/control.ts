@@ -1,0 +1,107 @@
+import type { RealClock } from '../../aws/clock.ts'
+import type { FunctionHost } from '../function-host.ts'
+
+/** Controls a sandbox: its clock, its state, and calls of its API and operator functions. */
+
+export type Control = ReturnType<typeof newControl>
+
+type Deps = {
+  address: string
+  clock: RealClock
+  /** The invocations of the sandbox. */
+  running: () => ReadonlySet<Promise<unknown>>
+  /** Whether the clock of all components can move: those in other processes have their own. */
+  isMovable: boolean
+  functions: FunctionHost
+  /** Absent if other processes hold the state. */
+  reset: (() => Promise<void>) | undefined
+  onMoved: () => void
+}
+
+export type ApiCall = { method: string; path: string; token?: string; body?: unknown }
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+export const newControl = ({ address, clock, running, functions, ...deps }: Deps) => {
+  /** Moves and resets, one after the other. */
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+
+  /** Resolves when no invocation runs and nothing is due. */
+  const idle = async (): Promise<void> => {
+    for (;;) {
+      if (clock.runDue()) continue
+      const invocations = [...running()]
+      if (invocations.length > 0) await Promise.allSettled(invocations)
+      else {
+        // An invocation that ended may start others in this turn.
+        await nextTurn()
+        if (running().size === 0 && !clock.runDue()) return
+      }
+    }
+  }
+
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    waiting += 1
+    const result = last.then(work)
+    last = result.catch(() => undefined)
+    try {
+      return await result
+    } finally {
+      waiting -= 1
+    }
+  }
+
+  const now = () => new Date(clock.now())
+  const isFrozen = () => 'frozenAt' in clock.setting()
+  const moveTo = (at: () => number) =>
+    inTurn(async () => {
+      await clock.moveTo(at(), idle)
+      await idle()
+      deps.onMoved()
+    })
+
+  return {
+    address,
+    clock: {
+      now,
+      isFrozen,
+      isMovable: deps.isMovable,
+      /** Whether nothing runs, is due or moves the clock. */
+      isIdle: () => waiting === 0 && running().size === 0,
+      /** Steps from one due timer, delayed message or schedule to the next, and resolves when idle. */
+      advance: (milliseconds: number) => moveTo(() => clock.now() + milliseconds),
+      moveTo: (at: Date) => moveTo(() => at.getTime()),
+      freeze: (freezes: boolean) =>
+        inTurn(async () => {
+          if (freezes === isFrozen()) return
+          clock.set(freezes ? { frozenAt: clock.now() } : { ahead: clock.ahead() })
+          deps.onMoved()
+        }),
+      idle,
+    },
+    /** Restores the seeds, and the time of this machine. */
+    reset: deps.reset && (() => inTurn(deps.reset as () => Promise<void>)),
+    /** Sends a request to the API of the sandbox. */
+    api: async ({ method, path, token, body }: ApiCall) => {
+      const response = await fetch(`${address}${path}`, {
+        method,
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+    },
+    /** Calls an operator's function. @throws Error with the refusal */
+    operator: async (noun: string, verb: string, options: Record<string, string>) => {
+      const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+      const { error, result } = reply as { result?: unknown; error?: string }
+      if (error) throw new Error(`${noun} ${verb}: ${error}`)
+      // biome-ignore lint/suspicious/noExplicitAny: each verb has a result of its own
+      return result as any
+    },
+  }
+}
