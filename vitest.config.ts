@@ -9,16 +9,21 @@ const isProof = process.env.PROVE === 'true'
 const isEmulated = process.env.EMULATORS === 'true'
 // The flow tests on bundles, each in a process, instead of functions in the process of the test.
 const isBundled = process.env.BUNDLES === 'true'
+// The pages in Chromium (`npm run test:browser`).
+const inBrowser = process.env.BROWSER === 'true'
 
+const browserTests = 'test/browser/*.test.ts'
 const files = isProof
   ? 'test/**/*.proof.ts'
-  : isEmulated || isBundled
-    ? 'test/flows/**/*.test.ts'
-    : 'test/**/*.test.ts'
+  : inBrowser
+    ? browserTests
+    : isEmulated || isBundled
+      ? 'test/flows/**/*.test.ts'
+      : 'test/**/*.test.ts'
 
 // Their files only read templates, so those of a process share the CDK's modules.
 const templateTests = 'test/infra/*.test.ts'
-const isPlain = !(isProof || isEmulated || isBundled)
+const isPlain = !(isProof || isEmulated || isBundled || inBrowser)
 
 const inherited = {
   setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
@@ -44,7 +49,7 @@ export default defineConfig({
           name: 'tests',
           include: [files],
           exclude: [
-            ...(isPlain ? [templateTests] : []),
+            ...(isPlain ? [templateTests, browserTests] : []),
             // These read the log lines of functions in the process of the test.
             ...(isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : []),
           ],

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http'
+import { expect, test, vi } from 'vitest'
+import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { useServer } from '../support/servers.ts'
+
+/** The checks of test/support/browser.ts detect faults. */
+
+const html = (body: string) => `<!doctype html><html lang="en"><head><title>Page</title>
+  <link rel="icon" href="data:,"></head><body><main><h1>Page</h1>${body}</main></body></html>`
+
+const pages: Record<string, string> = {
+  '/sound': html('<p>Text</p>'),
+  '/inline': html('<script>document.title = "changed"</script>'),
+  '/foreign': html('<img alt="" src="http://foreign.example/pixel.png">'),
+  '/throws': html('<script src="/throws.js"></script>'),
+  '/wide': html('<div style="width: 1000px">wide</div>'),
+  '/unlabelled': html('<input>'),
+  '/pale': html(
+    '<style>@media (prefers-color-scheme: dark) { p { color: #eee } }</style><p>Pale</p>',
+  ),
+}
+
+const address = useServer(
+  createServer(({ url = '' }, response) => {
+    const isScript = url.endsWith('.js')
+    response
+      .writeHead(200, {
+        'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8',
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src * data:",
+      })
+      .end(isScript ? 'throw new Error("thrown by the page")' : (pages[url] ?? ''))
+  }),
+)
+const { open, problems } = useBrowser()
+
+test('a sound page has no problem and no finding', async () => {
+  expect(await legibilityFindings(await open(`${address()}/sound`))).toEqual([])
+  expect(problems()).toEqual([])
+})
+
+test.each([
+  ['an inline script', '/inline', /^prints .*Content Security Policy/],
+  ['a request to another host', '/foreign', /^requests http:\/\/foreign\.example/],
+  ['an exception', '/throws', /^throws thrown by the page/],
+])('%s is a problem', async (_, path, problem) => {
+  await open(address() + path)
+  await vi.waitFor(() => expect(problems()).toContainEqual(expect.stringMatching(problem)))
+  problems()
+})
+
+test.each([
+  ['content wider than 768 px', '/wide', /^light 768 px: overflow: <div/],
+  ['an input without label', '/unlabelled', /^dark 1600 px: label at input/],
+  ['low contrast in dark mode', '/pale', /^dark 390 px: color-contrast at p/],
+])('%s is a finding', async (_, path, finding) => {
+  const findings = await legibilityFindings(await open(address() + path))
+  expect(findings).toContainEqual(expect.stringMatching(finding))
+})
+
+test('an exception applies to its rule and target alone', async () => {
+  const page = await open(`${address()}/unlabelled`)
+  const except = (within: string) =>
+    legibilityFindings(page, [{ rule: 'label', within, reason: 'planted' }])
+  expect(await except('input')).toEqual([])
+  expect(await except('select')).toHaveLength(8)
+})
