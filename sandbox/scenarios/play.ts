@@ -44,16 +44,13 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     verb: string,
     options: Record<string, string>,
   ): Promise<View> => {
-    let result: View
     try {
-      result = await control.operator(noun, verb, options)
+      return await control.operator(noun, verb, options)
     } catch (error) {
       const { message } = error as Error
       if (!message.startsWith(`${noun} ${verb}: `)) throw error
       return conflict(message)
     }
-    if (result?.approval) return conflict(`${noun} ${verb} needs the approval of another operator`)
-    return result
   }
 
   /** Waits until the service is idle and the condition holds. */
@@ -97,6 +94,8 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   }
 
   const find = async (of: string) => {
+    // The bank may be about to accept it.
+    await control.clock.idle()
     try {
       return await show(of)
     } catch (error) {
@@ -115,17 +114,17 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   const misfit = (message: string): never => refuse(invalid({ reference: [message] }))
 
   /** Sends a report by the token that the seeds give to a bank. */
-  const report = ({ uuid, bank }: View, body: object) => {
+  const report = async ({ uuid, bank }: View, body: object) => {
     const path = operations['debit-callback'].path.replace('{uuid}', uuid)
     const fields = { bank_reference: `${bank}-${uuid.slice(0, 8).toUpperCase()}` }
-    return request(path, `bt_sandbox_${bank.toLowerCase()}`, { ...fields, ...body })
+    const token = `bt_sandbox_${bank.toLowerCase()}`
+    const reply = await request(path, token, { ...fields, ...body })
+    return reply.status === 401 ? misfit(`is at ${bank}, which has no token ${token}`) : reply
   }
 
   const accept = async (of: View, body: object) => {
     const reply = await report(of, body)
-    if (reply.status === 200) return
-    if (reply.status !== 401) refuse(refusalIn(reply.status, reply.body))
-    misfit(`is at ${of.bank}, which has no token bt_sandbox_${of.bank.toLowerCase()}`)
+    if (reply.status !== 200) refuse(refusalIn(reply.status, reply.body))
   }
 
   /** Ends an open debit by a report of its bank; leaves another one unchanged. */
