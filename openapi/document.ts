@@ -1,13 +1,8 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
-import {
-  pingWebhookSchema,
-  settlementWebhookSchema,
-  webhookSchema,
-} from '../shared/views/webhook-payload.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
-import { type Json, schemaComponents, schemaOf } from './schemas.ts'
-import { webhooks } from './webhooks.ts'
+import { type Json, namedComponents, schemaComponents } from './schemas.ts'
+import { eventDiscriminator, webhooks } from './webhooks.ts'
 
 const DESCRIPTION = `
 Collects debits from bank accounts in Ghana for payment providers.
@@ -45,6 +40,12 @@ const paths = (): Json => {
   )
 }
 
+const namedSchemas = (): Json => {
+  const schemas = namedComponents() as Record<string, Json>
+  const { anyOf: oneOf, ...event } = schemas.Event ?? {}
+  return { ...schemas, Event: { ...event, oneOf, discriminator: eventDiscriminator } }
+}
+
 const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description })
 
 export const openApi = (): Json => ({
@@ -73,9 +74,7 @@ export const openApi = (): Json => ({
     schemas: {
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
-      Webhook: schemaOf(webhookSchema()),
-      SettlementWebhook: schemaOf(settlementWebhookSchema()),
-      Ping: schemaOf(pingWebhookSchema()),
+      ...namedSchemas(),
     },
     parameters: parameterComponents,
     headers: headerComponents,

@@ -8,6 +8,10 @@ import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, text, withNumbers } from './schemas.ts'
 
+/** Converts `update-debit-transaction` or `transaction.created` to camel case. */
+export const camel = (name: string): string =>
+  name.replaceAll(/[-.]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
 /** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -128,7 +132,7 @@ export const operationOf = (name: OperationName): Json => {
     ...(caller === 'provider' ? signatureParameters : []),
   ]
   return {
-    operationId: name,
+    operationId: camel(name),
     tags: [tag],
     summary,
     description,
