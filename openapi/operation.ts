@@ -51,8 +51,14 @@ const pathParameters = (name: OperationName): Json[] =>
     ...describeParameter(name, parameter),
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: pathSchema(name, parameter),
   }))
+
+const pathSchema = (name: OperationName, parameter: string): Json => {
+  const { schema } = descriptions[name].parameters?.[parameter] ?? {}
+  if (!schema) throw new Error(`${parameter} of ${name} has no schema`)
+  return schemaOf(schema)
+}
 
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
@@ -87,8 +93,11 @@ export const parameterComponents: Json = Object.fromEntries(
 )
 
 const describeParameter = (name: OperationName, parameter: string): Json => {
-  const { description = fieldDescriptions[parameter], ...rest } =
-    descriptions[name].parameters?.[parameter] ?? {}
+  const {
+    description = fieldDescriptions[parameter],
+    schema: _,
+    ...rest
+  } = descriptions[name].parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
 
@@ -123,6 +132,19 @@ const redirection = (data: Reply['data']): Json => ({
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
 })
 
+/** Describes where a list takes and shows its cursor. */
+const pagination = (name: OperationName): Json =>
+  replies[name].page?.next_cursor
+    ? {
+        'x-pagination': {
+          parameter: 'cursor',
+          next: 'meta.next_cursor',
+          more: 'meta.has_more',
+          items: name === 'list-debit-transactions' ? 'data.transactions' : 'data',
+        },
+      }
+    : {}
+
 export const operationOf = (name: OperationName): Json => {
   const { caller, limit } = operations[name]
   const { tag, summary, description } = descriptions[name]
@@ -138,6 +160,7 @@ export const operationOf = (name: OperationName): Json => {
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
+    ...pagination(name),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },

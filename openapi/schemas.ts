@@ -93,9 +93,16 @@ export const schemaOf = (schema: GenericSchema): Json => {
   return simplified(JSON.parse(JSON.stringify(rest))) as Json
 }
 
-/** Returns the components of all schemas that have been converted. */
-export const namedComponents = (): Json =>
-  Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1)))
+/** Returns the named schemas to which a part of a document refers, directly or not. */
+export const componentsOf = (part: Json, found = new Map<string, Json>()): Json => {
+  for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    const schema = named.get(name)
+    if (!schema || found.has(name)) continue
+    found.set(name, schema)
+    componentsOf(schema, found)
+  }
+  return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
 
 /** Allows numbers in decimal fields, because the service validates their source text. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
