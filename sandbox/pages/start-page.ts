@@ -45,12 +45,13 @@ export const startHtml = (address: string): string => `<!doctype html>
       <section aria-labelledby="charge">
         <h2 id="charge">A first charge</h2>
         <pre tabindex="0" aria-labelledby="charge"><code>${firstCharge(address)}</code></pre>
-        <p>The reply is <code>202</code> with a <code>reference</code>. The debit completes after 30
-        seconds, divided by the time scale.</p>
+        <p>The reply is <code>202</code> with a <code>reference</code>. The bank reports the outcome
+        after 30 seconds; <code>--time-scale</code> shortens this.</p>
       </section>
       <section aria-labelledby="numbers">
         <h2 id="numbers">Test numbers</h2>
-        <p>Each customer has an account at <code>GCB</code> and at <code>ECO</code>.</p>
+        <p>The customers have accounts at <code>GCB</code> and <code>ECO</code>; the last one has an
+        inactive account at <code>GCB</code>.</p>
         ${table(
           ['Phone number', 'Customer', 'Outcome of a debit'],
           customers.map(({ phone, name, outcome }) => row(phone, name, outcome)),
