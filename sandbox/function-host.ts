@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
-import type { Context } from 'aws-lambda'
+import type { Context, DynamoDBRecord } from 'aws-lambda'
 import { type LambdaHandler, loadFunction } from '../aws/load-function.ts'
 import type { Command } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
@@ -13,6 +13,17 @@ import { actingAs } from './authorizer.ts'
 /** Lambda's limits of a synchronous invocation; the errors have Lambda's texts. */
 export const REQUEST_MAX_BYTES = 6 * 1024 * 1024
 const RESPONSE_MAX_BYTES = REQUEST_MAX_BYTES + 100
+
+/** Returns the records that fit into one invocation. */
+export const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
+  let bytes = 0
+  const excess = records.findIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1
+    // The rest of the event is short.
+    return bytes > REQUEST_MAX_BYTES - 100
+  })
+  return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
+}
 
 /** Thrown before the function runs. */
 export class RequestTooLarge extends Error {

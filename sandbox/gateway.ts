@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { StoredObject } from '../aws/journal.ts'
+import { type ConsoleHandler, isConsolePath } from '../console/server/handler.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
 import type { ControlRequest } from './control/routes.ts'
@@ -25,8 +26,12 @@ const TIMEOUT_CHECK_MS = 500
 export type GatewayReply = {
   method: string
   path: string
+  /** The query without `?`. */
+  search: string
+  request: GatewayRequest
   status: number
   milliseconds: number
+  headers: [name: string, value: string][]
   body: string
 }
 
@@ -38,6 +43,7 @@ type Routes = {
   functions: FunctionHost
   control?: (request: ControlRequest) => Promise<APIGatewayProxyResult>
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
+  console?: ConsoleHandler
   onReply: (reply: GatewayReply) => void
 }
 
@@ -118,7 +124,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 
 const handlerFor =
   (
-    { functions, reports, control, onReply }: Routes,
+    { functions, reports, control, console, onReply }: Routes,
     { requestTimeoutMs, names }: Required<Omit<GatewayOptions, 'host'>>,
   ): HttpHandler =>
   async (request, response) => {
@@ -148,6 +154,10 @@ const handlerFor =
       response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return
     }
+    if (console && isConsolePath(pathname)) {
+      if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
+      return console({ pathname, host: target.host, body: body.bytes }, request, response)
+    }
     if (invokedName) {
       return handleInvocation(functions, decodedParameter(invokedName), body, response)
     }
@@ -161,8 +171,11 @@ const handlerFor =
     onReply({
       method: request.method ?? '',
       path: pathname,
+      search,
+      request: received,
       status: reply.statusCode,
       milliseconds: performance.now() - startedAt,
+      headers: Object.entries(reply.headers ?? {}).map(([name, value]) => [name, String(value)]),
       body: reply.body,
     })
   }

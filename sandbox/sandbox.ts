@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
-import type { DynamoDBRecord } from 'aws-lambda'
 import { newAws } from '../aws/aws.ts'
 import { type Clock, startRealClock } from '../aws/clock.ts'
 import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
 import { type Answer, answerCalls, perform } from '../aws/sdk.ts'
+import { consoleHandler } from '../console/server/handler.ts'
+import { openLive } from '../console/server/live.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { queueUrlFrom, type Runtime, real } from '../shared/runtime.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
+import { consoleBackend, itemChange, loggedRequest } from './console-backend.ts'
 import { newControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
 import { openDataFolder } from './data-folder.ts'
@@ -23,9 +25,9 @@ import { printDeniedCalls, printingFaults } from './faults.ts'
 import {
   answerFunctionCalls,
   type FunctionHost,
+  fitting,
   loadFunctions,
   loadWith,
-  REQUEST_MAX_BYTES,
 } from './function-host.ts'
 import type { Gateway } from './gateway.ts'
 import { newMemory, type Scope } from './memory.ts'
@@ -99,6 +101,7 @@ const start = async (
   const journal = options.data === undefined ? undefined : openDataFolder(options.data)
   if (journal) cleanup.defer(journal.close)
   const clock = startRealClock()
+  const live = openLive()
   const invokeIn =
     (scope: Scope): Invoke =>
     async (job, event) => {
@@ -115,7 +118,10 @@ const start = async (
       invoke: invokeIn(scope),
       ...(journal && { journal }),
       fitting,
-      onRecord: (record) => changeLines(record).forEach(print),
+      onRecord: (record) => {
+        changeLines(record).forEach(print)
+        live.addChange(itemChange(record))
+      },
       onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
       onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
       ...sweepPace(clock),
@@ -208,6 +214,7 @@ const start = async (
       journal?.compact([])
       return begin()
     })
+    live.refresh()
   }
   const control = newControl({
     address: gateway.address,
@@ -216,13 +223,20 @@ const start = async (
     isMovable: !isEmulated && !bundled,
     functions: scoped,
     reset: isEmulated ? undefined : reset,
-    onMoved: () => journal?.write({ clock: clock.setting() }),
+    onMoved: () => {
+      journal?.write({ clock: clock.setting() })
+      live.refresh()
+    },
   })
   gateway.serve({
     functions: scoped,
     reports: { prefix: `/${bucket}/`, read: readObject },
     control: controlRoutes(control),
-    onReply: (reply) => print(requestLine(reply)),
+    console: consoleHandler(consoleBackend(scoped, control.clock, live)),
+    onReply: (reply) => {
+      print(requestLine(reply))
+      live.addRequest(loggedRequest(reply))
+    },
   })
   return {
     address: gateway.address,
@@ -231,15 +245,4 @@ const start = async (
     schedules: () => memory.aws().scheduler.names(),
     stop: () => cleanup.disposeAsync(),
   }
-}
-
-/** Returns the records that fit into one invocation. */
-const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
-  let bytes = 0
-  const excess = records.findIndex((record) => {
-    bytes += Buffer.byteLength(JSON.stringify(record)) + 1
-    // The rest of the event is short.
-    return bytes > REQUEST_MAX_BYTES - 100
-  })
-  return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
 }

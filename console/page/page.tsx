@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals'
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { actingAs, isSandbox, loadSettings, mayUse, settings } from './client.ts'
+import { connect, isConnected } from './live.ts'
+import { Empty, Failure } from './parts/states.tsx'
+import { Toasts } from './parts/toasts.tsx'
+import { linkTo, place } from './route.ts'
+import { type ScreenRow, screens } from './screens.ts'
+
+const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
+  (!noun || mayUse(noun)) && (!isForSandbox || isSandbox())
+
+const Links = ({ current }: { current: ScreenRow | undefined }) => {
+  const offered = screens.filter((screen) => screen.group && isOffered(screen))
+  const groups = [...new Set(offered.map(({ group }) => group))]
+  return (
+    <>
+      {groups.map((group) => (
+        <section key={group}>
+          <h2>{group}</h2>
+          {offered
+            .filter((screen) => screen.group === group)
+            .map(({ path, title }) => (
+              <a
+                key={path}
+                href={linkTo(path)}
+                aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
+              >
+                {title}
+              </a>
+            ))}
+        </section>
+      ))}
+    </>
+  )
+}
+
+/** In a sandbox one person can act as two operators, to approve calls. */
+const Session = () => (
+  <div class="session stack">
+    {isSandbox() ? (
+      <label>
+        Act as operator
+        <input
+          value={actingAs.value}
+          placeholder={settings.value?.operator.replace('local:', '')}
+          pattern="[A-Za-z0-9._-]{1,40}"
+          onChange={({ currentTarget: { value, validity } }) => {
+            if (!validity.valid) return
+            actingAs.value = value
+            sessionStorage.setItem('operator', value)
+          }}
+        />
+      </label>
+    ) : (
+      <p>
+        <span class="muted">Operator</span> {settings.value?.operator}
+      </p>
+    )}
+    <p class="muted" role="status">
+      {settings.value?.is_live
+        ? isConnected.value
+          ? 'Live'
+          : 'Not connected. Retrying…'
+        : 'Updated every 5 seconds'}
+    </p>
+  </div>
+)
+
+const Side = ({ current }: { current: ScreenRow | undefined }) => {
+  const isOpen = useSignal(false)
+  // A new place closes the menu.
+  useEffect(() => {
+    isOpen.value = false
+  }, [place.value])
+  return (
+    <header class={`side ${isOpen.value ? 'open' : ''}`}>
+      <div class="brand">
+        Debit collection
+        <span class={`stage ${isSandbox() ? '' : 'real'}`}>
+          {settings.value?.stage ?? 'sandbox'}
+        </span>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={isOpen.value}
+          aria-controls="links"
+          onClick={() => {
+            isOpen.value = !isOpen.value
+          }}
+        >
+          Menu
+        </button>
+      </div>
+      <nav id="links" aria-label="Screens">
+        <Links current={current} />
+        <Session />
+      </nav>
+    </header>
+  )
+}
+
+const Console = () => {
+  const { screen, id } = place.value
+  const current = screens.find(({ path }) => path === screen)
+  const isShown = current !== undefined && isOffered(current)
+  // A new screen begins at its heading, also for screen readers.
+  useEffect(() => {
+    document.title = `${id || current?.title || 'Not found'} · Debit collection console`
+    scrollTo(0, 0)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+  }, [id, current])
+  return (
+    <>
+      <div class="shell">
+        <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+          Skip to the content
+        </button>
+        <Side current={current} />
+        <main id="main" tabIndex={-1}>
+          {isShown ? (
+            <current.View key={`${screen}/${id}`} />
+          ) : (
+            <Empty title={current ? 'You may not use this screen' : 'This screen does not exist'}>
+              {current
+                ? `Your AWS credentials do not allow invoking manage-${current.noun}.`
+                : 'Choose a screen from the links.'}
+            </Empty>
+          )}
+        </main>
+      </div>
+      <Toasts />
+    </>
+  )
+}
+
+const root = document.createElement('div')
+document.body.append(root)
+
+const start = async (): Promise<void> => {
+  try {
+    await loadSettings()
+    if (settings.value?.is_live) connect()
+    render(<Console />, root)
+  } catch (error) {
+    render(<Failure error={error as Error} retry={() => void start()} />, root)
+  }
+}
+
+await start()

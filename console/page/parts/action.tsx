@@ -1,0 +1,186 @@
+import type { ComponentChildren, TargetedEvent } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { type CallOptions, isSandbox, mayUse, operate, settings } from '../client.ts'
+import { Failure } from './states.tsx'
+import { showToast } from './toasts.tsx'
+import { Code } from './values.tsx'
+
+export type Field = {
+  name: string
+  label: string
+  value?: string
+  /** Without options the field is text. */
+  options?: readonly (readonly [value: string, label: string])[]
+  type?: 'date'
+  isOptional?: boolean
+}
+
+type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
+
+/** Shows a modal dialog, which Escape closes. */
+export const Dialog = ({ title, onClose, children }: DialogProps) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      <div class="fields">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+const Input = ({ field }: { field: Field }) => {
+  const { name, label, value = '', options, type, isOptional = false } = field
+  const id = useId()
+  const input = { id, name, required: !isOptional, defaultValue: value }
+  return (
+    <div class="field">
+      <label htmlFor={id}>{isOptional ? `${label} (optional)` : label}</label>
+      {options && (
+        <select {...input}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+      {!options && (type === 'date' ? <input {...input} type="date" /> : <input {...input} />)}
+    </div>
+  )
+}
+
+/** Returns the filled fields of a form. */
+const valuesOf = (form: HTMLFormElement): CallOptions =>
+  Object.fromEntries(
+    [...new FormData(form)].flatMap(([name, value]) =>
+      typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [],
+    ),
+  )
+
+export type ActionProps<T> = {
+  label: string
+  /** The effect, in the dialog. */
+  about?: ComponentChildren
+  fields?: readonly Field[]
+  /** On a stage the dialog asks for a confirmation and names the stage. */
+  movesMoney?: boolean
+  kind?: 'primary' | 'danger'
+  isSmall?: boolean
+  /** The message after success. */
+  done: string | ((result: T) => string)
+  onDone?: ((result: T) => void) | undefined
+}
+
+type PerformedProps<T> = ActionProps<T> & {
+  perform: (values: CallOptions) => Promise<T>
+  /** The same call in a shell. */
+  command?: ((values: CallOptions) => string) | undefined
+}
+
+/** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
+export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>) {
+  const { label, about, fields = [], movesMoney = false, kind, isSmall, command } = props
+  const [isOpen, setOpen] = useState(false)
+  const [isRunning, setRunning] = useState(false)
+  const [error, setError] = useState<Error>()
+  const [values, setValues] = useState<CallOptions>({})
+  const hasDialog = fields.length > 0 || !isSandbox()
+
+  const run = async (options: CallOptions): Promise<void> => {
+    setRunning(true)
+    setError(undefined)
+    try {
+      const result = await perform(options)
+      setOpen(false)
+      showToast(approvalIn(result) ?? (typeof done === 'string' ? done : done(result)))
+      onDone?.(result)
+    } catch (thrown) {
+      if (hasDialog) setError(thrown as Error)
+      else showToast((thrown as Error).message, { isFailure: true })
+    } finally {
+      setRunning(false)
+    }
+  }
+  const open = (): void => {
+    setError(undefined)
+    setValues(Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])))
+    setOpen(true)
+  }
+  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    void run(valuesOf(event.currentTarget))
+  }
+  const shell = command?.(values)
+  return (
+    <>
+      <button
+        type="button"
+        class={`${kind ?? ''} ${isSmall ? 'small' : ''}`}
+        disabled={isRunning}
+        onClick={() => (hasDialog ? open() : void run({}))}
+      >
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={label} onClose={() => setOpen(false)}>
+          {about && <p>{about}</p>}
+          {movesMoney && !isSandbox() && (
+            <p class="notice warn">
+              This call moves money on the stage <strong>{settings.value?.stage}</strong>.
+            </p>
+          )}
+          <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
+            {fields.map((field) => (
+              <Input key={field.name} field={field} />
+            ))}
+            {shell && <Code label="The same call in a shell" text={shell} />}
+            {error && <Failure error={error} />}
+            <div class="row">
+              <button type="button" onClick={() => setOpen(false)}>
+                Cancel
+              </button>
+              <button type="submit" class="primary" disabled={isRunning}>
+                {isRunning ? 'Running…' : label}
+              </button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Returns the message for a call that a second operator must approve. */
+const approvalIn = (result: unknown): string | undefined => {
+  const { approval } = (result ?? {}) as { approval?: { id?: string } }
+  return approval?.id && `Request ${approval.id} waits for a second operator. See Approvals.`
+}
+
+const quoted = (value: string): string =>
+  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
+
+const commandOf = (noun: string, verb: string, options: CallOptions): string => {
+  const words = Object.entries(options)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `--${name} ${quoted(value)}`)
+  const stage = settings.value?.stage
+  return ['operator', noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : [])].join(' ')
+}
+
+type OperatorActionProps<T> = ActionProps<T> & { noun: string; verb: string; options?: CallOptions }
+
+/** A button that runs a verb. Hidden if the operator may not use the noun. */
+export function OperatorAction<T>({ noun, verb, options = {}, ...props }: OperatorActionProps<T>) {
+  if (!mayUse(noun)) return null
+  return (
+    <Action<T>
+      {...props}
+      perform={(values) => operate<T>(noun, verb, { ...options, ...values })}
+      command={(values) => commandOf(noun, verb, { ...options, ...values })}
+    />
+  )
+}

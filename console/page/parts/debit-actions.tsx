@@ -1,0 +1,87 @@
+import { type CallOptions, exchange, isSandbox, mayUse, operate, settings } from '../client.ts'
+import type { DebitResult } from '../operator-results.ts'
+import { Action, OperatorAction } from './action.tsx'
+
+const FAILURES = [
+  ['Insufficient funds', 'insufficient_funds'],
+  ['Invalid account', 'invalid_account'],
+  ['Transaction declined by the customer', 'transaction_declined'],
+  ['The request timed out', 'timeout'],
+  ['Network unavailable', 'network_error'],
+  ['Unspecified error', 'unknown_error'],
+] as const
+
+/** Reports an outcome with the token of the bank in a sandbox; otherwise an operator records it. */
+const reportOutcome =
+  ({ reference, uuid, bank }: DebitResult, status: 'completed' | 'failed') =>
+  (values: CallOptions): Promise<unknown> => {
+    const bankReference = values['bank-reference'] ?? `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+    const token = settings.value?.tokens?.banks[bank]
+    const verb = status === 'completed' ? 'complete' : 'fail'
+    if (!token) {
+      const options = { reason: 'Reported in the console', ...values, reference }
+      return operate('debit', verb, { ...options, 'bank-reference': bankReference })
+    }
+    const path = `/api/v1/banks/debit-transactions/${uuid}/update`
+    const report = { status, bank_reference: bankReference, error_message: values.reason }
+    return exchange('POST', path, report, token)
+  }
+
+const bankReference = { name: 'bank-reference', label: 'Bank’s reference' }
+
+/** The outcomes that the bank of an open debit can report. */
+const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void }) => {
+  if (!mayUse('debit')) return null
+  const onStage = isSandbox() ? [] : [bankReference]
+  return (
+    <>
+      <Action
+        label="Bank: completed"
+        about={`${debit.bank} debited the customer.`}
+        fields={[
+          ...onStage,
+          ...(isSandbox() ? [] : [{ name: 'reason', label: 'Reason and source' }]),
+        ]}
+        movesMoney
+        perform={reportOutcome(debit, 'completed')}
+        done="The debit is completed."
+        onDone={onDone}
+      />
+      <Action
+        label="Bank: failed"
+        about="The text of the bank selects the failure code."
+        fields={[
+          ...onStage,
+          { name: 'reason', label: 'Failure code', options: FAILURES, value: 'Insufficient funds' },
+        ]}
+        movesMoney
+        perform={reportOutcome(debit, 'failed')}
+        done="The debit is failed."
+        onDone={onDone}
+      />
+    </>
+  )
+}
+
+/** The calls that the status of a debit allows. */
+export const DebitActions = ({ debit, reload }: { debit: DebitResult; reload: () => void }) => {
+  const { reference, status, amount } = debit
+  if (status === 'pending' || status === 'processing') {
+    return <BankOutcome debit={debit} onDone={reload} />
+  }
+  if (status !== 'completed') return null
+  return (
+    <OperatorAction
+      label="Reverse"
+      kind="danger"
+      noun="debit"
+      verb="reverse"
+      options={{ reference }}
+      about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
+      fields={[{ name: 'reason', label: 'Reason; the provider can read it' }]}
+      movesMoney
+      done="The debit is reversed. Its refund follows."
+      onDone={reload}
+    />
+  )
+}

@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact'
+
+type ScreenProps = {
+  title: ComponentChildren
+  /** What the screen shows, in one sentence. */
+  about?: ComponentChildren
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
+
+export const Screen = ({ title, about, actions, children }: ScreenProps) => (
+  <div class="stack">
+    <header class="head">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        {about && <small>{about}</small>}
+      </div>
+      {actions && <div class="row">{actions}</div>}
+    </header>
+    {children}
+  </div>
+)
+
+type PanelProps = { title?: string; actions?: ComponentChildren; children: ComponentChildren }
+
+export const Panel = ({ title, actions, children }: PanelProps) => (
+  <section class="panel">
+    {title &&
+      (actions ? (
+        <div class="head">
+          <h2>{title}</h2>
+          <div class="row">{actions}</div>
+        </div>
+      ) : (
+        <h2>{title}</h2>
+      ))}
+    {children}
+  </section>
+)
+
+type FactsProps = { rows: readonly (readonly [name: string, value: ComponentChildren])[] }
+
+/** Shows names and values; a value that is null or undefined is omitted. */
+export const Facts = ({ rows }: FactsProps) => (
+  <dl class="facts">
+    {rows
+      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+  </dl>
+)
+
+export const Figures = ({ rows }: FactsProps) => (
+  <dl class="figures">
+    {rows.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -1,0 +1,87 @@
+import { signal } from '@preact/signals'
+import { serviceNow } from '../client.ts'
+
+/** Values of the service as text: statuses, times, JSON. */
+
+const TONES: Record<string, 'good' | 'bad' | 'warn' | 'other'> = {
+  completed: 'good',
+  delivered: 'good',
+  active: 'good',
+  live: 'good',
+  healthy: 'good',
+  resolved: 'good',
+  granted: 'good',
+  normal: 'good',
+  failed: 'bad',
+  abandoned: 'bad',
+  disabled: 'bad',
+  suspended: 'bad',
+  denied: 'bad',
+  failing: 'warn',
+  pending: 'warn',
+  processing: 'warn',
+  open: 'warn',
+  reversed: 'other',
+}
+
+export const toneOf = (value: string): string => TONES[value] ?? ''
+
+export const Status = ({ value }: { value: string }) => (
+  <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>
+)
+
+/** The second of the service's clock, for countdowns. */
+const second = signal(serviceNow())
+setInterval(() => {
+  second.value = serviceNow()
+}, 1_000)
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** Formats in UTC, with the date unless it is today. */
+const timeText = (iso: string): string => {
+  const [day = '', time = ''] = iso.split('T')
+  const clock = time.slice(0, 8)
+  if (day === new Date(second.value).toISOString().slice(0, 10)) return clock
+  const [, month, date] = day.split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${clock}`
+}
+
+export const Time = ({ at }: { at: string | null | undefined }) =>
+  at ? (
+    <time class="nowrap" dateTime={at} title={at}>
+      {timeText(at)}
+    </time>
+  ) : null
+
+export const durationText = (milliseconds: number): string => {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 86_400)
+    return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
+}
+
+/** Shows the time that remains until `at` by the service's clock. */
+export const Countdown = ({ at }: { at: string }) => {
+  const remaining = Date.parse(at) - second.value
+  return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
+}
+
+/** Formats JSON text for reading; other text stays as it is. */
+export const prettyJson = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** Shows text in a box that scrolls, also by the keyboard. */
+export const Code = ({ label, text }: { label: string; text: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the focused box
+  <section class="code" aria-label={label} tabIndex={0}>
+    <pre>{text}</pre>
+  </section>
+)

@@ -1,0 +1,187 @@
+import type { ComponentChildren } from 'preact'
+import { isSandbox } from '../client.ts'
+import type { DebitResult, DeliveryWithAttempts, HistoryEntry } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { DebitActions } from '../parts/debit-actions.tsx'
+import { DeliveryLog } from '../parts/delivery-log.tsx'
+import { Facts, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { Code, Status, Time, toneOf } from '../parts/values.tsx'
+import { linkTo, place } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+
+const eventTitles: Record<string, string> = {
+  created: 'Created',
+  pending: 'Pending',
+  processing: 'Submitted to the bank',
+  completed: 'Completed',
+  failed: 'Failed',
+  reversed: 'Reversed',
+}
+
+const nameOf = (event: string): string => event.replace(/^\w+\./, '')
+
+const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentChildren }) => {
+  const name = nameOf(entry.event)
+  return (
+    <li class={toneOf(name) === 'warn' ? '' : toneOf(name)}>
+      <div class="row">
+        <h3>{eventTitles[name] ?? name}</h3>
+        <small>
+          <Time at={entry.at} />
+        </small>
+      </div>
+      <small>
+        by <span class="mono">{entry.by}</span>
+        {entry.request_id && (
+          <>
+            , request{' '}
+            {isSandbox() ? (
+              <a class="mono" href={linkTo('requests', '', { find: entry.request_id })}>
+                {entry.request_id}
+              </a>
+            ) : (
+              <span class="mono">{entry.request_id}</span>
+            )}
+          </>
+        )}
+      </small>
+      {children}
+    </li>
+  )
+}
+
+const Timeline = ({ debit, deliveries, reload }: TimelineProps) => (
+  <ol class="timeline">
+    {debit.history.map((entry) => (
+      <Entry key={entry.n} entry={entry}>
+        {deliveries
+          .filter(({ event }) => event === entry.event)
+          .map((delivery) => (
+            <DeliveryLog key={delivery.id} delivery={delivery} onDone={reload} />
+          ))}
+      </Entry>
+    ))}
+  </ol>
+)
+
+type TimelineProps = {
+  debit: DebitResult
+  deliveries: readonly DeliveryWithAttempts[]
+  reload: () => void
+}
+
+const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) => {
+  const { reference, refund } = debit
+  if (!refund) return null
+  return (
+    <Panel
+      title="Refund"
+      actions={
+        refund.status === 'failed' && (
+          <OperatorAction
+            label="Refund again"
+            noun="exception"
+            verb="refund"
+            options={{ reference }}
+            about={`Asks the bank again to refund ${refund.amount} GHS.`}
+            movesMoney
+            done="The refund is requested again."
+            onDone={reload}
+          />
+        )
+      }
+    >
+      <Facts
+        rows={[
+          ['Status', <Status value={refund.status} />],
+          ['Amount', `${refund.amount} GHS`],
+          ['Reason', refund.reason],
+          ['Bank’s reference', refund.bank_reference],
+          ['Failure', refund.error_message],
+          ['Created', <Time at={refund.created_at} />],
+          ['Completed', refund.completed_at && <Time at={refund.completed_at} />],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const Summary = ({ debit }: { debit: DebitResult }) => (
+  <Panel title="Debit">
+    <Facts
+      rows={[
+        ['Amount', <strong>{`${debit.amount} GHS`}</strong>],
+        ['Fee', debit.fee && `${debit.fee} GHS`],
+        ['Status', <Status value={debit.status} />],
+        ['Failure', debit.error_message && `${debit.error_message} (${debit.error_code})`],
+        ['Provider', debit.provider],
+        ['Provider’s reference', debit.partner_reference],
+        ['Bank', debit.bank],
+        ['Bank’s reference', debit.bank_reference],
+        ['Customer', debit.phone_number],
+        ['Approval', debit.approval_method],
+        ['Narration', debit.narration],
+        ['UUID', <span class="mono">{debit.uuid}</span>],
+        [
+          'Settled in',
+          debit.settlement && (
+            <a href={linkTo('batch', debit.settlement.batch_id)}>{debit.settlement.batch_id}</a>
+          ),
+        ],
+        [
+          'Adjusted in',
+          debit.settlement?.adjusted_in && (
+            <a href={linkTo('batch', debit.settlement.adjusted_in)}>
+              {debit.settlement.adjusted_in}
+            </a>
+          ),
+        ],
+      ]}
+    />
+    {Object.keys(debit.metadata).length > 0 && (
+      <details>
+        <summary>Metadata</summary>
+        <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />
+      </details>
+    )}
+  </Panel>
+)
+
+/** The history of one debit with deliveries and refund. */
+export const DebitScreen = () => {
+  const reference = place.value.id
+  const watch = { entities: ['debit', 'delivery', 'receipt', 'refund'], key: reference }
+  const debit = useOperator<DebitResult>('debit', 'show', { reference }, watch)
+  const log = useOperator<DeliveryWithAttempts[]>('delivery', 'list', { reference }, watch)
+  const reload = (): void => {
+    debit.reload()
+    log.reload()
+  }
+  return (
+    <Screen
+      title={reference}
+      about={<a href={linkTo('debits')}>All debits</a>}
+      actions={debit.data && <DebitActions debit={debit.data} reload={reload} />}
+    >
+      <Data of={debit}>
+        {(shown) => (
+          <div class="split">
+            <Panel title="Timeline">
+              <Timeline debit={shown} deliveries={log.data ?? []} reload={reload} />
+              {log.data?.length === 0 && (
+                <Empty title="Nothing was sent">
+                  The provider has no webhook for these events.
+                </Empty>
+              )}
+            </Panel>
+            <div class="stack">
+              <Summary debit={shown} />
+              <Refund debit={shown} reload={reload} />
+            </div>
+          </div>
+        )}
+      </Data>
+    </Screen>
+  )
+}

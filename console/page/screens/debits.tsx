@@ -1,0 +1,179 @@
+import { type CallOptions, exchange, isSandbox, serviceNow, settings } from '../client.ts'
+import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
+import { Action } from '../parts/action.tsx'
+import { DebitChart } from '../parts/debit-chart.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Status, Time } from '../parts/values.tsx'
+import { linkTo, place, setFilters } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+
+const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
+const LIMITS = ['100', '500', '1000']
+
+const columns: Column<DebitSummary>[] = [
+  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: 'Reference',
+    cell: ({ reference }) => (
+      <a class="nowrap" href={linkTo('debit', reference)}>
+        {reference}
+      </a>
+    ),
+  },
+  { title: 'Provider', cell: ({ provider }) => provider },
+  { title: 'Bank', cell: ({ bank }) => bank },
+  { title: 'Customer', cell: ({ phone_number }) => phone_number },
+  { title: 'Narration', cell: ({ narration }) => narration },
+  { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
+  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  {
+    title: 'Failure',
+    cell: ({ error_code }) => error_code && <small>{error_code.replaceAll('_', ' ')}</small>,
+  },
+]
+
+const Filter = ({ name, label, options }: { name: string; label: string; options: string[] }) => (
+  <label>
+    {label}
+    <select
+      value={place.value.filters[name] ?? ''}
+      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
+    >
+      <option value="">All</option>
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const customers = [
+  ['+233241234567', 'Ama Mensah: completes'],
+  ['+233241111111', 'Kofi Owusu: insufficient funds'],
+  ['+233242222222', 'Esi Boateng: times out'],
+  ['+233243333333', 'Yaw Asante: declines'],
+  ['+233244444444', 'Abena Osei: bank stays silent'],
+] as const
+
+/** Other providers of a sandbox sign their requests or have an allow-list. */
+const CHARGERS = [
+  ['demo', 'demo'],
+  ['other', 'other'],
+] as const
+
+/** Charges as a demo provider, in a sandbox. */
+const Charge = () => {
+  const { banks = {}, providers = {} } = settings.value?.tokens ?? {}
+  const names = (tokens: Record<string, string>) =>
+    Object.keys(tokens).map((id) => [id, id] as const)
+  const perform = (values: CallOptions) => {
+    const { provider = '', ...body } = values
+    const number = Math.floor(Math.random() * 1e9).toString(36)
+    const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
+    return exchange<{ reference: string }>('POST', CHARGE, charge, providers[provider])
+  }
+  return (
+    <Action
+      label="New debit"
+      kind="primary"
+      about="Charges a customer of this sandbox. The customer selects the outcome."
+      fields={[
+        { name: 'phone_number', label: 'Customer', options: customers },
+        { name: 'bank_identifier', label: 'Bank', options: names(banks) },
+        { name: 'amount', label: 'Amount in GHS', value: '100.00' },
+        { name: 'narration', label: 'Narration', value: 'Order from the console' },
+        { name: 'provider', label: 'Provider', options: CHARGERS, value: 'demo' },
+      ]}
+      perform={perform}
+      done={({ reference }) => `${reference} is charged.`}
+    />
+  )
+}
+
+const isFound = (debit: DebitSummary, text: string): boolean =>
+  [debit.reference, debit.partner_reference, debit.phone_number, debit.narration, debit.uuid].some(
+    (value) => value?.toLowerCase().includes(text.toLowerCase()),
+  )
+
+const List = ({ debits }: { debits: readonly DebitSummary[] }) => {
+  const { bank = '', find = '' } = place.value.filters
+  const shown = debits.filter(
+    (debit) => (!bank || debit.bank === bank) && (!find || isFound(debit, find)),
+  )
+  return (
+    <>
+      <Panel title="Charged, completed and failed">
+        <DebitChart debits={shown} now={serviceNow()} />
+      </Panel>
+      <Panel>
+        {shown.length > 0 ? (
+          <Table
+            label="Debits"
+            columns={columns}
+            rows={shown}
+            keyOf={({ reference }) => reference}
+          />
+        ) : debits.length > 0 ? (
+          <Empty title="No debit matches these filters">Clear a filter to see more.</Empty>
+        ) : (
+          <Empty title="No debits yet">
+            {isSandbox()
+              ? 'Choose “New debit”, or charge through the API; the debit appears here at once.'
+              : 'A debit appears here within seconds of its charge.'}
+          </Empty>
+        )}
+      </Panel>
+    </>
+  )
+}
+
+/** The newest debits of all providers, live. */
+export const DebitsScreen = () => {
+  const { provider, status, limit = '100', find = '' } = place.value.filters
+  const options = { ...(provider && { provider }), ...(status && { status }), limit }
+  const debits = useOperator<DebitSummary[]>('debit', 'list', options, { entities: ['debit'] })
+  const providers = useOperator<ProviderResult[]>('provider', 'list')
+  const banks = [...new Set(debits.data?.map(({ bank }) => bank))].sort()
+  return (
+    <Screen
+      title="Debits"
+      about="The newest debits, updated as they change. Times are UTC."
+      actions={isSandbox() && <Charge />}
+    >
+      <div class="filters">
+        <Filter name="status" label="Status" options={[...statuses]} />
+        <Filter
+          name="provider"
+          label="Provider"
+          options={providers.data?.map(({ id }) => id) ?? (provider ? [provider] : [])}
+        />
+        <Filter name="bank" label="Bank" options={banks} />
+        <label>
+          Find
+          <input
+            type="search"
+            value={find}
+            placeholder="Reference, phone or narration"
+            onInput={(event) => setFilters({ find: event.currentTarget.value || undefined })}
+          />
+        </label>
+        <label>
+          Newest
+          <select
+            value={limit}
+            onChange={(event) => setFilters({ limit: event.currentTarget.value })}
+          >
+            {LIMITS.map((count) => (
+              <option key={count}>{count}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Data of={debits}>{(rows) => <List debits={rows} />}</Data>
+    </Screen>
+  )
+}

@@ -1,0 +1,72 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type CallOptions, operate, settings } from './client.ts'
+import { onChange } from './live.ts'
+
+/** How soon a change is read, and how often a stage is polled. */
+const SETTLE_MS = 300
+const POLL_MS = 5_000
+
+export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
+
+/**
+ * Loads data, and loads it again after changes of the items that `entities` and `key` select; on a
+ * stage every five seconds. The last data stay visible while it loads.
+ * @param load undefined: nothing to load yet
+ */
+export const useLoaded = <T>(
+  load: (() => Promise<T>) | undefined,
+  dependencies: readonly unknown[],
+  { entities = [], key = '' }: { entities?: readonly string[]; key?: string } = {},
+): Loaded<T> => {
+  const [state, setState] = useState<{ data?: T | undefined; error?: Error | undefined }>({})
+  const [version, setVersion] = useState(0)
+  const current = useRef(load)
+  current.current = load
+  const reload = useCallback(() => setVersion((count) => count + 1), [])
+  const identity = JSON.stringify(dependencies)
+
+  // The identity names what is loaded.
+  useEffect(() => {
+    let isStale = false
+    current.current?.().then(
+      (data) => isStale || setState({ data }),
+      (error: Error) => isStale || setState(({ data }) => ({ data, error })),
+    )
+    return () => {
+      isStale = true
+    }
+  }, [identity, version])
+
+  const watched = entities.join()
+  useEffect(() => {
+    if (!watched) return undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const soon = (): void => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        reload()
+      }, SETTLE_MS)
+    }
+    const unsubscribe = onChange(({ entity, pk }) => {
+      if (entity === '*' || (watched.split(',').includes(entity) && pk.includes(key))) soon()
+    })
+    const poll = settings.value?.is_live
+      ? undefined
+      : setInterval(() => document.visibilityState === 'visible' && reload(), POLL_MS)
+    return () => {
+      unsubscribe()
+      clearInterval(poll)
+      clearTimeout(timer)
+    }
+  }, [watched, key, reload])
+
+  return { data: state.data, error: state.error, reload }
+}
+
+/** Loads the result of a verb. @param entities the items whose changes concern it */
+export const useOperator = <T>(
+  noun: string,
+  verb: string,
+  options: CallOptions | undefined = {},
+  watch: { entities?: readonly string[]; key?: string } = {},
+): Loaded<T> => useLoaded<T>(() => operate<T>(noun, verb, options), [noun, verb, options], watch)

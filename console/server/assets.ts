@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The folder of the built page in the packed command, next to its bundles. */
+export const BUILT_PAGE = 'console-page'
+
+const SOURCE = join(import.meta.dirname, '../page')
+const built = join(import.meta.dirname, BUILT_PAGE)
+
+export type PageAssets = { script: string; style: string }
+
+/** Bundles the page with esbuild, in about 100 ms. */
+export const buildPage = async (): Promise<PageAssets> => {
+  const { build } = await import('esbuild')
+  const { outputFiles } = await build({
+    absWorkingDir: SOURCE,
+    entryPoints: ['page.tsx', 'page.css'],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2022', 'chrome110', 'firefox115', 'safari16'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+    outdir: 'built',
+    write: false,
+  })
+  const textOf = (extension: string): string =>
+    outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
+  return { script: textOf('.js'), style: textOf('.css') }
+}
+
+const readBuilt = (): PageAssets => ({
+  script: readFileSync(join(built, 'page.js'), 'utf8'),
+  style: readFileSync(join(built, 'page.css'), 'utf8'),
+})
+
+let assets: Promise<PageAssets> | undefined
+
+/** Returns the page of the package, or builds it at the first request. */
+export const pageAssets = (): Promise<PageAssets> => {
+  assets ??= existsSync(built) ? Promise.resolve(readBuilt()) : buildPage()
+  return assets
+}

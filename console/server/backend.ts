@@ -1,0 +1,27 @@
+import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import type { Live } from './live.ts'
+
+export type ConsoleCall = {
+  noun: string
+  verb: string
+  options: Record<string, string>
+  /** The operator to act as, in a sandbox only. */
+  operator?: string | undefined
+}
+
+/** The service behind the console: the sandbox, or a stage on AWS. */
+export type ConsoleBackend = {
+  /** The name of the stage; undefined in a sandbox. */
+  stage?: string
+  now: () => Date
+  /** The name that changes are recorded with. */
+  operator: () => Promise<string>
+  /** The nouns whose function the operator may invoke. */
+  nouns: () => Promise<string[]>
+  /** @throws Error in one line if the function does not exist, is denied or fails */
+  operate: (call: ConsoleCall) => Promise<OperatorReply>
+  /** Requests and changed items as they happen; a stage has none, and the page polls. */
+  live?: Live
+  /** The published tokens of a sandbox, by bank and by provider. */
+  tokens?: { banks: Record<string, string>; providers: Record<string, string> }
+}

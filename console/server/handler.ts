@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import { replyHeaders } from '../../shared/api/reply-headers.ts'
+import { parseJson } from '../../shared/domain/json.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+import { pageAssets } from './assets.ts'
+import type { ConsoleBackend } from './backend.ts'
+import type { Live, LiveEvent } from './live.ts'
+
+/** Serves the console: its page, the operator's calls, and live events. */
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Debit collection console</title>
+    <link rel="icon" href="/console/icon.svg">
+    <link rel="stylesheet" href="/console/page.css">
+    <script type="module" src="/console/page.js"></script>
+  </head>
+  <body>
+    <noscript>The console needs JavaScript.</noscript>
+  </body>
+</html>
+`
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f5fd0"/>' +
+  '<path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.5" stroke-linecap="round"/></svg>'
+
+const pageHeaders = {
+  ...replyHeaders,
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+}
+
+const files: Record<string, readonly [type: string, body: () => string | Promise<string>]> = {
+  '/console': ['text/html', () => HTML],
+  '/console/icon.svg': ['image/svg+xml', () => ICON],
+  '/console/page.js': ['text/javascript', async () => (await pageAssets()).script],
+  '/console/page.css': ['text/css', async () => (await pageAssets()).style],
+}
+
+const Call = v.object({
+  noun: v.pipe(
+    v.string(),
+    v.check((noun) => Object.hasOwn(nouns, noun), 'is unknown'),
+  ),
+  verb: v.string(),
+  options: v.optional(v.record(v.string(), v.string()), {}),
+  operator: v.optional(v.string()),
+})
+
+export type ConsoleRequest = { pathname: string; host: string; body: Buffer }
+
+export type ConsoleHandler = (
+  request: ConsoleRequest,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+) => Promise<void>
+
+/** Keeps proxies and browsers from closing a quiet stream. */
+const HEARTBEAT_MS = 15_000
+
+export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/.test(pathname)
+
+/** The caller checks that Host and Origin name this machine. */
+export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
+  const reply = (response: ServerResponse, status: number, body: object): void => {
+    const meta = { timestamp: backend.now().toISOString(), api_version: 'v1' }
+    response
+      .writeHead(status, { ...replyHeaders, 'Content-Type': 'application/json; charset=utf-8' })
+      .end(JSON.stringify({ success: status < 300, ...body, meta }))
+  }
+  const refuse = (response: ServerResponse, status: number, message: string): void =>
+    reply(response, status, { error: { message } })
+
+  const operate = async (body: Buffer, response: ServerResponse): Promise<void> => {
+    const call = v.safeParse(Call, parseJson(body.toString('utf8')))
+    if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
+    try {
+      const result = await backend.operate(call.output)
+      if ('error' in result) return refuse(response, 422, result.error)
+      reply(response, 200, { data: result.result })
+    } catch (error) {
+      refuse(response, 502, (error as Error).message)
+    }
+  }
+
+  const settings = async (response: ServerResponse): Promise<void> => {
+    const [operator, allowed] = await Promise.all([backend.operator(), backend.nouns()])
+    const { stage = null, tokens = null } = backend
+    reply(response, 200, {
+      data: { stage, operator, nouns: allowed, is_live: backend.live !== undefined, tokens },
+    })
+  }
+
+  const stream = (live: Live, response: ServerResponse): void => {
+    const send = ({ type, data }: LiveEvent | { type: 'requests'; data: unknown }): void => {
+      response.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+    }
+    response.writeHead(200, { ...replyHeaders, 'Content-Type': 'text/event-stream' })
+    send({ type: 'requests', data: live.requests() })
+    const unsubscribe = live.subscribe(send)
+    const heartbeat = setInterval(() => response.write(':\n\n'), HEARTBEAT_MS)
+    response.once('close', () => {
+      clearInterval(heartbeat)
+      unsubscribe()
+    })
+  }
+
+  return async ({ pathname, host, body }, { method, headers }, response) => {
+    const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
+    const route = `${method} ${pathname}`
+    if (file && method === 'GET') {
+      const [type, load] = file
+      const text = await load()
+      const contentType = { 'Content-Type': `${type}; charset=utf-8` }
+      response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
+    } else if (route === 'GET /console/settings') {
+      await settings(response)
+    } else if (route === 'GET /console/live' && backend.live) {
+      stream(backend.live, response)
+    } else if (route === 'POST /console/operator') {
+      // A page of another port of this machine is another origin.
+      const isOwnPage = headers.origin === undefined || headers.origin === `http://${host}`
+      if (!isOwnPage) return refuse(response, 403, 'Only the console may make this call')
+      await operate(body, response)
+    } else {
+      refuse(response, 404, 'The console has no such page')
+    }
+  }
+}

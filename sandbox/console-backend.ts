@@ -1,0 +1,61 @@
+import { userInfo } from 'node:os'
+import type { DynamoDBRecord } from 'aws-lambda'
+import type { ConsoleBackend } from '../console/server/backend.ts'
+import type { ItemChange, Live } from '../console/server/live.ts'
+import { nouns } from '../shared/operator/catalogue.ts'
+import type { OperatorReply } from '../shared/operator/verbs.ts'
+import type { FunctionHost } from './function-host.ts'
+import type { GatewayReply } from './gateway.ts'
+import { seeds } from './seeds.ts'
+
+const tokensOf = (kind: 'bank' | 'provider'): Record<string, string> =>
+  Object.fromEntries(
+    seeds
+      .flat()
+      .flatMap(({ noun, options: { token, [kind]: owner } }) =>
+        noun === 'credential' && token && owner ? [[owner, token] as const] : [],
+      ),
+  )
+
+/** Reads changes and calls the functions of this process. */
+export const consoleBackend = (
+  functions: FunctionHost,
+  clock: { now: () => Date },
+  live: Live,
+): ConsoleBackend => {
+  const operator = (name = process.env.OPERATOR_NAME || userInfo().username) => `local:${name}`
+  return {
+    now: clock.now,
+    operator: async () => operator(),
+    nouns: async () => Object.keys(nouns),
+    operate: async ({ noun, operator: name, ...call }) => {
+      const event = { ...call, actor: operator(name) }
+      return (await functions.invoke(`manage-${noun}`, event)) as OperatorReply
+    },
+    live,
+    tokens: { banks: tokensOf('bank'), providers: tokensOf('provider') },
+  }
+}
+
+/** Returns the change of an item, without its content. */
+export const itemChange = ({ dynamodb }: DynamoDBRecord): ItemChange => {
+  const item = dynamodb?.NewImage ?? dynamodb?.OldImage
+  const text = (name: 'entity' | 'pk' | 'sk') => item?.[name]?.S ?? ''
+  return { entity: text('entity'), pk: text('pk'), sk: text('sk') }
+}
+
+export const loggedRequest = (reply: GatewayReply): Parameters<Live['addRequest']>[0] => {
+  const { method, path, search, status, milliseconds, request, headers, body } = reply
+  return {
+    at: new Date().toISOString(),
+    method,
+    target: search ? `${path}?${search}` : path,
+    status,
+    milliseconds,
+    request: {
+      headers: request.headers.map(([name, value]) => [name, value]),
+      body: request.body.toString('utf8'),
+    },
+    reply: { headers, body },
+  }
+}

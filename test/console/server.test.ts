@@ -1,0 +1,168 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test, vi } from 'vitest'
+import { CHARGE, chargeBody } from '../support/requests.ts'
+import { PATIENCE, useService } from '../support/running-service.ts'
+
+/** The console over HTTP, in a sandbox. */
+
+const service = useService()
+const at = (path: string): string => `${service.sandbox().address}${path}`
+
+const operate = async (body: unknown, headers: Record<string, string> = {}) => {
+  const response = await fetch(at('/console/operator'), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as Reply }
+}
+
+type Reply = {
+  success: boolean
+  data?: unknown
+  error?: { message: string }
+  meta?: { timestamp: string }
+}
+
+describe('the page', () => {
+  test.each(['/console', '/console/page.js', '/console/page.css', '/console/icon.svg'])(
+    '%s allows no inline or foreign content',
+    async (path) => {
+      const response = await fetch(at(path))
+      expect(response.status).toBe(200)
+      const policy = response.headers.get('content-security-policy')
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+      expect(policy).not.toMatch(/unsafe|http|data:/)
+      expect(await response.text()).not.toMatch(/ style="|<script>/)
+    },
+  )
+
+  test('has less than 120 kB of gzipped files', async () => {
+    const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
+    const sizes = await Promise.all(
+      paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
+    )
+    expect(Math.min(...sizes)).toBeGreaterThan(100)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
+  })
+
+  test('does not exist at other paths', async () => {
+    for (const path of ['/console/', '/console/page.ts', '/console/../package.json']) {
+      expect((await fetch(at(path))).status, path).toBe(404)
+    }
+  })
+})
+
+describe('a call', () => {
+  test('returns the result of the operator function, and the time of the service', async () => {
+    const call = { noun: 'bank', verb: 'show', options: { bank: 'GCB' } }
+    const { status, body } = await operate(call)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ success: true, data: { identifier: 'GCB', status: 'live' } })
+    expect(body.meta?.timestamp).toMatch(/^\d{4}-/)
+  })
+
+  test('without options has none', async () => {
+    expect((await operate({ noun: 'provider', verb: 'list' })).status).toBe(200)
+  })
+
+  test.each([
+    [422, 'no such bank', { noun: 'bank', verb: 'show', options: { bank: 'XYZ' } }],
+    [422, 'unknown verb', { noun: 'bank', verb: 'fly' }],
+    [400, 'A call has noun', { noun: 'nothing', verb: 'show' }],
+    [400, 'A call has noun', { noun: '__proto__', verb: 'show' }],
+    [400, 'A call has noun', { noun: 'bank', verb: 'show', options: { bank: 1 } }],
+    [400, 'A call has noun', '{"noun":'],
+  ])('that is refused has the status %i and the reason “%s”', async (status, reason, call) => {
+    const reply = await operate(call)
+    expect(reply.status).toBe(status)
+    expect(reply.body).toMatchObject({
+      success: false,
+      error: { message: expect.stringContaining(reason) },
+    })
+  })
+
+  test('is recorded with the operator that the page acts as', async () => {
+    const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
+    await operate({ ...call, operator: 'kofi' })
+    expect(await service.changeOf('demo')).toMatchObject({ by: 'local:kofi', verb: 'update' })
+  })
+
+  test.each([
+    ['of a foreign page', { Origin: 'https://example.com' }],
+    ['of a page at another port', { Origin: 'http://127.0.0.1:1' }],
+  ])('%s is refused', async (_, headers) => {
+    const call = { noun: 'provider', verb: 'list' }
+    expect((await operate(call, headers)).status).toBe(403)
+    const own = { Origin: service.sandbox().address }
+    expect((await operate(call, own)).status).toBe(200)
+  })
+})
+
+test('the settings have the nouns and the published tokens of the sandbox', async () => {
+  const { data } = (await (await fetch(at('/console/settings'))).json()) as Reply
+  expect(data).toMatchObject({
+    stage: null,
+    operator: expect.stringMatching(/^local:/),
+    nouns: expect.arrayContaining(['debit', 'approval']),
+    is_live: true,
+    tokens: { banks: { GCB: 'bt_sandbox_gcb' }, providers: { demo: 'sk_sandbox_demo' } },
+  })
+})
+
+describe('the event stream', () => {
+  /** Opens the stream and returns the text that has arrived. */
+  const openStream = async () => {
+    const abort = new AbortController()
+    const response = await fetch(at('/console/live'), { signal: abort.signal })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const arrived = { text: '' }
+    const read = async (): Promise<void> => {
+      const decoder = new TextDecoder()
+      for await (const bytes of response.body ?? []) {
+        arrived.text += decoder.decode(bytes as Uint8Array, { stream: true })
+      }
+    }
+    read().catch(() => undefined)
+    return { arrived, close: () => abort.abort() }
+  }
+
+  test('has each request with its reply, without credentials, and each changed item', async () => {
+    const { arrived, close } = await openStream()
+    const body = chargeBody()
+    const { body: reply } = await service.send('POST', CHARGE, {
+      credential: 'sk_sandbox_demo',
+      body,
+    })
+    const { reference } = reply.data
+    await vi.waitFor(() => {
+      expect(arrived.text).toContain(`"entity":"debit","pk":"DEBIT#${reference}"`)
+      expect(arrived.text).toMatch(/^event: request$/m)
+    }, PATIENCE)
+    close()
+    const [, text = ''] = /^event: request\ndata: (.*)$/m.exec(arrived.text) ?? []
+    const request = JSON.parse(text)
+    expect(request).toMatchObject({ method: 'POST', target: CHARGE, status: 202 })
+    expect(JSON.parse(request.request.body)).toEqual(body)
+    expect(request.reply.body).toContain(reference)
+    expect(Object.fromEntries(request.request.headers).Authorization).toBe('Bearer ***')
+    expect(arrived.text).not.toContain('sk_sandbox_demo')
+  })
+
+  test('begins with the last 1,000 requests', async () => {
+    for (let batch = 0; batch < 20; batch += 1) {
+      await Promise.all(
+        Array.from({ length: 51 }, (_, index) =>
+          fetch(at(`/unmatched-${batch}-${index}`)).then((response) => response.text()),
+        ),
+      )
+    }
+    const { arrived, close } = await openStream()
+    await vi.waitFor(() => expect(arrived.text).toMatch(/^event: requests\ndata: .*\n\n/), PATIENCE)
+    close()
+    const [, text = ''] = /^event: requests\ndata: (.*)$/m.exec(arrived.text) ?? []
+    const requests = JSON.parse(text) as { id: number; target: string }[]
+    expect(requests).toHaveLength(1_000)
+    expect(requests.at(-1)?.target).toMatch(/^\/unmatched-19-/)
+  })
+})
