@@ -9,8 +9,8 @@ export const firstCharge = (address: string): string =>
   -d '{"phone_number":"${customers[0].phone}","bank_identifier":"GCB","amount":"100.00","currency":"GHS",
        "narration":"Hello","partner_reference":"hello-1"}'`
 
-const row = (...cells: readonly string[]): string =>
-  `<tr>${cells.map((cell, index) => (index === 0 ? `<td><code>${cell}</code></td>` : `<td>${cell}</td>`)).join('')}</tr>`
+const row = (name: string, ...cells: readonly string[]): string =>
+  `<tr><td><code>${name}</code></td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 
 const table = (heads: readonly string[], rows: readonly string[]): string => `<table>
           <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead>
