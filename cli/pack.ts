@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
 import { plain } from '../infra/bundles/build.ts'
 import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
 
@@ -53,6 +54,10 @@ writeFileSync(
     exports: './dist/index.js',
   }),
 )
+const page = await buildPage()
+mkdirSync(join(FOLDER, BUILT_PAGE))
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.js'), page.script)
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.css'), page.style)
 cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
 const manifest = {
   name: 'debit-collection-service',

@@ -42,7 +42,10 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
     body: JSON.stringify(chargeBody()),
   })
   expect(reply.status).toBe(202)
-  const paths = ['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css']
+  const paths = [
+    ...['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css'],
+    ...['/console', '/console/page.js', '/console/page.css'],
+  ]
   const pages = await Promise.all(paths.map((path) => fetch(address + path)))
   expect(pages.map(({ status }) => status)).toEqual(paths.map(() => 200))
   expect(sandbox.printed.err).toBe('')

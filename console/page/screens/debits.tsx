@@ -1,4 +1,4 @@
-import { type CallOptions, exchange, isSandbox, serviceNow, settings } from '../client.ts'
+import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
 import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
@@ -51,14 +51,6 @@ const Filter = ({ name, label, options }: { name: string; label: string; options
   </label>
 )
 
-const customers = [
-  ['+233241234567', 'Ama Mensah: completes'],
-  ['+233241111111', 'Kofi Owusu: insufficient funds'],
-  ['+233242222222', 'Esi Boateng: times out'],
-  ['+233243333333', 'Yaw Asante: declines'],
-  ['+233244444444', 'Abena Osei: bank stays silent'],
-] as const
-
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = [
   ['demo', 'demo'],
@@ -67,14 +59,13 @@ const CHARGERS = [
 
 /** Charges as a demo provider, in a sandbox. */
 const Charge = () => {
-  const { banks = {}, providers = {} } = settings.value?.tokens ?? {}
-  const names = (tokens: Record<string, string>) =>
-    Object.keys(tokens).map((id) => [id, id] as const)
+  const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
+  const banks = credentials.filter(({ kind }) => kind === 'bank').map(({ holder }) => holder)
   const perform = (values: CallOptions) => {
     const { provider = '', ...body } = values
     const number = Math.floor(Math.random() * 1e9).toString(36)
     const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
-    return exchange<{ reference: string }>('POST', CHARGE, charge, providers[provider])
+    return exchange<{ reference: string }>('POST', CHARGE, charge, tokenOf('provider', provider))
   }
   return (
     <Action
@@ -82,8 +73,12 @@ const Charge = () => {
       kind="primary"
       about="Charges a customer of this sandbox. The customer selects the outcome."
       fields={[
-        { name: 'phone_number', label: 'Customer', options: customers },
-        { name: 'bank_identifier', label: 'Bank', options: names(banks) },
+        {
+          name: 'phone_number',
+          label: 'Customer',
+          options: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
+        },
+        { name: 'bank_identifier', label: 'Bank', options: banks.map((bank) => [bank, bank]) },
         { name: 'amount', label: 'Amount in GHS', value: '100.00' },
         { name: 'narration', label: 'Narration', value: 'Order from the console' },
         { name: 'provider', label: 'Provider', options: CHARGERS, value: 'demo' },
