@@ -48,6 +48,7 @@ const pageHeaders = {
 
 const files: Record<string, readonly [type: string, body: () => string | Promise<string>]> = {
   '/console': ['text/html', () => HTML],
+  '/console/': ['text/html', () => HTML],
   '/console/icon.svg': ['image/svg+xml', () => ICON],
   '/console/page.js': ['text/javascript', async () => (await pageAssets()).script],
   '/console/page.css': ['text/css', async () => (await pageAssets()).style],
@@ -126,7 +127,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
-    if (file && method === 'GET') {
+    if (file && (method === 'GET' || method === 'HEAD')) {
       const [type, load] = file
       const text = await load()
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }
