@@ -44,7 +44,7 @@ export const exchange = async <T>(
   const reply = await response.json().catch(() => {
     throw new CallError(`${method} ${path} replied ${response.status} without JSON`)
   })
-  if (reply.meta?.timestamp && path.startsWith('/console/')) {
+  if (reply.meta?.timestamp && /^\/(?:console|sandbox)\//.test(path)) {
     clockOffset.value = Date.parse(reply.meta.timestamp) - Date.now()
   }
   if (!response.ok)

@@ -38,6 +38,12 @@ setInterval(() => {
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
+/** Formats `2026-11-23` as `23 Nov 2026`. */
+export const dayText = (day: string): string => {
+  const [year, month, date] = day.split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`
+}
+
 /** Formats in UTC, with the date unless it is today. */
 const timeText = (iso: string): string => {
   const [day = '', time = ''] = iso.split('T')

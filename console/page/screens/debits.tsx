@@ -2,11 +2,13 @@ import { type CallOptions, exchange, isSandbox, serviceNow, settings } from '../
 import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
+import { Filter } from '../parts/filters.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
+import { sandboxCustomers } from '../sandbox-customers.ts'
 import { useOperator } from '../use-operator.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
@@ -34,31 +36,6 @@ const columns: Column<DebitSummary>[] = [
   },
 ]
 
-const Filter = ({ name, label, options }: { name: string; label: string; options: string[] }) => (
-  <label>
-    {label}
-    <select
-      value={place.value.filters[name] ?? ''}
-      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
-    >
-      <option value="">All</option>
-      {options.map((option) => (
-        <option key={option} value={option}>
-          {option}
-        </option>
-      ))}
-    </select>
-  </label>
-)
-
-const customers = [
-  ['+233241234567', 'Ama Mensah: completes'],
-  ['+233241111111', 'Kofi Owusu: insufficient funds'],
-  ['+233242222222', 'Esi Boateng: times out'],
-  ['+233243333333', 'Yaw Asante: declines'],
-  ['+233244444444', 'Abena Osei: bank stays silent'],
-] as const
-
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = [
   ['demo', 'demo'],
@@ -82,7 +59,7 @@ const Charge = () => {
       kind="primary"
       about="Charges a customer of this sandbox. The customer selects the outcome."
       fields={[
-        { name: 'phone_number', label: 'Customer', options: customers },
+        { name: 'phone_number', label: 'Customer', options: sandboxCustomers },
         { name: 'bank_identifier', label: 'Bank', options: names(banks) },
         { name: 'amount', label: 'Amount in GHS', value: '100.00' },
         { name: 'narration', label: 'Narration', value: 'Order from the console' },
