@@ -97,6 +97,8 @@ export type BankResult = {
   connector: string
   connector_type: string
   maximum: string | null
+  /** Null: normal. */
+  behaviour: { as: string; code: string | null; until: string | null } | null
 }
 
 export type BatchResult = {

@@ -1,11 +1,15 @@
 import type { ComponentType } from 'preact'
 import { ApprovalsScreen } from './screens/approvals.tsx'
+import { BanksScreen } from './screens/banks.tsx'
 import { BatchScreen } from './screens/batch.tsx'
 import { ChangesScreen } from './screens/changes.tsx'
+import { ClockScreen } from './screens/clock.tsx'
+import { CustomersScreen } from './screens/customers.tsx'
 import { DebitScreen } from './screens/debit.tsx'
 import { DebitsScreen } from './screens/debits.tsx'
 import { ExceptionsScreen } from './screens/exceptions.tsx'
 import { LedgerScreen } from './screens/ledger.tsx'
+import { ReconciliationScreen } from './screens/reconciliation.tsx'
 import { SettlementScreen } from './screens/settlement.tsx'
 
 export type ScreenRow = {
@@ -13,7 +17,7 @@ export type ScreenRow = {
   path: string
   title: string
   /** The heading of its link; a screen without one belongs to the screen `under`. */
-  group?: 'Payments' | 'Money' | 'Set-up' | 'Checks'
+  group?: 'Payments' | 'Money' | 'Set-up' | 'Checks' | 'Sandbox'
   under?: string
   /** The noun that the operator must be allowed to use. */
   noun?: string
@@ -34,6 +38,14 @@ export const screens: readonly ScreenRow[] = [
   },
   { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
   { path: 'ledger', title: 'Ledger', group: 'Money', noun: 'ledger', View: LedgerScreen },
+  { path: 'banks', title: 'Banks', group: 'Set-up', noun: 'bank', View: BanksScreen },
+  {
+    path: 'customers',
+    title: 'Customers',
+    group: 'Set-up',
+    noun: 'customer',
+    View: CustomersScreen,
+  },
   {
     path: 'exceptions',
     title: 'Exceptions',
@@ -49,10 +61,24 @@ export const screens: readonly ScreenRow[] = [
     View: ApprovalsScreen,
   },
   {
+    path: 'reconciliation',
+    title: 'Reconciliation',
+    group: 'Checks',
+    noun: 'reconciliation',
+    View: ReconciliationScreen,
+  },
+  {
     path: 'changes',
     title: 'Operator changes',
     group: 'Checks',
     noun: 'change',
     View: ChangesScreen,
+  },
+  {
+    path: 'clock',
+    title: 'Clock and scenarios',
+    group: 'Sandbox',
+    isForSandbox: true,
+    View: ClockScreen,
   },
 ]

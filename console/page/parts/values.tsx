@@ -75,6 +75,16 @@ export const Countdown = ({ at }: { at: string }) => {
   return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
 }
 
+/** Shows the service's clock, or the time at which it stands. */
+export const ServiceTime = ({ at }: { at: string | undefined }) => {
+  const iso = at ?? new Date(second.value).toISOString()
+  return (
+    <time dateTime={iso}>
+      {dayText(iso.slice(0, 10))} {iso.slice(11, 19)} UTC
+    </time>
+  )
+}
+
 /** Formats JSON text for reading; other text stays as it is. */
 export const prettyJson = (text: string): string => {
   try {
