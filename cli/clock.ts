@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { fail } from './fail.ts'
-import { callSandbox } from './sandbox-control.ts'
+import { callSandbox } from './sandbox-client.ts'
 
 /** `npm run -s clock -- VERB`: shows, moves, freezes and starts the clock of a sandbox. */
 

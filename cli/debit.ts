@@ -15,6 +15,8 @@ const commands: Record<string, () => Promise<unknown>> = {
   listen: () => import('./listen.ts'),
   invoke: () => import('./invoke.ts'),
   clock: () => import('./clock.ts'),
+  trigger: () => import('./trigger.ts'),
+  fixtures: () => import('./fixtures.ts'),
 }
 
 // The package contains its SDK, so the advice to upgrade Node would not help.

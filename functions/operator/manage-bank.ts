@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
-import type { Bank } from '../../shared/domain/banks/bank.ts'
+import { type Bank, behaviourAt } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import { unlessRefused } from '../../shared/domain/refusal.ts'
+import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
   type Author,
   noSuch,
@@ -17,6 +17,7 @@ import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
 type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
 type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
+type BehaveOptions = v.InferOutput<typeof noun.verbs.behave.options>
 
 const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank => ({
   identifier: bank.identifier,
@@ -30,6 +31,7 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     ussdCode: updatedOr(bank.ussdCode, settings['ussd-code']),
     packageName: updatedOr(bank.packageName, settings['package-name']),
     requestLimits: bank.requestLimits,
+    behaviour: bank.behaviour,
   }),
 })
 
@@ -51,19 +53,50 @@ const create = (options: NewBankOptions) =>
     connectorType: 'ussd',
   })
 
-const save = async (change: ReturnType<typeof update>, author: Author, runtime: Runtime) => {
+const behaveAs = (
+  { as, code, for: milliseconds }: Omit<BehaveOptions, 'bank'>,
+  bank: Bank,
+  at: Date,
+) => {
+  const { behaviour: _, ...usual } = bank
+  if (bank.connector !== 'sandbox') return invalid({ bank: ['must have connector sandbox'] })
+  if (as !== 'rejecting' && code) return invalid({ code: ['applies to rejecting only'] })
+  if (as === 'normal')
+    return milliseconds === undefined ? usual : invalid({ for: ['does not apply to normal'] })
+  return {
+    ...usual,
+    behaviour: {
+      as,
+      code: as === 'rejecting' ? (code ?? 'transaction_declined') : null,
+      until:
+        milliseconds === undefined ? null : new Date(at.getTime() + milliseconds).toISOString(),
+    },
+  }
+}
+
+const behave = ({ bank: identifier, ...behaviour }: BehaveOptions, at: Date) => ({
+  identifier,
+  change: (stored: Bank | undefined) => (stored ? behaveAs(behaviour, stored, at) : noSuch('bank')),
+  options: {},
+})
+
+const save = async (
+  change: ReturnType<typeof update | typeof behave>,
+  author: Author,
+  runtime: Runtime,
+) => {
   const recording = { ...author, target: change.identifier, bank: change.identifier }
-  const recordChange = connectionRecorder(recording, fields)
+  const recordChange = connectionRecorder(recording, (bank) => fields(bank, author.at))
   return unlessRefused(
     await saveBank({ ...change, recordChange }, runtime),
     ({ bank, url, newSecret }) => ({
-      ...view(bank),
+      ...view(bank, author.at),
       ...defined({ connector_url: url, connector_secret: newSecret }),
     }),
   )
 }
 
-const view = (bank: Bank) => ({
+const view = (bank: Bank, at: Date) => ({
   identifier: bank.identifier,
   name: bank.name,
   country_code: bank.countryCode,
@@ -71,10 +104,11 @@ const view = (bank: Bank) => ({
   connector: bank.connector,
   connector_type: bank.connectorType,
   maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
+  behaviour: behaviourAt(bank, at) ?? null,
 })
 
-const fields = (bank: Bank) => ({
-  ...view(bank),
+const fields = (bank: Bank, at: Date) => ({
+  ...view(bank, at),
   ussd_code: bank.ussdCode,
   package_name: bank.packageName,
 })
@@ -88,11 +122,13 @@ export const manageBank = operatorHandler(noun, {
     run: (options, author, runtime) => save(update(options), author, runtime),
     check: (options) => checkBank(update(options)),
   },
-  show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), view),
-  list: async () => (await listBanks()).map(view),
+  show: async ({ bank: identifier }, { at }) =>
+    unlessRefused((await findBank(identifier)) ?? noSuch('bank'), (bank) => view(bank, at)),
+  list: async (_, { at }) => (await listBanks()).map((bank) => view(bank, at)),
   disable: ({ bank }, author, runtime) =>
     save(update({ bank, status: 'inactive' }), author, runtime),
   enable: ({ bank }, author, runtime) => save(update({ bank, status: 'live' }), author, runtime),
+  behave: (options, author, runtime) => save(behave(options, author.at), author, runtime),
 })
 
 export const handler = manageBank(real)

@@ -1,5 +1,5 @@
-import { failureCode } from '../../shared/domain/debits/bank-update.ts'
 import { advance, type Changes, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
+import { failureCode } from '../../shared/domain/debits/failure-code.ts'
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { defined } from '../../shared/domain/defined.ts'

@@ -1,20 +1,14 @@
 import * as v from 'valibot'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { DAY_MS } from '../../shared/domain/time.ts'
+import { DAY_MS, Duration } from '../../shared/domain/time.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import type { Control } from './control.ts'
-import { durationMs } from './duration.ts'
 
 /** GET and POST /sandbox/clock (docs/sandbox.md#clock). */
 
 /** A year of sweeps takes about a minute. */
 const MOVE_MAX_DAYS = 366
 
-const Duration = v.pipe(
-  v.string(),
-  v.transform(durationMs),
-  v.number('must be a duration such as 30s, 6m, 2h or 5d'),
-)
 const Instant = v.pipe(
   v.string(),
   v.isoTimestamp('must be a time such as 2026-11-25T00:00:00Z'),

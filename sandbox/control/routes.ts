@@ -5,6 +5,7 @@ import { parseJson } from '../../shared/domain/json.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newRequestId } from '../gateway-event.ts'
 import { unusedRate } from '../own-reply.ts'
+import { listScenarios, playScenario } from '../scenarios/routes.ts'
 import { moveClock, showClock } from './clock.ts'
 import type { Control } from './control.ts'
 import { reset } from './reset.ts'
@@ -25,6 +26,8 @@ type Route = { path: RegExp; methods: Record<string, Serve> }
 const routes: readonly Route[] = [
   { path: /^\/sandbox\/clock$/, methods: { GET: showClock, POST: moveClock } },
   { path: /^\/sandbox\/reset$/, methods: { POST: reset } },
+  { path: /^\/sandbox\/scenarios$/, methods: { GET: listScenarios } },
+  { path: /^\/sandbox\/scenarios\/(?<name>[^/]+)$/, methods: { POST: playScenario } },
 ]
 
 const bodyOf = (bytes: Buffer): Record<string, unknown> | undefined | Refusal => {

@@ -1,4 +1,5 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
+import type { BankBehaviour } from '../domain/banks/bank-behaviour.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import type {
   BankOutcome,
@@ -28,7 +29,10 @@ export type PaymentConnector = {
 
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
+  /** Returns the behaviour that an operator chose for a sandbox bank. */
+  behaviourOf: (bank: BankIdentifier) => Promise<BankBehaviour | undefined>
   wallTime: () => Date
+  pause: (milliseconds: number) => Promise<unknown>
   /** The timeout of one request, from the connection to the last byte of the response. */
   timeoutSeconds: number
   /** Hosts of banks that need no TLS: only in a local sandbox. */

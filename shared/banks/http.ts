@@ -1,11 +1,6 @@
 import * as v from 'valibot'
-import {
-  BankApproval,
-  BankReference,
-  ErrorMessage,
-  failureCode,
-} from '../domain/debits/bank-update.ts'
-import { failureCodes } from '../domain/debits/debit.ts'
+import { BankApproval, BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
+import { failureCode, failureCodes } from '../domain/debits/failure-code.ts'
 import type {
   BankOutcome,
   DebitAtBank,

@@ -20,4 +20,7 @@ export const outcomeQueries = (
 
 export const paymentConnectors = (
   config: ConnectionConfig,
-): Record<Connected, PaymentConnector> => ({ sandbox: sandboxPayments, http: httpPayments(config) })
+): Record<Connected, PaymentConnector> => ({
+  sandbox: sandboxPayments(config),
+  http: httpPayments(config),
+})

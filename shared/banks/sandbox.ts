@@ -1,11 +1,19 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
+import type { BankBehaviour } from '../domain/banks/bank-behaviour.ts'
+import { failureMessages, type SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
 import type { BankUpdate } from '../domain/debits/bank-update.ts'
+import type { FailureCode } from '../domain/debits/failure-code.ts'
 import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
-import type { Connector, ConnectorConfig, PaymentConnector } from './connector.ts'
+import {
+  type ConnectionConfig,
+  type Connector,
+  type ConnectorConfig,
+  ConnectorFault,
+  type PaymentConnector,
+} from './connector.ts'
 
 /** Outcomes by phone number; `silent` accepts and never reports. */
 const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
@@ -18,21 +26,41 @@ const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
 
 const BALANCE: Pesewas = pesewas(5_000_00)
 
-const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>, string> = {
-  insufficient_funds: 'Insufficient funds',
-  transaction_declined: 'Transaction declined by customer',
-}
+/** The time that a slow bank takes: too long for the workers that all banks share. */
+const SLOW_SECONDS = 5
 
 export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
   `${bank}-${uuid.slice(0, 8).toUpperCase()}`
 
+/**
+ * Waits as the bank does. Returns the behaviour that decides its reply.
+ * @throws ConnectorFault if the bank is down or slower than the timeout
+ */
+const request = async (
+  bank: BankIdentifier,
+  { behaviourOf, pause, timeoutSeconds }: ConnectionConfig,
+): Promise<BankBehaviour | undefined> => {
+  const behaviour = await behaviourOf(bank)
+  if (behaviour?.as === 'down') throw new ConnectorFault(2502, 'ECONNREFUSED')
+  if (behaviour?.as === 'slow') {
+    await pause(Math.min(SLOW_SECONDS, timeoutSeconds) * 1000)
+    if (timeoutSeconds < SLOW_SECONDS)
+      throw new ConnectorFault(2408, 'no complete response in time')
+  }
+  return behaviour
+}
+
+const rejection = (code: FailureCode) =>
+  ({ kind: 'rejected', code, message: failureMessages[code] }) as const
+
 /** Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else. */
-export const sandboxConnector = ({ reportLater }: ConnectorConfig): Connector => ({
+export const sandboxConnector = ({ reportLater, ...config }: ConnectorConfig): Connector => ({
   submit: async (submission): Promise<SubmissionResult> => {
-    const outcome = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
-    if (outcome === 'invalid_account') {
-      return { kind: 'rejected', code: outcome, message: 'Account not found or inactive' }
-    }
+    const { as, code } = (await request(submission.bank, config)) ?? {}
+    if (as === 'rejecting') return rejection(code ?? 'transaction_declined')
+    const byCustomer = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
+    const outcome = as === 'silent' ? as : byCustomer
+    if (outcome === 'invalid_account') return rejection(outcome)
     if (outcome !== 'silent') await reportLater({ reference: submission.reference, outcome })
     return outcome === 'timeout'
       ? { kind: 'silent' }
@@ -52,7 +80,7 @@ export const sandboxReport = (
   bank_reference: bankReference(debit),
   ...(outcome === 'completed'
     ? { status: 'completed', approval_method: 'ussd' }
-    : { status: 'failed', error_message: FAILURE_MESSAGES[outcome] }),
+    : { status: 'failed', error_message: failureMessages[outcome] }),
 })
 
 /** Ends of account numbers that the sandbox bank rejects, or pays at the second request. */
@@ -61,15 +89,24 @@ const SLOW = '9999'
 
 type SandboxPayment = { bank: BankIdentifier; uuid: Uuid; accountNumber: string; repeated: boolean }
 
-const pay = ({ bank, uuid, accountNumber, repeated }: SandboxPayment): PayoutResult => {
-  if (accountNumber.endsWith(REJECTED)) {
-    return { kind: 'rejected', message: 'The account cannot be paid' }
+export const sandboxPayments = (config: ConnectionConfig): PaymentConnector => {
+  const pay = async ({
+    bank,
+    uuid,
+    accountNumber,
+    repeated,
+  }: SandboxPayment): Promise<PayoutResult> => {
+    const { as } = (await request(bank, config)) ?? {}
+    if (as === 'rejecting' || accountNumber.endsWith(REJECTED)) {
+      return { kind: 'rejected', message: 'The account cannot be paid' }
+    }
+    const isUnderway = as === 'silent' || (accountNumber.endsWith(SLOW) && !repeated)
+    return isUnderway
+      ? { kind: 'underway' }
+      : { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
   }
-  if (accountNumber.endsWith(SLOW) && !repeated) return { kind: 'underway' }
-  return { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
-}
-
-export const sandboxPayments: PaymentConnector = {
-  pay: async ({ account, ...payout }) => pay({ ...payout, ...account }),
-  refund: async (refund) => pay({ ...refund, accountNumber: refund.accountNumber ?? '' }),
+  return {
+    pay: ({ account, ...payout }) => pay({ ...payout, ...account }),
+    refund: (refund) => pay({ ...refund, accountNumber: refund.accountNumber ?? '' }),
+  }
 }

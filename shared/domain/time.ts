@@ -47,6 +47,20 @@ const isOnCalendar = (text: string): boolean =>
 /** Years of four digits sort as text; an offset can lead to others. */
 const isWithinYears = (at: Date): boolean => at.getUTCFullYear() >= 0 && at.getUTCFullYear() <= 9999
 
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS }
+
+const millisecondsOf = (text: string): number | undefined => {
+  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  return unit ? Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS] : undefined
+}
+
+/** Parses a duration such as 30s, 6m, 2h or 5d. Returns milliseconds. */
+export const Duration = v.pipe(
+  v.string(),
+  v.transform(millisecondsOf),
+  v.number('must be a duration such as 30s, 6m, 2h or 5d'),
+)
+
 /** Parses an ISO 8601 time with its offset, or a day, which means its start in UTC. */
 export const Instant = v.pipe(
   v.string(REFUSED),

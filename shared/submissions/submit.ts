@@ -1,6 +1,6 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { connectors } from '../banks/registry.ts'
-import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { advance, type Debit, deadline, stateAt, type Transition } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
@@ -98,8 +98,9 @@ export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) =
       findAccount(phone, bank.identifier),
       currentGeneration(at),
     ])
-    const { connector = 'none' } = banks.get(bank.identifier) ?? {}
-    if (connector === 'none') throw new Error(`Bank ${bank.identifier} has no connector`)
+    const current = banks.get(bank.identifier)
+    if (!current || current.connector === 'none')
+      throw new Error(`Bank ${bank.identifier} has no connector`)
     const submission = {
       ...debit.facts,
       bank: bank.identifier,
@@ -108,9 +109,10 @@ export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) =
       // A restore may have undone the record of a submission that the bank has received.
       repeated: request.repeated || predatesRestore(debit, generation),
     }
-    const result = await submitPromptly(bank.identifier, () =>
-      connectors(config)[connector].submit(submission),
-    )
+    const { submit } = connectors({ ...config, behaviourOf: async () => behaviourAt(current, at) })[
+      current.connector
+    ]
+    const result = await submitPromptly(bank.identifier, () => submit(submission))
     // The bank may still work on it for as long as a patient worker would wait.
     if (!result) return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }
     const changes = account

@@ -23,7 +23,7 @@ export const expire = async (
   debit: Debit,
   phase: Phase,
   cause: Cause,
-  runtime: Pick<Runtime, 'wallTime' | 'random' | 'pause'>,
+  runtime: Pick<Runtime, 'now' | 'wallTime' | 'random' | 'pause'>,
 ): Promise<Debit | Refusal> => {
   const restore = await findRestore()
   if (isHeldBy(restore, debit.facts.provider)) return debit
@@ -46,7 +46,7 @@ export const expire = async (
 /** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */
 const queryOutcome = async (
   { facts: { reference, uuid, amount, bank } }: Debit,
-  runtime: Pick<Runtime, 'wallTime'>,
+  runtime: Pick<Runtime, 'now' | 'wallTime' | 'pause'>,
 ): Promise<BankOutcome | undefined> => {
   const current = await findBank(bank.identifier)
   if (!current || current.connector === 'none') return undefined

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { failureCodes, type State } from '../domain/debits/debit.ts'
+import type { State } from '../domain/debits/debit.ts'
+import { failureCodes } from '../domain/debits/failure-code.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'

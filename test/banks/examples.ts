@@ -58,7 +58,9 @@ export const accountOf = (accountNumber: string): Payout['account'] => ({
 export const configOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig => ({
   reportLater: async () => undefined,
   settingsOf: async () => undefined,
+  behaviourOf: async () => undefined,
   wallTime: () => new Date(),
+  pause: async () => undefined,
   timeoutSeconds: 10,
   localPeers: ['127.0.0.1'],
   clientCertificate: async () => undefined,

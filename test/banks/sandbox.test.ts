@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { sandboxConnector } from '../../shared/banks/sandbox.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
+import { failureCode, failureCodes } from '../../shared/domain/debits/failure-code.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { configOf, submissionOf } from './examples.ts'
 
@@ -14,4 +15,27 @@ test.each([
   const { submit } = sandboxConnector(configOf({ reportLater }))
   expect(await submit(submission)).toMatchObject({ kind: 'accepted' })
   expect(reports).toEqual([{ reference: submission.reference, outcome }])
+})
+
+test.each(failureCodes)('the message of a rejection has the cause %s', async (code) => {
+  const behaviourOf = async () => ({ as: 'rejecting', code, until: null }) as const
+  const result = await sandboxConnector(configOf({ behaviourOf })).submit(submissionOf())
+  expect(result).toMatchObject({ kind: 'rejected', code })
+  expect('message' in result && failureCode(result.message)).toBe(code)
+})
+
+test.each([
+  [2, 2_000, '2408'],
+  [20, 5_000, 'accepted'],
+])('with a timeout of %i s a slow bank takes %i ms and the result is %s', async (...row) => {
+  const [timeoutSeconds, milliseconds, outcome] = row
+  const pauses: number[] = []
+  const pause = async (time: number) => void pauses.push(time)
+  const behaviourOf = async () => ({ as: 'slow', code: null, until: null }) as const
+  const { submit } = sandboxConnector(configOf({ behaviourOf, pause, timeoutSeconds }))
+  const result = await submit(submissionOf()).then(
+    ({ kind }) => kind,
+    ({ code }) => String(code),
+  )
+  expect([result, pauses]).toEqual([outcome, [milliseconds]])
 })

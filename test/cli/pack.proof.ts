@@ -56,6 +56,6 @@ test('an unknown command prints one line and exits with 1', async () => {
   const { printed, exited } = start([join(folder, 'package/debit.mjs'), 'nothing'])
   expect([await exited, printed.err]).toEqual([
     1,
-    'usage: debit sandbox|operator|listen|invoke [options]\n',
+    'usage: debit sandbox|operator|listen|invoke|clock|trigger|fixtures [options]\n',
   ])
 })

@@ -58,6 +58,13 @@ const rows = rowsOf(`
   limit show bank=XXX  no such bank
   limit show provider=nobody  no such provider
   bank show bank=XXX  no such bank
+  bank behave bank=XXX as=down  no such bank
+  bank behave bank=UMB as=down  --bank: must have connector sandbox
+  bank behave bank=GCB as=asleep  --as: must be one of normal, down, slow, silent, rejecting
+  bank behave bank=GCB as=rejecting code=no_money  --code: must be one of insufficient_funds, invalid_account
+  bank behave bank=GCB as=down code=timeout  --code: applies to rejecting only
+  bank behave bank=GCB as=normal for=5m  --for: does not apply to normal
+  bank behave bank=GCB as=down for=5  --for: must be a duration such as 30s, 6m, 2h or 5d
   bank update bank=XXX connector=none  no such bank
   bank create bank=GCB name=Again connector=none  already exists
   connector set bank=XXX connector=none  no such bank

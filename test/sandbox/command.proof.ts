@@ -65,6 +65,33 @@ describe('the sandbox command', () => {
     expect(await exited).toBe(0)
   }, 60_000)
 
+  test('plays scenarios by the trigger command and applies fixture files', async () => {
+    const port = await readyPort(startSandbox(['--port', '0']))
+    const run = (...words: string[]) => runScript([...words, '--port', port])
+    expect((await run('cli/trigger.ts')).stdout).toMatch(/^failed-timeout {2,}The bank reports/m)
+    const { stdout } = await run('cli/trigger.ts', 'completed')
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' })
+    const { reference } = JSON.parse(stdout)
+    const again = await run('cli/trigger.ts', 'completed', '--debit', reference)
+    expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
+    expectOneLine(
+      await run('cli/trigger.ts', 'complete'),
+      'unknown scenario complete; known: completed,',
+    )
+    expect((await run('cli/trigger.ts', 'one', 'two')).code).toBe(2)
+    const applied = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+    expect(applied).toMatchObject({ code: 0, stderr: '' })
+    expect(applied.stdout).toMatch(/^1 operator provider create: done\n2 operator credential issue/)
+    const twice = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+    expectOneLine(
+      twice,
+      'shop.yaml: step 1: operator provider create: this provider already exists',
+    )
+    const malformed = await run('cli/fixtures.ts', 'apply', 'docs/testing.md')
+    expect(malformed).toMatchObject({ code: 2, stdout: '' })
+    expect((await run('cli/fixtures.ts', 'apply')).code).toBe(2)
+  }, 60_000)
+
   test('lets a second operator approve the call of the first with --approvals', async () => {
     const run = operatorAt(await readyPort(startSandbox(['--port', '0', '--approvals'])))
     const operator = (name: string, ...args: string[]) =>

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { Pesewas } from '../money.ts'
 import { RequestLimits } from '../providers/request-limits.ts'
 import { oneOf, text } from '../text.ts'
+import { BankBehaviour } from './bank-behaviour.ts'
 
 export const BankIdentifier = v.pipe(
   v.string(),
@@ -27,8 +28,18 @@ export const Bank = v.object({
   ussdCode: v.optional(v.string()),
   packageName: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
+  behaviour: v.optional(BankBehaviour),
 })
 export type Bank = v.InferOutput<typeof Bank>
+
+/** Returns the behaviour of a bank with connector `sandbox`; undefined if it is the usual one. */
+export const behaviourAt = (
+  { connector, behaviour }: Bank,
+  at: Date,
+): BankBehaviour | undefined => {
+  const isOver = behaviour?.until && new Date(behaviour.until) <= at
+  return connector === 'sandbox' && !isOver ? behaviour : undefined
+}
 
 /** The endpoint of a bank, stored apart from the bank, which lists show. */
 export type ConnectorSettings = {

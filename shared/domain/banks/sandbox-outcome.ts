@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FailureCode } from '../debits/failure-code.ts'
 import { Reference } from '../ids.ts'
 
 /** The outcome of a debit at the sandbox bank (docs/api.md#sandbox). */
@@ -15,3 +16,13 @@ export type SandboxReport = v.InferOutput<typeof SandboxReport>
 
 /** The delay of the report (docs/api.md#sandbox). */
 export const OUTCOME_SECONDS = 30
+
+/** The messages of the sandbox bank, each with the cause that the service reads as its code. */
+export const failureMessages: Record<FailureCode, string> = {
+  insufficient_funds: 'Insufficient funds',
+  invalid_account: 'Account not found or inactive',
+  transaction_declined: 'Transaction declined by customer',
+  timeout: 'The customer did not respond before the timeout',
+  network_error: 'Network unavailable',
+  unknown_error: 'Unknown error',
+}

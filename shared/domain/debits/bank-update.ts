@@ -3,15 +3,8 @@ import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from '../metadata.ts'
 import { Fee } from '../money.ts'
 import { invalid, type Refusal } from '../refusal.ts'
 import { isBlank, message, oneOf, text } from '../text.ts'
-import {
-  advance,
-  approve,
-  type Cause,
-  type Changes,
-  type Debit,
-  type FailureCode,
-  merged,
-} from './debit.ts'
+import { advance, approve, type Cause, type Changes, type Debit, merged } from './debit.ts'
+import { failureCode } from './failure-code.ts'
 
 /** The bank's own reference of a debit, a payment or a refund. */
 export const BankReference = text({ max: 255 })
@@ -65,22 +58,6 @@ export type BankUpdate = v.InferOutput<typeof BankUpdate>
 /** The body of the callback, which can also report the customer's approval (docs/api.md#callback). */
 export const BankCallback = report(['approved', 'completed', 'failed'])
 export type BankCallback = v.InferOutput<typeof BankCallback>
-
-// Banks report a cause as text; the first matching row selects the code (docs/api.md#failure-codes).
-const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
-  [/insufficient|not enough|low balance/i, 'insufficient_funds'],
-  [/time ?d? ?-?_?out|expired/i, 'timeout'],
-  [
-    /(?:invalid|unknown|no such|inactive|closed|blocked) account|account (?:is )?(?:invalid|unknown|not found|inactive|closed|blocked)/i,
-    'invalid_account',
-  ],
-  [/declin|denied|reject|refus|cancel/i, 'transaction_declined'],
-  [/network|connection|unavailable/i, 'network_error'],
-]
-
-/** Returns the error_details.code of a bank's explanation; `unknown_error` if no row matches. */
-export const failureCode = (message: string): FailureCode =>
-  CAUSES.find(([words]) => words.test(message))?.[1] ?? 'unknown_error'
 
 /** @returns 422/3001 for an invalid transition, 422/1007 for metadata above 8 KiB */
 export const applyBankUpdate = (

@@ -9,18 +9,8 @@ import type { BatchId, ChunkId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
+import type { FailureCode } from './failure-code.ts'
 import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
-
-/** error_details.code of a failed debit (docs/api.md#failure-codes). */
-export const failureCodes = [
-  'insufficient_funds',
-  'invalid_account',
-  'transaction_declined',
-  'timeout',
-  'network_error',
-  'unknown_error',
-] as const
-export type FailureCode = (typeof failureCodes)[number]
 
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
 export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'

@@ -8,8 +8,8 @@ import {
   type Changes,
   type Debit,
   type Facts,
-  type FailureCode,
 } from './debit.ts'
+import type { FailureCode } from './failure-code.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
 export type Submission = Pick<Facts, 'reference' | 'uuid' | 'phone' | 'amount' | 'narration'> & {

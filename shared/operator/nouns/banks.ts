@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { Bank, ConnectorName, CustomerAccount } from '../../domain/banks/bank.ts'
+import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
+import { failureCodes } from '../../domain/debits/failure-code.ts'
 import { PhoneNumber } from '../../domain/phone.ts'
 import { text } from '../../domain/text.ts'
+import { Duration } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -52,6 +55,17 @@ export const bank = {
     list: { summary: 'lists all banks', options: o.options({}) },
     disable: { summary: 'refuses new charges; debits in progress continue', options: target },
     enable: { summary: 'accepts new charges again', options: target },
+    behave: {
+      summary: 'changes how a sandbox bank behaves, for tests',
+      options: o.options({
+        bank: o.bank,
+        as: o.oneOfWords('behaviour', { options: ['normal', ...BankBehaviour.entries.as.options] }),
+        code: o.optionalWord('failure code, for rejecting (default transaction_declined)', {
+          options: failureCodes,
+        }),
+        for: o.optional('DURATION', 'such as 30s, 5m or 2h (default: until normal)', Duration),
+      }),
+    },
   },
 } as const satisfies Noun
 

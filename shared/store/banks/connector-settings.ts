@@ -1,9 +1,14 @@
-import type { BankIdentifier, ConnectorSettings } from '../../domain/banks/bank.ts'
+import {
+  type BankIdentifier,
+  behaviourAt,
+  type ConnectorSettings,
+} from '../../domain/banks/bank.ts'
 import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import * as db from '../table.ts'
+import { findBank } from './banks.ts'
 import { findClientCertificate } from './client-certificate.ts'
 
 /** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
@@ -21,11 +26,16 @@ export const recentConnectorSettings = (bank: BankIdentifier, now: Date) =>
 
 /** Returns what a connector needs to connect to its bank. */
 export const connectionConfig = (
-  { wallTime }: Pick<Runtime, 'wallTime'>,
+  { now, wallTime, pause }: Pick<Runtime, 'now' | 'wallTime' | 'pause'>,
   timeoutSeconds: number,
 ) => ({
   settingsOf: findConnectorSettings,
+  behaviourOf: async (identifier: BankIdentifier) => {
+    const bank = await findBank(identifier)
+    return bank && behaviourAt(bank, now())
+  },
   wallTime,
+  pause,
   timeoutSeconds,
   localPeers: environment.localPeers,
   clientCertificate: findClientCertificate,

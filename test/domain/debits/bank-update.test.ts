@@ -1,11 +1,8 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import {
-  applyBankUpdate,
-  BankUpdate,
-  failureCode,
-} from '../../../shared/domain/debits/bank-update.ts'
+import { applyBankUpdate, BankUpdate } from '../../../shared/domain/debits/bank-update.ts'
 import { type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
+import { failureCode } from '../../../shared/domain/debits/failure-code.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'

@@ -1,0 +1,36 @@
+import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
+import type { Play, View } from './play.ts'
+
+/** Reports that the service rejects: an operator must resolve the exceptions. */
+
+const COMPLETED = { status: 'completed' }
+const FAILED = { status: 'failed', error_message: failureMessages.transaction_declined }
+/** No published approval method. */
+const MALFORMED = { status: 'completed', approval_method: 'fax' }
+
+const rejectReport = async (play: Play, debit: View, body: object) => {
+  const { status: reply_status } = await play.report(debit, body)
+  const exceptions = await play.exceptions(debit)
+  const { reference, status } = await play.show(debit.reference)
+  return { reference, status, reply_status, exceptions }
+}
+
+export const completeLate = async (play: Play) => {
+  const debit = await play.debit(['pending', 'processing', 'failed'])
+  return rejectReport(play, await play.fail(debit, FAILED.error_message), COMPLETED)
+}
+
+export const contradict = async (play: Play) => {
+  const debit = await play.debit(['pending', 'processing', 'completed'])
+  return rejectReport(play, await play.complete(debit), FAILED)
+}
+
+export const refuseReport = async (play: Play) => rejectReport(play, await play.open(), MALFORMED)
+
+/** The debit is completed, so that a note resolves its exception. */
+export const leaveException = async (play: Play) => {
+  const debit = await play.open()
+  await play.report(debit, MALFORMED)
+  const { reference, status } = await play.complete(debit)
+  return { reference, status, exceptions: await play.exceptions(debit) }
+}

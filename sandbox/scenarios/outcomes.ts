@@ -1,0 +1,57 @@
+import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
+import type { FailureCode } from '../../shared/domain/debits/failure-code.ts'
+import { clocks } from '../../shared/domain/debits/lifecycle.ts'
+import { secondsAfter } from '../../shared/domain/time.ts'
+import { environment } from '../../shared/runtime.ts'
+import { conflict, type Play } from './play.ts'
+
+/** Outcomes of a debit: reports of its bank, and timeouts. */
+
+export const complete = async (play: Play) => {
+  const { reference, status, bank_reference } = await play.complete(await play.open())
+  return { reference, status, bank_reference }
+}
+
+export const failWith = (code: FailureCode) => async (play: Play) => {
+  const debit = await play.fail(await play.open(), failureMessages[code])
+  const { reference, status, error_code, error_message } = debit
+  return { reference, status, error_code, error_message }
+}
+
+const timesOf = ({ created_at, processed_at }: { created_at: string; processed_at: string }) => {
+  const { approvalSeconds, processingSeconds } = clocks(environment.timeScale)
+  return {
+    approval: secondsAfter(new Date(processed_at), approvalSeconds),
+    processing: secondsAfter(new Date(created_at), processingSeconds),
+  }
+}
+
+export const staySilent = async (play: Play) => {
+  if (play.reference !== undefined) play.misfit('does not apply: the scenario creates its debit')
+  const debit = await play.charge()
+  const { reference, status } = debit
+  return { reference, status, times_out_at: timesOf(debit).approval.toISOString() }
+}
+
+/** The timer can be a minute late. */
+const LATE_SECONDS = 60
+
+const timeOut = async (play: Play, reference: string, at: Date) => {
+  await play.moveTo(at)
+  const debit = await play.show(reference)
+  if (debit.status === 'processing') await play.moveTo(secondsAfter(at, LATE_SECONDS))
+  const { status, error_code, error_message } = await play.show(reference)
+  if (error_code !== 'timeout') conflict(`${reference} is ${status} before the timeout`)
+  return { reference, status, error_code, error_message }
+}
+
+export const timeOutBeforeApproval = async (play: Play) => {
+  const debit = await play.debit(['processing'])
+  return timeOut(play, debit.reference, timesOf(debit).approval)
+}
+
+export const timeOutAfterApproval = async (play: Play) => {
+  const debit = await play.debit(['processing'])
+  await play.accept(debit, { status: 'approved' })
+  return timeOut(play, debit.reference, timesOf(debit).processing)
+}

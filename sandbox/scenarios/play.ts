@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { operations } from '../../shared/api/operations.ts'
+import { type ErrorCode, invalid, Refusal } from '../../shared/domain/refusal.ts'
+import type { Control } from '../control/control.ts'
+
+/** The steps that scenarios share: a debit, reports of its bank, and waits for their effects. */
+
+// biome-ignore lint/suspicious/noExplicitAny: views of operators and replies are read member by member
+export type View = any
+
+/** Ends a scenario with a published error. */
+export class ScenarioRefusal extends Error {
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    super(JSON.stringify(refusal.error))
+    this.refusal = refusal
+  }
+}
+
+const refuse = (refusal: Refusal): never => {
+  throw new ScenarioRefusal(refusal)
+}
+
+/** Ends a scenario that the state of the sandbox prevents. */
+export const conflict = (reason: string): never => refuse(new Refusal(1409, { details: [reason] }))
+
+/** The sandbox bank accepts debits of this number and never reports them. */
+const SILENT = '+233244444444'
+const TOKEN = 'sk_sandbox_demo'
+const BANK = 'GCB'
+
+const PATIENCE_MS = 10_000
+const POLL_MS = 20
+
+const OPEN = ['pending', 'processing']
+
+export type Play = ReturnType<typeof newPlay>
+
+/** @param reference the debit to play with; undefined: a new one */
+export const newPlay = (control: Control, name: string, reference: string | undefined) => {
+  const operate = async (
+    noun: string,
+    verb: string,
+    options: Record<string, string>,
+  ): Promise<View> => {
+    try {
+      return await control.operator(noun, verb, options)
+    } catch (error) {
+      const { message } = error as Error
+      if (!message.startsWith(`${noun} ${verb}: `)) throw error
+      return conflict(message)
+    }
+  }
+
+  /** Waits until the service is idle and the condition holds. */
+  const until = async (read: () => Promise<View>, isMet: (view: View) => boolean) => {
+    const end = Date.now() + PATIENCE_MS
+    for (;;) {
+      await control.clock.idle()
+      const view = await read()
+      if (isMet(view)) return view
+      if (Date.now() > end) {
+        const id = view?.reference ?? view?.id
+        return conflict(`the scenario cannot continue: ${id} is ${view?.status}`)
+      }
+      await pause(POLL_MS)
+    }
+  }
+
+  const show = (of: string) => operate('debit', 'show', { reference: of })
+
+  const untilStatus = (of: string, status: string) =>
+    until(
+      () => show(of),
+      (debit) => debit.status === status,
+    )
+
+  const request = async (path: string, token: string, body: unknown) =>
+    control.api({ method: 'POST', path, token, body })
+
+  /** Creates a debit that its bank accepts and never reports. */
+  const charge = async ({ amount = '25.00' } = {}) => {
+    const { status, body } = await request(operations.charge.path, TOKEN, {
+      phone_number: SILENT,
+      bank_identifier: BANK,
+      amount,
+      currency: 'GHS',
+      narration: `Scenario ${name}`,
+      partner_reference: `scenario-${randomUUID()}`,
+    })
+    if (status !== 202) return refuse(refusalIn(status, body))
+    return untilStatus(body.data.reference, 'processing')
+  }
+
+  const find = async (of: string) => {
+    // The bank may be about to accept it.
+    await control.clock.idle()
+    try {
+      return await show(of)
+    } catch (error) {
+      throw error instanceof ScenarioRefusal ? new ScenarioRefusal(new Refusal(3404)) : error
+    }
+  }
+
+  /** Returns the debit of the request, which must have one of these statuses, else a new one. */
+  const debit = async (statuses: readonly string[], fields?: { amount?: string }) => {
+    if (reference === undefined) return charge(fields)
+    const found = await find(reference)
+    if (statuses.includes(found.status)) return found
+    return misfit(`is ${found.status}; it must be ${statuses.join(' or ')}`)
+  }
+
+  const misfit = (message: string): never => refuse(invalid({ reference: [message] }))
+
+  /** Sends a report by the token that the seeds give to a bank. */
+  const report = async ({ uuid, bank }: View, body: object) => {
+    const path = operations['debit-callback'].path.replace('{uuid}', uuid)
+    const fields = { bank_reference: `${bank}-${uuid.slice(0, 8).toUpperCase()}` }
+    const token = `bt_sandbox_${bank.toLowerCase()}`
+    const reply = await request(path, token, { ...fields, ...body })
+    return reply.status === 401 ? misfit(`is at ${bank}, which has no token ${token}`) : reply
+  }
+
+  const accept = async (of: View, body: object) => {
+    const reply = await report(of, body)
+    if (reply.status !== 200) refuse(refusalIn(reply.status, reply.body))
+  }
+
+  /** Ends an open debit by a report of its bank; leaves another one unchanged. */
+  const end = async (of: View, body: { status: string; error_message?: string }) => {
+    if (!OPEN.includes(of.status)) return of
+    await accept(of, body)
+    return untilStatus(of.reference, body.status)
+  }
+
+  return {
+    control,
+    reference,
+    operate,
+    until,
+    show,
+    charge,
+    debit,
+    misfit,
+    report,
+    accept,
+    open: (fields?: { amount?: string }) => debit(OPEN, fields),
+    complete: (of: View) => end(of, { status: 'completed' }),
+    fail: (of: View, error_message: string) => end(of, { status: 'failed', error_message }),
+    /** Returns the open exceptions of a debit. */
+    exceptions: async (of: View): Promise<View[]> => {
+      const listed: View[] = await operate('exception', 'show', { reference: of.reference })
+      return listed.filter(({ resolved_at }) => resolved_at === null)
+    },
+    /** Moves the clock to a time. */
+    moveTo: async (at: Date) => {
+      if (!control.clock.isMovable) conflict('functions or services run in other processes')
+      await control.clock.moveTo(at)
+    },
+  }
+}
+
+const refusalIn = (http: number, { error, details }: View): Refusal => {
+  const { code, message, category } = error
+  return new Refusal(code as ErrorCode, { http, message, category, ...(details && { details }) })
+}

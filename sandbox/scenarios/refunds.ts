@@ -1,0 +1,27 @@
+import { whileBankBehaves } from './bank-behaviour.ts'
+import type { Play, View } from './play.ts'
+
+/** Reversals of completed debits, which their banks refund. */
+
+const completed = async (play: Play) =>
+  play.complete(await play.debit(['pending', 'processing', 'completed']))
+
+/** Reverses a debit and waits until its refund has a status. */
+const reverse = async (play: Play, { reference }: View, expected: string) => {
+  await play.operate('debit', 'reverse', { reference, reason: 'Goods returned' })
+  const { status, refund } = await play.until(
+    () => play.show(reference),
+    (debit) => debit.refund?.status === expected,
+  )
+  return { reference, status, refund }
+}
+
+export const refund = async (play: Play) => reverse(play, await completed(play), 'completed')
+
+export const rejectRefund = async (play: Play) => {
+  const debit = await completed(play)
+  const reversed = await whileBankBehaves(play, debit.bank, 'rejecting', () =>
+    reverse(play, debit, 'failed'),
+  )
+  return { ...reversed, exceptions: await play.exceptions(debit) }
+}

@@ -1,0 +1,34 @@
+import * as v from 'valibot'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { parseInput } from '../../shared/domain/validation.ts'
+import type { Control } from '../control/control.ts'
+import { scenarios } from './catalogue.ts'
+import { ScenarioRefusal } from './play.ts'
+
+/** GET /sandbox/scenarios and POST /sandbox/scenarios/NAME (docs/testing.md#scenarios). */
+
+export const listScenarios = () => scenarios.map(({ name, description }) => ({ name, description }))
+
+const Request = v.object({ reference: v.optional(v.string('must be a string')) })
+
+/** Scenarios change settings, so one ends before the next begins. */
+let last: Promise<unknown> = Promise.resolve()
+
+export const playScenario = async (
+  control: Control,
+  body: Record<string, unknown> | undefined,
+  { name }: Record<string, string>,
+) => {
+  const scenario = scenarios.find((one) => one.name === name)
+  if (!scenario) return new Refusal(1404)
+  const request = parseInput(Request, body ?? {})
+  if (request instanceof Refusal) return request
+  const result = last.then(() => scenario.play(control, request.reference))
+  last = result.catch(() => undefined)
+  try {
+    return await result
+  } catch (error) {
+    if (error instanceof ScenarioRefusal) return error.refusal
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { whileBankBehaves } from './bank-behaviour.ts'
+import { conflict, type Play, type View } from './play.ts'
+
+/** Settlement of completed debits by the run of the next day, and payouts of their batches. */
+
+const completed = async (play: Play, fields?: { amount: string }) =>
+  play.complete(await play.debit(['pending', 'processing', 'completed'], fields))
+
+const run = ({ operate, control }: Play, { provider }: View) =>
+  operate('settlement', 'run', { date: dayAfter(dayOf(control.clock.now())), provider })
+
+/** Returns the batch of a debit. */
+const settle = async (play: Play, debit: View) => {
+  if (!debit.settlement) await run(play, debit)
+  const { settlement } = await play.until(
+    () => play.show(debit.reference),
+    (shown) => shown.settlement !== null,
+  )
+  return play.until(
+    () => play.operate('settlement', 'show', { batch: settlement.batch_id }),
+    (batch) => batch.net !== null,
+  )
+}
+
+/**
+ * Settles and pays a debit until its batch is as expected. If batches below zero take its whole net,
+ * it continues with another debit.
+ * @returns the last debit and its batch
+ */
+const payOut = async (play: Play, first: View, isExpected: (batch: View) => boolean) => {
+  for (let debit = first; ; ) {
+    const settled = await settle(play, debit)
+    const isPayable = settled.status === 'pending' && Number(settled.net) > 0
+    const batch = isPayable
+      ? await play.operate('settlement', 'process', { batch: settled.id })
+      : settled
+    if (isExpected(batch)) return { debit, batch }
+    if (['processing', 'failed'].includes(batch.status)) conflict(`${batch.id} is ${batch.status}`)
+    if (play.reference) play.misfit(`is in ${batch.id}, which is ${batch.status}`)
+    debit = await play.complete(await play.charge())
+  }
+}
+
+const viewOf = ({ id, status, net, paid, failure, bank_reference }: View) => ({
+  id,
+  status,
+  net,
+  paid,
+  failure,
+  bank_reference,
+})
+
+export const settleAndPay = async (play: Play) => {
+  const { debit, batch } = await payOut(
+    play,
+    await completed(play),
+    ({ status, paid }) => status === 'completed' && Number(paid) > 0,
+  )
+  return { reference: debit.reference, status: debit.status, batch: viewOf(batch) }
+}
+
+export const rejectPayout = async (play: Play) => {
+  const first = await completed(play)
+  const provider = await play.operate('provider', 'show', { provider: first.provider })
+  const bank = provider.settlement_account?.bank
+  if (!bank) conflict(`${first.provider} has no settlement account`)
+  const { debit, batch } = await whileBankBehaves(play, bank, 'rejecting', () =>
+    payOut(play, first, ({ status }) => status === 'failed'),
+  )
+  return { reference: debit.reference, status: debit.status, batch: viewOf(batch) }
+}
+
+/** A reversal after the settlement: the next batch takes the amount back from the provider. */
+export const goBelowZero = async (play: Play) => {
+  const debit = await completed(play, { amount: '5.00' })
+  const { reference } = debit
+  const { id: settled_in } = await settle(play, debit)
+  await play.operate('debit', 'reverse', { reference, reason: 'Goods returned' })
+  await run(play, debit)
+  const { status, settlement } = await play.until(
+    () => play.show(reference),
+    (shown) => shown.settlement.adjusted_in !== null,
+  )
+  const batch = await play.until(
+    () => play.operate('settlement', 'show', { batch: settlement.adjusted_in }),
+    (shown) => shown.net !== null,
+  )
+  return { reference, status, settled_in, batch: viewOf(batch) }
+}

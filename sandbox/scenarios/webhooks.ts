@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Play, ScenarioRefusal, type View } from './play.ts'
+
+/** Receivers that fail: a server on this machine replaces the receiver of the provider for a while. */
+
+/** The end of the event's name: a webhook can have another prefix. */
+const EVENT = '.completed'
+const UNAVAILABLE = 503
+
+/** Longer than the two seconds of a prompt receiver. */
+const SLOW_MS = 2_500
+
+/**
+ * Answers the events of a debit by `answer` while the action runs, then restores the webhook. Other
+ * events are answered 503, so that the service delivers them later.
+ */
+const whileReceiving = async <T>(
+  { operate }: Play,
+  { provider, reference }: View,
+  answer: (event: string) => Promise<number> | number,
+  action: () => Promise<T>,
+): Promise<T> => {
+  const server = createServer(async (request, response) => {
+    const isOwn = (await text(request)).includes(reference)
+    const status = isOwn ? await answer(String(request.headers['x-svc-event'])) : UNAVAILABLE
+    response.writeHead(status).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const previous = await operate('webhook', 'show', { provider }).catch((error) => {
+    // The provider has no webhook.
+    if (!(error instanceof ScenarioRefusal)) throw error
+  })
+  const url = `http://127.0.0.1:${port}/webhooks`
+  try {
+    await operate('webhook', 'set', { provider, url, events: 'none', 'max-attempts': '2' })
+    return await action()
+  } finally {
+    await (previous
+      ? operate('webhook', 'set', {
+          provider,
+          url: previous.url,
+          events: previous.events?.join(',') ?? 'none',
+          'max-attempts': String(previous.max_attempts ?? 'none'),
+        })
+      : operate('webhook', 'remove', { provider }))
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const deliveryOf = async ({ operate }: Play, { reference }: View) => {
+  const deliveries: View[] = await operate('delivery', 'list', { reference })
+  return deliveries.find(({ event }) => event.endsWith(EVENT)) ?? { reference, status: null }
+}
+
+const viewOf = ({ id, event, status, attempts }: View) => ({
+  id,
+  event,
+  status,
+  attempts: attempts.map(({ attempt, at, duration_ms, response_code, cause }: View) => ({
+    attempt,
+    at,
+    duration_ms,
+    response_code,
+    cause,
+  })),
+})
+
+export const abandonAndRecover = async (play: Play) => {
+  const { operate, until, control } = play
+  const debit = await play.open()
+  const { reference, provider } = debit
+  const since = control.clock.now().toISOString()
+  let status = UNAVAILABLE
+  /** Moves the clock from one attempt to the next. */
+  const untilStatus = async (expected: string) => {
+    for (;;) {
+      const delivery = await until(
+        () => deliveryOf(play, debit),
+        (shown) => shown.status !== null,
+      )
+      if (delivery.status === expected) return delivery
+      const next = delivery.next_attempt_at ?? control.clock.now().getTime() + 1_000
+      await play.moveTo(new Date(next))
+    }
+  }
+  return whileReceiving(
+    play,
+    debit,
+    () => status,
+    async () => {
+      await play.complete(debit)
+      const { failed_at: abandoned_at } = await untilStatus('abandoned')
+      status = 204
+      const { recovery } = await operate('delivery', 'recover', { provider, since })
+      const delivery = viewOf(await untilStatus('delivered'))
+      return { reference, status: 'completed', abandoned_at, recovery, delivery }
+    },
+  )
+}
+
+export const receiveSlowly = async (play: Play) => {
+  const debit = await play.open()
+  const answer = async (event: string) => {
+    if (event.endsWith(EVENT)) await pause(SLOW_MS)
+    return 204
+  }
+  return whileReceiving(play, debit, answer, async () => {
+    const { reference, status } = await play.complete(debit)
+    const delivery = await play.until(
+      () => deliveryOf(play, debit),
+      (shown) => shown.status === 'delivered',
+    )
+    const { is_sidelined } = await play.operate('webhook', 'show', { provider: debit.provider })
+    return { reference, status, is_sidelined, delivery: viewOf(delivery) }
+  })
+}

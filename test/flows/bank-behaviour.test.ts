@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { failureCodes } from '../../shared/domain/debits/failure-code.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { read } from '../../shared/store/table.ts'
+import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { statusPath } from '../support/requests.ts'
+import { PATIENCE, useService } from '../support/running-service.ts'
+
+/** The sandbox bank behaves as an operator chose (docs/testing.md#bank-behaviour). */
+
+// Five minutes are five seconds here, and ten are ten.
+const service = useService({ timeScale: 60 })
+afterEach(() => behave('normal'))
+
+const behave = (as: string, options = {}) =>
+  service.call('bank', 'behave', { bank: 'ECO', as, ...options })
+const charge = () => service.charge({ bank_identifier: 'ECO' })
+const payee = (id: string) => createPayee(service, id, settlementAccount('2441007001', 'ECO'))
+
+const reversed = async () => {
+  const fields = { bank_identifier: 'ECO' }
+  const { reference } = await service.chargeUntil('completed', fields)
+  return async () => {
+    await service.call('debit', 'reverse', { reference, reason: 'Dispute' })
+    return reference
+  }
+}
+
+test('a bank that is down gets its debits when it is up again, and other banks are not delayed', async () => {
+  expect(await behave('down')).toMatchObject({ behaviour: { as: 'down', code: null, until: null } })
+  const { reference } = await charge()
+  await service.chargeUntil('completed', { bank_identifier: 'GCB' })
+  expect((await service.show(reference)).status).toBe('pending')
+  await behave('normal')
+  await service.until(reference, 'completed')
+})
+
+test('a debit of a bank that stays down fails after ten minutes', async () => {
+  await behave('down')
+  const { reference } = await charge()
+  await service.runJob('expire-debit', { reference, phase: 'processing' }, 11)
+  const failed = { status: 'failed', error_message: 'Bank processing timeout' }
+  expect(await service.show(reference)).toMatchObject(failed)
+})
+
+test('a debit of a silent bank is processing until the customer’s timeout', async () => {
+  await behave('silent')
+  const { reference } = await charge()
+  await service.until(reference, 'processing')
+  const { error_message } = await service.until(reference, 'failed')
+  expect(error_message).toBe('Transaction timeout')
+})
+
+test.each(failureCodes)('a rejecting bank fails a debit with %s', async (code) => {
+  await behave('rejecting', { code })
+  const { reference } = await charge()
+  await service.until(reference, 'failed')
+  const { data } = (await service.get(statusPath(reference))).body
+  expect(data).toMatchObject({ processed_at: null, error_details: { code } })
+})
+
+test('debits of a slow bank are submitted by the workers that wait longer', async () => {
+  await behave('slow')
+  await charge()
+  const isSlow = () => read(keys.bankPace('ECO'))
+  await vi.waitFor(async () => expect(await isSlow()).toHaveProperty('slowSince'), PATIENCE)
+  const { reference } = await charge()
+  const { history } = await service.until(reference, 'completed')
+  const [created, processing] = [0, 2].map((index) => Date.parse(history[index].at))
+  expect(Number(processing) - Number(created)).toBeGreaterThan(4_900)
+})
+
+describe('payouts and refunds', () => {
+  test('are rejected by a rejecting bank', async () => {
+    const provider = await payee('rejected-by-eco')
+    const reverse = await reversed()
+    await provider.complete('100.00')
+    const [{ id }] = (await provider.run(nightAfter(0))).built
+    await behave('rejecting')
+    expect(await provider.batch('process', id)).toMatchObject({ status: 'failed' })
+    const reference = await reverse()
+    const exceptions = () => service.exceptions(reference)
+    await vi.waitFor(async () => expect(await exceptions()).toMatchObject([{ kind: 'refund' }]))
+    await behave('normal')
+    expect(await provider.batch('retry', id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('are underway at a silent bank', async () => {
+    const provider = await payee('underway-at-eco')
+    await provider.complete('100.00')
+    const [{ id }] = (await provider.run(nightAfter(0))).built
+    await behave('silent')
+    expect(await provider.batch('process', id)).toMatchObject({ status: 'processing' })
+    await behave('normal')
+    expect(await provider.batch('process', id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('are retried while the bank is down', async () => {
+    const reverse = await reversed()
+    await behave('down')
+    const reference = await reverse()
+    const refund = async () => (await service.show(reference)).refund.status
+    await vi.waitFor(async () => expect(await refund()).toBe('processing'), PATIENCE)
+    await behave('normal')
+    await vi.waitFor(async () => expect(await refund()).toBe('completed'), PATIENCE)
+  })
+})
+
+test('a behaviour ends after its duration, is shown until then and recorded', async () => {
+  const { behaviour } = await behave('rejecting', { for: '1s' })
+  const rejecting = { as: 'rejecting', code: 'transaction_declined' }
+  expect(behaviour).toEqual({ ...rejecting, until: expect.stringMatching(/Z$/) })
+  const changed = { behaviour: { from: null, to: behaviour } }
+  expect(await service.changeOf('ECO')).toMatchObject({ noun: 'bank', verb: 'behave', changed })
+  const shown = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour
+  expect(await shown()).toEqual(behaviour)
+  await vi.waitFor(async () => expect(await shown()).toBeNull(), PATIENCE)
+  const { reference } = await charge()
+  await service.until(reference, 'completed')
+})
+
+test('an update of a bank keeps its behaviour', async () => {
+  await behave('slow')
+  const updated = await service.call('bank', 'update', { bank: 'ECO', maximum: '900.00' })
+  expect(updated.behaviour).toMatchObject({ as: 'slow' })
+  await service.call('bank', 'update', { bank: 'ECO', maximum: 'none' })
+})
