@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   clock: () => import('./clock.ts'),
   trigger: () => import('./trigger.ts'),
   fixtures: () => import('./fixtures.ts'),
+  console: () => import('./console.ts'),
 }
 
 // The package contains its SDK, so the advice to upgrade Node would not help.

@@ -64,6 +64,28 @@ const notLambda = (target: FunctionTarget): string =>
     ? `Another program than the sandbox answers at port ${target.port}`
     : 'Another program answers at the endpoint of AWS Lambda'
 
+const clientOf = (target: FunctionTarget): LambdaClient =>
+  new LambdaClient({
+    ...ONE_ATTEMPT,
+    ...('port' in target && { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}` }),
+  })
+
+/**
+ * Reports whether the AWS credentials allow invoking a function, without running it.
+ * @throws InvocationFailure with one line for any other problem
+ */
+export const mayInvoke = async (target: { stage: string }, name: string): Promise<boolean> => {
+  const FunctionName = resourceName(name, target.stage)
+  const call = new InvokeCommand({ FunctionName, InvocationType: 'DryRun' })
+  try {
+    await clientOf(target).send(call)
+    return true
+  } catch (error) {
+    if ((error as SdkError).name === 'AccessDeniedException') return false
+    throw new InvocationFailure(explain(error as SdkError, target, FunctionName))
+  }
+}
+
 /**
  * Returns the function's reply, any JSON value.
  * @throws InvocationFailure with one line if the target does not answer, or the function does not
@@ -75,12 +97,8 @@ export const invokeFunction = async (
   event: unknown,
 ): Promise<unknown> => {
   const local = 'port' in target
-  const client = new LambdaClient({
-    ...ONE_ATTEMPT,
-    ...(local && { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}` }),
-  })
   const FunctionName = local ? name : resourceName(name, target.stage)
-  const { Payload, FunctionError, ExecutedVersion } = await client
+  const { Payload, FunctionError, ExecutedVersion } = await clientOf(target)
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
     .catch((error: SdkError) => {
       throw new InvocationFailure(explain(error, target, FunctionName))

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
 import { plain } from '../infra/bundles/build.ts'
 import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
 
@@ -10,8 +10,7 @@ import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/package')
-const SWAGGER_UI = 'swagger-ui-dist'
-const swaggerUi = dirname(createRequire(import.meta.url).resolve(`${SWAGGER_UI}/package.json`))
+const SCALAR = '@scalar/api-reference'
 
 const { version, description, license } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
@@ -35,11 +34,30 @@ await build({
 })
 const debit = join(FOLDER, 'debit.mjs')
 writeFileSync(debit, `#!/usr/bin/env node\n${readFileSync(debit, 'utf8')}`)
-const assets = join(FOLDER, 'node_modules', SWAGGER_UI)
-mkdirSync(assets, { recursive: true })
-for (const file of ['package.json', 'LICENSE', 'swagger-ui.css', 'swagger-ui-bundle.js']) {
-  cpSync(join(swaggerUi, file), join(assets, file))
+for (const file of ['pages.css', 'icon.svg']) {
+  cpSync(join(ROOT, 'sandbox/pages', file), join(FOLDER, file))
 }
+const scalar = JSON.parse(readFileSync(join(ROOT, 'node_modules', SCALAR, 'package.json'), 'utf8'))
+const scripts = join('node_modules', SCALAR, 'dist/browser')
+cpSync(join(ROOT, scripts), join(FOLDER, scripts), {
+  recursive: true,
+  filter: (path) => !/\.map$|\/standalone\.js$/.test(path),
+})
+// The scripts include the packages that Scalar's own manifest would install.
+writeFileSync(
+  join(FOLDER, 'node_modules', SCALAR, 'package.json'),
+  JSON.stringify({
+    name: SCALAR,
+    version: scalar.version,
+    license: scalar.license,
+    author: scalar.author,
+    exports: './dist/index.js',
+  }),
+)
+const page = await buildPage()
+mkdirSync(join(FOLDER, BUILT_PAGE))
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.js'), page.script)
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.css'), page.style)
 cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
 const manifest = {
   name: 'debit-collection-service',
@@ -49,8 +67,8 @@ const manifest = {
   type: 'module',
   bin: { debit: 'debit.mjs' },
   engines: { node: '>=20' },
-  dependencies: { [SWAGGER_UI]: '*' },
-  bundleDependencies: [SWAGGER_UI],
+  dependencies: { [SCALAR]: '*' },
+  bundleDependencies: [SCALAR],
 }
 writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(manifest, undefined, 2))
 const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', dirname(FOLDER)], {

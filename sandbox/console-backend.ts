@@ -6,16 +6,7 @@ import { nouns } from '../shared/operator/catalogue.ts'
 import type { OperatorReply } from '../shared/operator/verbs.ts'
 import type { FunctionHost } from './function-host.ts'
 import type { GatewayReply } from './gateway.ts'
-import { seeds } from './seeds.ts'
-
-const tokensOf = (kind: 'bank' | 'provider'): Record<string, string> =>
-  Object.fromEntries(
-    seeds
-      .flat()
-      .flatMap(({ noun, options: { token, [kind]: owner } }) =>
-        noun === 'credential' && token && owner ? [[owner, token] as const] : [],
-      ),
-  )
+import { credentials, customers } from './seeds.ts'
 
 /** Reads changes and calls the functions of this process. */
 export const consoleBackend = (
@@ -33,7 +24,7 @@ export const consoleBackend = (
       return (await functions.invoke(`manage-${noun}`, event)) as OperatorReply
     },
     live,
-    tokens: { banks: tokensOf('bank'), providers: tokensOf('provider') },
+    seeds: { credentials, customers },
   }
 }
 

@@ -1,7 +1,7 @@
 import { formatPermission } from '../infra/definitions/iam-statements.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
-import { faultLine, type Print } from './console.ts'
 import type { FunctionHost } from './function-host.ts'
+import { faultLine, type Print } from './terminal.ts'
 
 /** Prints the faults of functions. */
 

@@ -11,7 +11,7 @@ import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
 import { ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
-import { referencePage } from './reference-page.ts'
+import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import { StartFailure } from './start-failure.ts'
 
@@ -147,7 +147,9 @@ const handlerFor =
         await reports.read(new URL(`http://${target.host}${request.url}`)),
       )
     }
-    const page = request.method === 'GET' ? referencePage(pathname) : undefined
+    const { host } = target
+    const { accept } = request.headers
+    const page = request.method === 'GET' ? pageFor({ pathname, host, accept }) : undefined
     if (page) {
       response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return

@@ -35,6 +35,10 @@ export const handleInvocation = async (
   if (!functions.has(name)) {
     return refuse(response, 404, 'ResourceNotFoundException', `Function not found: ${name}`)
   }
+  if (response.req.headers['x-amz-invocation-type'] === 'DryRun') {
+    response.writeHead(204).end()
+    return
+  }
   try {
     if (body.kind === 'tooLarge') throw new RequestTooLarge()
     const event = parseEvent(body.bytes)

@@ -89,7 +89,7 @@ try {
   sandbox = start()
   await sandbox
   const { address } = gateway
-  const { welcome } = await import('./console.ts')
+  const { welcome } = await import('./terminal.ts')
   print(welcome(address, settings.timeScale))
   print(`ready ${address}`)
 } catch (error) {

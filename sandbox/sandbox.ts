@@ -14,7 +14,6 @@ import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { queueUrlFrom, type Runtime, real } from '../shared/runtime.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
-import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { consoleBackend, itemChange, loggedRequest } from './console-backend.ts'
 import { newControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
@@ -35,6 +34,7 @@ import { newMemory, type Scope } from './memory.ts'
 import { seed } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
 import { sweepPace } from './sweep-pace.ts'
+import { changeLines, faultLine, type Print, requestLine } from './terminal.ts'
 
 /** Runs the whole service on this machine, from the definitions that the stacks use. */
 

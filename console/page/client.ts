@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { ConsoleSeeds } from '../server/backend.ts'
 
 /** The service behind this console. */
 export type ConsoleSettings = {
@@ -8,7 +9,8 @@ export type ConsoleSettings = {
   /** The nouns that the operator may use. */
   nouns: string[]
   is_live: boolean
-  tokens: { banks: Record<string, string>; providers: Record<string, string> } | null
+  /** The published tokens and customers of a sandbox. */
+  seeds: ConsoleSeeds | null
 }
 
 /** The difference between the service's clock and this machine's, in milliseconds. */
@@ -19,6 +21,11 @@ export const actingAs = signal(sessionStorage.getItem('operator') ?? '')
 
 export const isSandbox = (): boolean => settings.value?.stage === null
 export const mayUse = (noun: string): boolean => settings.value?.nouns.includes(noun) ?? false
+/** Returns the published token of a provider or bank of the sandbox. */
+export const tokenOf = (kind: 'provider' | 'bank', holder: string): string | undefined =>
+  settings.value?.seeds?.credentials.find(
+    (credential) => credential.kind === kind && credential.holder === holder,
+  )?.token
 export const serviceNow = (): number => Date.now() + clockOffset.value
 
 /** The error of a call, in the words of the service. */

@@ -133,3 +133,32 @@ export type FeeScheduleResult = {
   minimum: string | null
   maximum: string | null
 }
+
+export type WebhookSummary = {
+  provider: string
+  url: string
+  events: string[] | null
+  health: 'healthy' | 'failing' | 'exhausted' | 'disabled'
+  failing_since: string | null
+  exhausted_since: string | null
+  disabled_at: string | null
+  recovered_at: string | null
+  is_sidelined: boolean
+}
+
+export type WebhookResult = Omit<WebhookSummary, 'provider'> & {
+  max_attempts: number | null
+  timeout: number
+  connection_timeout: number
+  signature_prefix: string
+  payload: string
+  event_names: string
+  previous_until: string | null
+}
+
+export type PingResult = {
+  delivered: boolean
+  response_code: number | null
+  cause: string | null
+  duration_ms: number
+}

@@ -10,7 +10,10 @@ import { DebitsScreen } from './screens/debits.tsx'
 import { ExceptionsScreen } from './screens/exceptions.tsx'
 import { LedgerScreen } from './screens/ledger.tsx'
 import { ReconciliationScreen } from './screens/reconciliation.tsx'
+import { RequestsScreen } from './screens/requests.tsx'
 import { SettlementScreen } from './screens/settlement.tsx'
+import { WebhookScreen } from './screens/webhook.tsx'
+import { WebhooksScreen } from './screens/webhooks.tsx'
 
 export type ScreenRow = {
   /** The first part of the address. */
@@ -29,6 +32,15 @@ export type ScreenRow = {
 export const screens: readonly ScreenRow[] = [
   { path: 'debits', title: 'Debits', group: 'Payments', noun: 'debit', View: DebitsScreen },
   { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
+  { path: 'webhooks', title: 'Webhooks', group: 'Payments', noun: 'webhook', View: WebhooksScreen },
+  { path: 'webhook', title: 'Webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
+  {
+    path: 'requests',
+    title: 'Requests',
+    group: 'Payments',
+    isForSandbox: true,
+    View: RequestsScreen,
+  },
   {
     path: 'settlement',
     title: 'Settlement',

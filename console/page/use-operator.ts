@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type CallOptions, operate, settings } from './client.ts'
+import { type CallOptions, mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
 
 /** How soon a change is read, and how often a stage is polled. */
@@ -63,10 +63,18 @@ export const useLoaded = <T>(
   return { data: state.data, error: state.error, reload }
 }
 
-/** Loads the result of a verb. @param entities the items whose changes concern it */
+/**
+ * Loads the result of a verb, if the operator may use the noun.
+ * @param entities the items whose changes concern it
+ */
 export const useOperator = <T>(
   noun: string,
   verb: string,
   options: CallOptions | undefined = {},
   watch: { entities?: readonly string[]; key?: string } = {},
-): Loaded<T> => useLoaded<T>(() => operate<T>(noun, verb, options), [noun, verb, options], watch)
+): Loaded<T> =>
+  useLoaded<T>(
+    mayUse(noun) ? () => operate<T>(noun, verb, options) : undefined,
+    [noun, verb, options],
+    watch,
+  )

@@ -9,6 +9,11 @@ export type ConsoleCall = {
   operator?: string | undefined
 }
 
+export type ConsoleSeeds = {
+  credentials: readonly { kind: 'provider' | 'bank'; holder: string; token: string }[]
+  customers: readonly { phone: string; name: string; outcome: string }[]
+}
+
 /** The service behind the console: the sandbox, or a stage on AWS. */
 export type ConsoleBackend = {
   /** The name of the stage; undefined in a sandbox. */
@@ -22,6 +27,6 @@ export type ConsoleBackend = {
   operate: (call: ConsoleCall) => Promise<OperatorReply>
   /** Requests and changed items as they happen; a stage has none, and the page polls. */
   live?: Live
-  /** The published tokens of a sandbox, by bank and by provider. */
-  tokens?: { banks: Record<string, string>; providers: Record<string, string> }
+  /** The published tokens and customers of a sandbox. */
+  seeds?: ConsoleSeeds
 }

@@ -102,9 +102,9 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
 
   const settings = async (response: ServerResponse): Promise<void> => {
     const [operator, allowed] = await Promise.all([backend.operator(), backend.nouns()])
-    const { stage = null, tokens = null } = backend
+    const { stage = null, seeds = null } = backend
     reply(response, 200, {
-      data: { stage, operator, nouns: allowed, is_live: backend.live !== undefined, tokens },
+      data: { stage, operator, nouns: allowed, is_live: backend.live !== undefined, seeds },
     })
   }
 

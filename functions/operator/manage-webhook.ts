@@ -26,6 +26,7 @@ import {
 import { network } from '../../shared/webhooks/http/network.ts'
 import { previousAt, rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import { newWebhookUrl } from '../../shared/webhooks/http/target.ts'
+import { pingWebhook } from '../../shared/webhooks/ping.ts'
 
 /** The DNS timeout for a new URL. */
 const LOOKUP_SECONDS = 5
@@ -126,6 +127,8 @@ export const manageWebhook = operatorHandler(noun, {
     const record = changeRecorder({ ...author, target: provider, provider }, healthView)
     return healthView(await changeHealth(provider, renewed, record))
   },
+  ping: async ({ provider }, _author, runtime) =>
+    (await pingWebhook(provider, runtime)) ?? noWebhook(),
   'rotate-secret': async (options, author, runtime) => {
     const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
     const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }

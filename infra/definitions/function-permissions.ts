@@ -102,6 +102,7 @@ const rows = {
     DeleteItem: ['PROVIDER#*'],
     'by-status': ['PROVIDERS'],
     sealingKey: true,
+    calls: ['receivers'],
   },
   'manage-delivery': merge(redeliversEvents, {
     Query: ['DEBIT#*', 'FEED#*'],

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { Invoke } from '../../aws/event-sources.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
-import type { Print } from '../console.ts'
+import type { Print } from '../terminal.ts'
 import { assertReachable, type Endpoints } from './endpoints.ts'
 import { pollQueue } from './queue-poller.ts'
 import { createBucket, createQueues, createTable, removeTable } from './resources.ts'

@@ -42,7 +42,12 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
     body: JSON.stringify(chargeBody()),
   })
   expect(reply.status).toBe(202)
-  expect((await fetch(`${address}/docs/swagger-ui.css`)).status).toBe(200)
+  const paths = [
+    ...['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css'],
+    ...['/console', '/console/page.js', '/console/page.css'],
+  ]
+  const pages = await Promise.all(paths.map((path) => fetch(address + path)))
+  expect(pages.map(({ status }) => status)).toEqual(paths.map(() => 200))
   expect(sandbox.printed.err).toBe('')
 })
 
@@ -56,6 +61,6 @@ test('an unknown command prints one line and exits with 1', async () => {
   const { printed, exited } = start([join(folder, 'package/debit.mjs'), 'nothing'])
   expect([await exited, printed.err]).toEqual([
     1,
-    'usage: debit sandbox|operator|listen|invoke|clock|trigger|fixtures [options]\n',
+    'usage: debit sandbox|operator|listen|invoke|clock|trigger|fixtures|console [options]\n',
   ])
 })

@@ -127,7 +127,10 @@ test('the settings have the nouns and the published tokens of the sandbox', asyn
     operator: expect.stringMatching(/^local:/),
     nouns: expect.arrayContaining(['debit', 'approval']),
     is_live: true,
-    tokens: { banks: { GCB: 'bt_sandbox_gcb' }, providers: { demo: 'sk_sandbox_demo' } },
+    seeds: {
+      credentials: expect.arrayContaining([expect.objectContaining({ token: 'bt_sandbox_gcb' })]),
+      customers: expect.arrayContaining([expect.objectContaining({ phone: '+233241234567' })]),
+    },
   })
 })
 

@@ -27,6 +27,22 @@ describe('debit list', () => {
   })
 })
 
+describe('webhook ping', () => {
+  test('sends a signed ping and prints the response of the receiver', async () => {
+    const { provider, respond, arrived } = await subscribe('pinged')
+    const ping = () => provider.webhook('ping')
+    expect(await ping()).toMatchObject({ event: 'ping', delivered: true, response_code: 204 })
+    respond(500)
+    expect(await ping()).toMatchObject({ delivered: false, response_code: 500 })
+    expect(arrived().map(({ body }) => body.event)).toEqual(['ping', 'ping'])
+  })
+
+  test('of a provider without a webhook is refused', async () => {
+    const refusal = await service.refusal('webhook', 'ping', { provider: 'other' })
+    expect(refusal).toBe('this provider has no webhook')
+  })
+})
+
 describe('delivery show', () => {
   test('has the attempts and the sent body, in which the customer is masked', async () => {
     const { debit } = await subscribe('shown', CREATED)

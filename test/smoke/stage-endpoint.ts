@@ -13,6 +13,8 @@ const ACCOUNT = 'eu-west-1:000000000000'
 type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
+  /** Functions that the caller may not invoke. */
+  denied?: readonly string[]
   /** Lines of every log group in addition to the usual ones. */
   lines: readonly string[]
 }
@@ -79,9 +81,15 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
   const reply = async (request: IncomingMessage, body: string): Promise<Response> => {
     const { url = '', headers } = request
     const invoked = INVOCATION.exec(url)?.[1]
+    if (state.denied?.some((name) => name === invoked)) {
+      const headers = { 'x-amzn-errortype': 'AccessDeniedException' }
+      return Response.json({ Message: 'not authorized' }, { status: 403, headers })
+    }
     if (invoked) {
+      const type = headers['x-amz-invocation-type']
       return fetch(`${address}/2015-03-31/functions/${invoked}/invocations`, {
         method: 'POST',
+        headers: type ? { 'x-amz-invocation-type': String(type) } : {},
         body: body.replace(/https:\/\/example\.com[^"]*/, 'http://127.0.0.1:1/'),
       })
     }

@@ -1,4 +1,4 @@
-import { type CallOptions, exchange, isSandbox, mayUse, operate, settings } from '../client.ts'
+import { type CallOptions, exchange, isSandbox, mayUse, operate, tokenOf } from '../client.ts'
 import type { DebitResult } from '../operator-results.ts'
 import { Action, OperatorAction } from './action.tsx'
 
@@ -16,7 +16,7 @@ const reportOutcome =
   ({ reference, uuid, bank }: DebitResult, status: 'completed' | 'failed') =>
   (values: CallOptions): Promise<unknown> => {
     const bankReference = values['bank-reference'] ?? `${bank}-${uuid.slice(0, 8).toUpperCase()}`
-    const token = settings.value?.tokens?.banks[bank]
+    const token = tokenOf('bank', bank)
     const verb = status === 'completed' ? 'complete' : 'fail'
     if (!token) {
       const options = { reason: 'Reported in the console', ...values, reference }

@@ -40,11 +40,13 @@ export const Panel = ({ title, actions, children }: PanelProps) => (
 
 type FactsProps = { rows: readonly (readonly [name: string, value: ComponentChildren])[] }
 
-/** Shows names and values; a value that is null or undefined is omitted. */
+/** Shows names and values; an empty value is omitted. */
 export const Facts = ({ rows }: FactsProps) => (
   <dl class="facts">
     {rows
-      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .filter(
+        ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
+      )
       .map(([name, value]) => (
         <>
           <dt>{name}</dt>

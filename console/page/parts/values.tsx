@@ -17,6 +17,7 @@ const TONES: Record<string, 'good' | 'bad' | 'warn' | 'other'> = {
   disabled: 'bad',
   suspended: 'bad',
   denied: 'bad',
+  exhausted: 'bad',
   failing: 'warn',
   pending: 'warn',
   processing: 'warn',

@@ -1,4 +1,4 @@
-import { isSandbox } from '../client.ts'
+import { settings } from '../client.ts'
 import type { BankResult } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
@@ -6,7 +6,6 @@ import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Status } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
-import { sandboxCustomers } from '../sandbox-customers.ts'
 import { useOperator } from '../use-operator.ts'
 
 type AccountResult = {
@@ -109,6 +108,7 @@ const Accounts = ({ phone }: { phone: string }) => {
 /** The bank accounts of a phone number. */
 export const CustomersScreen = () => {
   const { phone = '' } = place.value.filters
+  const seeds = settings.value?.seeds
   return (
     <Screen
       title="Customers"
@@ -147,12 +147,12 @@ export const CustomersScreen = () => {
           </Empty>
         </Panel>
       )}
-      {isSandbox() && (
+      {seeds && (
         <Panel title="Customers of a new sandbox">
           <ul class="links">
-            {sandboxCustomers.map(([number, text]) => (
-              <li key={number}>
-                <a href={linkTo('customers', '', { phone: number })}>{number}</a> {text}
+            {seeds.customers.map(({ phone, name, outcome }) => (
+              <li key={phone}>
+                <a href={linkTo('customers', '', { phone })}>{phone}</a> {name}: {outcome}
               </li>
             ))}
           </ul>

@@ -1,4 +1,4 @@
-import { type CallOptions, exchange, isSandbox, serviceNow, settings } from '../client.ts'
+import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
 import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
@@ -8,7 +8,6 @@ import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
-import { sandboxCustomers } from '../sandbox-customers.ts'
 import { useOperator } from '../use-operator.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
@@ -44,14 +43,13 @@ const CHARGERS = [
 
 /** Charges as a demo provider, in a sandbox. */
 const Charge = () => {
-  const { banks = {}, providers = {} } = settings.value?.tokens ?? {}
-  const names = (tokens: Record<string, string>) =>
-    Object.keys(tokens).map((id) => [id, id] as const)
+  const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
+  const banks = credentials.filter(({ kind }) => kind === 'bank').map(({ holder }) => holder)
   const perform = (values: CallOptions) => {
     const { provider = '', ...body } = values
     const number = Math.floor(Math.random() * 1e9).toString(36)
     const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
-    return exchange<{ reference: string }>('POST', CHARGE, charge, providers[provider])
+    return exchange<{ reference: string }>('POST', CHARGE, charge, tokenOf('provider', provider))
   }
   return (
     <Action
@@ -59,8 +57,12 @@ const Charge = () => {
       kind="primary"
       about="Charges a customer of this sandbox. The customer selects the outcome."
       fields={[
-        { name: 'phone_number', label: 'Customer', options: sandboxCustomers },
-        { name: 'bank_identifier', label: 'Bank', options: names(banks) },
+        {
+          name: 'phone_number',
+          label: 'Customer',
+          options: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
+        },
+        { name: 'bank_identifier', label: 'Bank', options: banks.map((bank) => [bank, bank]) },
         { name: 'amount', label: 'Amount in GHS', value: '100.00' },
         { name: 'narration', label: 'Narration', value: 'Order from the console' },
         { name: 'provider', label: 'Provider', options: CHARGERS, value: 'demo' },

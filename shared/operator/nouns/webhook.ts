@@ -52,6 +52,10 @@ export const webhook = {
     show: { summary: 'shows settings and health, without the secret', options: target },
     list: { summary: 'lists the webhooks of all providers', options: o.options({}) },
     enable: { summary: 're-enables a disabled webhook', options: target },
+    ping: {
+      summary: 'sends a signed ping, which re-enables the webhook if the receiver accepts it',
+      options: target,
+    },
     'rotate-secret': {
       summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),

@@ -1,6 +1,8 @@
 import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { GatewayReply } from './gateway.ts'
+import { firstCharge } from './pages/start-page.ts'
+import { credentials, customers } from './seeds.ts'
 
 export type Print = (line: string) => void
 
@@ -70,21 +72,30 @@ export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
 export const faultLine = (name: string, error: unknown): string =>
   lineOf('fault', [name, error], 'red')
 
+const columns = (title: string, rows: readonly (readonly [string, string])[]): string =>
+  rows
+    .map(([name, meaning], index) =>
+      `  ${(index === 0 ? title : '').padEnd(12)}${name.padEnd(20)}${meaning}`.trimEnd(),
+    )
+    .join('\n')
+
 export const welcome = (address: string, timeScale: number): string => `
   Debit collection sandbox ${timeScale === 1 ? '' : `(time scale ${timeScale})`}
 
-  providers   sk_sandbox_demo  sk_sandbox_other  sk_sandbox_signed  sk_sandbox_fenced
-  banks       bt_sandbox_gcb   bt_sandbox_eco
-  customers   +233241234567 completes   +233241111111 insufficient funds
-              +233242222222 times out   +233243333333 declines
-              +233244444444 never answers
+${columns(
+  'keys',
+  credentials.map(({ token, caller }) => [token, caller]),
+)}
 
+${columns(
+  'customers',
+  customers.map(({ phone, outcome }) => [phone, outcome]),
+)}
+
+  start page  ${address}
   reference   ${address}/docs
 
   A first charge:
 
-  curl -s ${address}/api/v1/payment-providers/debit-requests/charge \\
-    -H 'Authorization: Bearer sk_sandbox_demo' -H 'Content-Type: application/json' \\
-    -d '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,"currency":"GHS",
-         "narration":"Hello","partner_reference":"hello-1"}'
+${firstCharge(address).replaceAll(/^/gm, '  ')}
 `

@@ -1,0 +1,165 @@
+import { useState } from 'preact/hooks'
+import type { LoggedRequest } from '../../server/live.ts'
+import { requests } from '../live.ts'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Empty } from '../parts/states.tsx'
+import { showToast } from '../parts/toasts.tsx'
+import { Code, prettyJson, Time } from '../parts/values.tsx'
+import { place, setFilters } from '../route.ts'
+
+const SHOWN_MAX = 200
+
+const classes = [
+  ['', 'All'],
+  ['2', '2xx'],
+  ['4', '4xx'],
+  ['5', '5xx'],
+] as const
+
+const toneOfStatus = (status: number): string =>
+  status < 300 ? 'good' : status < 500 ? 'warn' : 'bad'
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** Headers that curl sets itself. */
+const OMITTED = /^(?:host|connection|content-length|accept-encoding|user-agent|sec-.*|origin)$/i
+
+/** Returns the command that repeats a request; its token comes from a variable. */
+export const curlOf = ({ method, target, request }: LoggedRequest, origin: string): string => {
+  const headers = request.headers
+    .filter(([name]) => !OMITTED.test(name))
+    .map(([name, value]) =>
+      name.toLowerCase() === 'authorization'
+        ? `-H "${name}: ${value.replace('***', '$TOKEN')}"`
+        : `-H ${quoted(`${name}: ${value}`)}`,
+    )
+  const body = request.body ? [`--data-raw ${quoted(request.body)}`] : []
+  const words = [`curl -X ${method} ${quoted(origin + target)}`, ...headers, ...body]
+  return words.join(' \\\n  ')
+}
+
+const copy = async (text: string): Promise<void> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    showToast('Copied. Set TOKEN before you run it.')
+  } catch {
+    showToast('The browser does not allow copying.', { isFailure: true })
+  }
+}
+
+const headersText = (headers: readonly (readonly [string, string])[]): string =>
+  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
+
+const Message = ({ name, message }: MessageProps) => (
+  <div>
+    <h3>{name}</h3>
+    {message.body ? (
+      <Code label={`Body of the ${name.toLowerCase()}`} text={prettyJson(message.body)} />
+    ) : (
+      <small>No body</small>
+    )}
+    <details>
+      <summary>Headers</summary>
+      <Code label={`Headers of the ${name.toLowerCase()}`} text={headersText(message.headers)} />
+    </details>
+  </div>
+)
+
+type MessageProps = { name: string; message: LoggedRequest['request'] }
+
+const Entry = ({ entry }: { entry: LoggedRequest }) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <li>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Time at={entry.at} />{' '}
+          <span class={`status ${toneOfStatus(entry.status)}`}>{entry.status}</span>{' '}
+          <span class="mono">
+            {entry.method} {entry.target}
+          </span>{' '}
+          <small>{Math.round(entry.milliseconds)} ms</small>
+        </summary>
+        {isOpen && (
+          <div class="stack">
+            <button
+              type="button"
+              class="small"
+              onClick={() => void copy(curlOf(entry, location.origin))}
+            >
+              Copy as curl
+            </button>
+            <div class="columns">
+              <Message name="Request" message={entry.request} />
+              <Message name="Reply" message={entry.reply} />
+            </div>
+          </div>
+        )}
+      </details>
+    </li>
+  )
+}
+
+const textOf = ({ method, target, request, reply }: LoggedRequest): string =>
+  [method, target, request.body, reply.body, headersText(reply.headers)].join('\n').toLowerCase()
+
+/** The last 1,000 requests to the API with their replies. */
+export const RequestsScreen = () => {
+  const { status = '', find = '' } = place.value.filters
+  const matching = requests.value.filter(
+    (entry) =>
+      String(entry.status).startsWith(status) &&
+      (find === '' || textOf(entry).includes(find.toLowerCase())),
+  )
+  return (
+    <Screen
+      title="Requests"
+      about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
+    >
+      <div class="filters">
+        <label>
+          Status
+          <select
+            value={status}
+            onChange={(event) => setFilters({ status: event.currentTarget.value || undefined })}
+          >
+            {classes.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Find
+          <input
+            type="search"
+            value={find}
+            placeholder="Path, body or request id"
+            onInput={(event) => setFilters({ find: event.currentTarget.value || undefined })}
+          />
+        </label>
+      </div>
+      <Panel title="Newest first">
+        {matching.length > 0 ? (
+          <ol class="log">
+            {matching.slice(0, SHOWN_MAX).map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </ol>
+        ) : (
+          <Empty title={requests.value.length > 0 ? 'No request matches' : 'No requests yet'}>
+            {requests.value.length > 0
+              ? 'Clear a filter to see more.'
+              : 'Send a request to the API; it appears here at once.'}
+          </Empty>
+        )}
+        {matching.length > SHOWN_MAX && (
+          <p class="muted">
+            The newest {SHOWN_MAX} of {matching.length}. Filter to see others.
+          </p>
+        )}
+      </Panel>
+    </Screen>
+  )
+}

@@ -1,0 +1,170 @@
+import type { DeliveryResult, PingResult, WebhookResult } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Facts, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Countdown, Status, Time } from '../parts/values.tsx'
+import { linkTo, place, setFilters } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+import { pingText } from './webhooks.tsx'
+
+const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned']
+
+const outcomeOf = ({ response_code, reason }: DeliveryResult): string =>
+  response_code ? `HTTP ${response_code}` : (reason?.message ?? '')
+
+const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
+  {
+    title: 'Debit or batch',
+    cell: ({ reference }) => (
+      <a href={linkTo(reference.startsWith('STL') ? 'batch' : 'debit', reference)}>{reference}</a>
+    ),
+  },
+  { title: 'Event', cell: ({ event }) => <span class="mono">{event}</span> },
+  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  {
+    title: 'Attempts',
+    cell: ({ attempt_count, max_attempts }) => `${attempt_count} of ${max_attempts}`,
+    isNumber: true,
+  },
+  { title: 'Last response', cell: outcomeOf },
+  {
+    title: 'Next attempt',
+    cell: ({ next_attempt_at }) => next_attempt_at && <Countdown at={next_attempt_at} />,
+  },
+  { title: 'Delivered', cell: ({ delivered_at }) => delivered_at && <Time at={delivered_at} /> },
+  {
+    title: '',
+    cell: ({ id }) => (
+      <OperatorAction
+        label="Resend"
+        isSmall
+        noun="delivery"
+        verb="redeliver"
+        options={{ id: String(id) }}
+        about="Sends the event to the webhook again."
+        done="The event is sent again."
+        onDone={reload}
+      />
+    ),
+  },
+]
+
+const Settings = ({ webhook }: { webhook: WebhookResult }) => (
+  <Facts
+    rows={[
+      ['URL', <span class="mono">{webhook.url}</span>],
+      ['Health', <Status value={webhook.health} />],
+      ['Failing since', webhook.failing_since && <Time at={webhook.failing_since} />],
+      ['Disabled', webhook.disabled_at && <Time at={webhook.disabled_at} />],
+      ['Recovered', webhook.recovered_at && <Time at={webhook.recovered_at} />],
+      ['Slow', webhook.is_sidelined && 'delivered apart from others'],
+      ['Events', webhook.events?.join(', ') ?? 'all events of a debit'],
+      ['Attempts', webhook.max_attempts ?? 'by event type'],
+      ['Timeout', `${webhook.timeout} s, connection ${webhook.connection_timeout} s`],
+      ['Payload', webhook.payload],
+      ['Old secret until', webhook.previous_until && <Time at={webhook.previous_until} />],
+    ]}
+  />
+)
+
+const Calls = ({ provider, health, reload }: CallsProps) => {
+  const call = { noun: 'webhook', options: { provider }, onDone: reload }
+  const dayAgo = new Date(Date.now() - 86_400_000).toISOString()
+  return (
+    <>
+      <OperatorAction<PingResult>
+        {...call}
+        label="Ping"
+        verb="ping"
+        about="Sends a signed ping. A ping concerns no debit."
+        done={pingText}
+      />
+      {health !== 'healthy' && (
+        <OperatorAction
+          {...call}
+          label="Enable"
+          verb="enable"
+          about="Ends the failing state. New events are delivered again."
+          done="The webhook is enabled."
+        />
+      )}
+      <OperatorAction
+        {...call}
+        label="Recover"
+        noun="delivery"
+        verb="recover"
+        about="Sends all undelivered events since a time again, at most 14 days ago."
+        fields={[{ name: 'since', label: 'Since (UTC)', value: dayAgo.slice(0, 19).concat('Z') }]}
+        done={(result) => `${(result as { deliveries: number }).deliveries} events are sent again.`}
+      />
+    </>
+  )
+}
+
+type CallsProps = { provider: string; health: string | undefined; reload: () => void }
+
+/** One webhook with its newest deliveries. */
+export const WebhookScreen = () => {
+  const provider = place.value.id
+  const { status = '' } = place.value.filters
+  const webhook = useOperator<WebhookResult>(
+    'webhook',
+    'show',
+    { provider },
+    { entities: ['webhook', 'webhook-health'], key: provider },
+  )
+  const options = { provider, ...(status && { status }) }
+  const entities = ['delivery', 'receipt', 'feed-page']
+  const deliveries = useOperator<DeliveryResult[]>('delivery', 'list', options, { entities })
+  const reload = (): void => {
+    webhook.reload()
+    deliveries.reload()
+  }
+  return (
+    <Screen
+      title={`Webhook of ${provider}`}
+      about={<a href={linkTo('webhooks')}>All webhooks</a>}
+      actions={<Calls provider={provider} health={webhook.data?.health} reload={reload} />}
+    >
+      <Panel title="Settings and health">
+        <Data of={webhook}>{(shown) => <Settings webhook={shown} />}</Data>
+      </Panel>
+      <Panel
+        title="Deliveries"
+        actions={
+          <fieldset class="row" aria-label="Status">
+            {['', ...deliveryStatuses].map((value) => (
+              <button
+                key={value}
+                type="button"
+                class="small"
+                aria-pressed={status === value}
+                onClick={() => setFilters({ status: value || undefined })}
+              >
+                {value || 'all'}
+              </button>
+            ))}
+          </fieldset>
+        }
+      >
+        <Data of={deliveries}>
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table
+                label="Deliveries"
+                columns={columnsWith(deliveries.reload)}
+                rows={rows}
+                keyOf={({ id }) => id}
+              />
+            ) : (
+              <Empty title={status ? `No delivery is ${status}` : 'No deliveries yet'}>
+                A delivery appears here with the next event of a debit of {provider}.
+              </Empty>
+            )
+          }
+        </Data>
+      </Panel>
+    </Screen>
+  )
+}

@@ -1,0 +1,70 @@
+import { credentials, customers } from '../seeds.ts'
+
+/** The start page of the sandbox, for browsers. */
+
+/** Returns a command that charges the first customer. */
+export const firstCharge = (address: string): string =>
+  `curl -s ${address}/api/v1/payment-providers/debit-requests/charge \\
+  -H 'Authorization: Bearer ${credentials[0].token}' -H 'Content-Type: application/json' \\
+  -d '{"phone_number":"${customers[0].phone}","bank_identifier":"GCB","amount":"100.00","currency":"GHS",
+       "narration":"Hello","partner_reference":"hello-1"}'`
+
+const row = (...cells: readonly string[]): string =>
+  `<tr>${cells.map((cell, index) => (index === 0 ? `<td><code>${cell}</code></td>` : `<td>${cell}</td>`)).join('')}</tr>`
+
+const table = (heads: readonly string[], rows: readonly string[]): string => `<table>
+          <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead>
+          <tbody>
+            ${rows.join('\n            ')}
+          </tbody>
+        </table>`
+
+/** Returns the page for the address at which the browser has the sandbox. */
+export const startHtml = (address: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Debit collection sandbox</title>
+    <link rel="icon" href="/icon.svg">
+    <link rel="stylesheet" href="/pages.css">
+  </head>
+  <body class="start">
+    <header>
+      <h1>Debit collection sandbox</h1>
+      <p>This service collects payments from customers' bank accounts in Ghana on behalf of payment
+      providers. The sandbox runs all of it on this machine, with demo data and simulated banks.</p>
+      <nav aria-label="Pages">
+        <a href="/console">Console</a>
+        <a href="/docs">API reference</a>
+        <a href="/openapi.json">OpenAPI description</a>
+      </nav>
+    </header>
+    <main>
+      <section aria-labelledby="charge">
+        <h2 id="charge">A first charge</h2>
+        <pre tabindex="0" aria-labelledby="charge"><code>${firstCharge(address)}</code></pre>
+        <p>The reply is <code>202</code> with a <code>reference</code>. The debit completes after 30
+        seconds, divided by the time scale.</p>
+      </section>
+      <section aria-labelledby="numbers">
+        <h2 id="numbers">Test numbers</h2>
+        <p>Each customer has an account at <code>GCB</code> and at <code>ECO</code>.</p>
+        ${table(
+          ['Phone number', 'Customer', 'Outcome of a debit'],
+          customers.map(({ phone, name, outcome }) => row(phone, name, outcome)),
+        )}
+      </section>
+      <section aria-labelledby="keys">
+        <h2 id="keys">Keys</h2>
+        <p>Send a key or token as <code>Authorization: Bearer</code>.</p>
+        ${table(
+          ['Key or token', 'Caller'],
+          credentials.map(({ token, caller }) => row(token, caller)),
+        )}
+      </section>
+    </main>
+  </body>
+</html>
+`

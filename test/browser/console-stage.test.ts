@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { startStageEndpoint } from '../smoke/stage-endpoint.ts'
+import { useBrowser } from '../support/browser.ts'
+import { printedBy, useCommands } from '../support/commands.ts'
+import { SILENT } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
+
+/** `console --stage`, in Chromium, with a stage whose functions are those of a sandbox. */
+
+const service = useService()
+const start = useCommands()
+const { open, problems } = useBrowser()
+
+const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
+
+/** Starts the command for an operator that may not invoke `denied`. */
+const useStage = async <T>(denied: readonly string[], use: (address: string) => Promise<T>) => {
+  const endpoint = await startStageEndpoint(service.sandbox().address, { ...healthy, denied })
+  try {
+    const words = ['cli/console.ts', '--stage', 'sandbox', '--port', '0']
+    const address = await printedBy(start(words, endpoint.env), /^ready (http:\S+)$/m)
+    return await use(address)
+  } finally {
+    endpoint.stop()
+  }
+}
+
+test('a stage asks for a confirmation before money moves, and records the caller', async () => {
+  const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
+  await useStage([], async (address) => {
+    const page = await open(`${address}#/debit/${reference}`)
+    await page.getByText('arn:aws:iam::000000000000:user/ama').first().waitFor()
+    await page.getByRole('button', { name: 'Bank: completed' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('moves money on the stage sandbox').waitFor()
+    await dialog.getByLabel('Bank’s reference').fill('GCB-4711')
+    await dialog.getByLabel('Reason and source').fill('Statement of 21 November')
+    expect((await service.show(reference)).status).toBe('processing')
+    await dialog.getByRole('button', { name: 'Bank: completed' }).click()
+    await page.getByText('operator:arn:aws:iam::000000000000:user/ama').waitFor()
+    expect(await service.show(reference)).toMatchObject({
+      status: 'completed',
+      bank_reference: 'GCB-4711',
+    })
+  })
+})
+
+test('a stage has neither demo charges nor a request log, and polls for changes', async () => {
+  await useStage([], async (address) => {
+    const page = await open(address)
+    await page.getByText('Updated every 5 seconds').waitFor()
+    expect(await page.getByRole('button', { name: 'New debit' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Requests' }).count()).toBe(0)
+    const { reference } = await service.charge({ phone_number: SILENT })
+    await page.getByRole('link', { name: reference }).waitFor()
+  })
+})
+
+test('a stage offers only the screens of functions that the credentials may invoke', async () => {
+  await useStage(['manage-webhook', 'manage-provider'], async (address) => {
+    const page = await open(address)
+    await page.getByRole('heading', { name: 'Debits' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
+    await page.goto(`${address}#/webhooks`)
+    await page.getByText('do not allow invoking manage-webhook').waitFor()
+  })
+})
+
+test('a call that is denied later shows the reason', async () => {
+  const denied: string[] = []
+  await useStage(denied, async (address) => {
+    const page = await open(`${address}#/webhooks`)
+    await page.getByText('No provider has a webhook').waitFor()
+    denied.push('manage-debit')
+    await page.getByRole('link', { name: 'Debits' }).click()
+    const reason = 'do not allow invoking debit-collection-sandbox-manage-debit'
+    await page.getByRole('alert').getByText(reason).waitFor()
+    expect(problems().length).toBeGreaterThan(0)
+  })
+})

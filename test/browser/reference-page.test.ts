@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { useService } from '../support/running-service.ts'
+
+const service = useService()
+const { open } = useBrowser()
+
+const openReference = async (anchor = '') => {
+  const page = await open(`${service.sandbox().address}/docs${anchor}`)
+  await page.getByRole('button', { name: 'Test Request' }).first().waitFor()
+  return page
+}
+
+test('the reference is legible at every width, in light and dark', async () => {
+  const page = await openReference()
+  const findings = await legibilityFindings(page, [
+    { rule: 'button-name', within: 'scalar-refs', reason: 'switches of Scalar without a name' },
+    { rule: 'scrollable-region-focusable', within: '.endpoints', reason: 'a list of Scalar' },
+  ])
+  expect(findings).toEqual([])
+})
+
+test('the reference has samples for curl, Node and Python alone', async () => {
+  const page = await openReference()
+  const url = `${service.sandbox().address}/api/v1/payment-providers/debit-requests/charge`
+  await page.getByRole('button', { name: 'Shell Curl' }).first().click()
+  const samples = page.getByRole('option')
+  expect((await samples.allInnerTexts()).sort()).toEqual(['Curl', 'Fetch', 'Requests'])
+  for (const [sample, call] of [
+    ['Curl', `curl ${url}`],
+    ['Fetch', `fetch('${url}'`],
+    ['Requests', `requests.post(\n    "${url}"`],
+  ] as const) {
+    await samples.filter({ hasText: sample }).click()
+    await page.locator('pre', { hasText: call }).first().waitFor()
+    await page.getByRole('button', { name: sample }).first().click()
+  }
+})
+
+test.each([
+  [
+    'a provider',
+    '#tag/debit-requests/POST/api/v1/payment-providers/debit-requests/charge',
+    'post /api/v1/payment-providers/debit-requests/charge',
+    '202 Accepted',
+  ],
+  [
+    'a bank',
+    '#tag/bank-reports/GET/api/v1/banks/debit-transactions',
+    'get /api/v1/banks/debit-transactions',
+    '200 OK',
+  ],
+])('a request of %s has its key and succeeds as it is shown', async (_, anchor, name, status) => {
+  const page = await openReference(anchor)
+  await page.getByRole('button', { name: `Test Request (${name})` }).click()
+  await page.getByRole('button', { name: /^Send \w+ request to/ }).click()
+  await page.getByText(status).waitFor()
+})

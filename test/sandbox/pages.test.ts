@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { openApiText } from '../../openapi/document.ts'
+import { useService } from '../support/running-service.ts'
+
+const service = useService()
+
+const get = (path: string, headers = {}) =>
+  fetch(service.sandbox().address + path, { headers, redirect: 'manual' })
+
+const CHROME = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+describe('the root path', () => {
+  test('is the start page for a browser, with the address of the request', async () => {
+    const response = await get('/', { Accept: CHROME })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const { host } = new URL(service.sandbox().address)
+    expect(await response.text()).toContain(`curl -s http://${host}/api/v1/`)
+  })
+
+  test.each(['*/*', 'application/json', ''])('is 404/1404 for Accept: %s', async (accept) => {
+    const response = await get('/', { Accept: accept })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
+  })
+})
+
+test('the sandbox serves the API description', async () => {
+  const response = await get('/openapi.json')
+  expect(response.headers.get('content-type')).toContain('application/json')
+  expect(await response.text()).toBe(openApiText())
+})
+
+test.each(['/', '/docs'])('%s runs no inline script and names no other host', async (path) => {
+  const response = await get(path, { Accept: CHROME })
+  const policy = response.headers.get('content-security-policy') ?? ''
+  const directives = policy.split('; ')
+  expect(directives).toContain("default-src 'none'")
+  expect(directives).toContain("frame-ancestors 'none'")
+  const scripts = directives.filter((directive) => directive.startsWith('script-src'))
+  expect(scripts).toEqual(path === '/' ? [] : ["script-src 'self'"])
+  expect(policy).not.toMatch(/https?:|\*/)
+  expect((await response.text()).match(/https?:\/\/[^/ ]*/g) ?? []).toEqual(
+    path === '/' ? [service.sandbox().address] : [],
+  )
+})
+
+test.each(['../package.json', 'standalone.js.map', 'chunks/missing.js', '..%2fpackage.json'])(
+  'the scripts of the reference do not include %s',
+  async (name) => {
+    expect((await get(`/docs/scalar/${name}`)).status).toBe(404)
+  },
+)
