@@ -31,14 +31,14 @@ const inherited = {
   pool: 'forks' as const,
   unstubEnvs: true,
   // Generous for busy machines.
-  testTimeout: isProof ? 600_000 : 60_000,
+  testTimeout: isProof ? 600_000 : inBrowser ? 180_000 : 60_000,
   hookTimeout: 60_000,
 }
 
 export default defineConfig({
   test: {
-    // Most tests wait rather than compute.
-    maxWorkers: 3,
+    // Most tests wait rather than compute, unless they run Chromium.
+    maxWorkers: inBrowser ? 1 : 3,
     // Concurrent tests of a file start a process each.
     maxConcurrency: 2,
     reporters: ['default', './test/support/closing-line.ts'],

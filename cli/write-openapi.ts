@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { openApiText } from '../openapi/document.ts'
+import { descriptionFiles } from '../openapi/document.ts'
 
-/** `npm run openapi`: regenerates docs/openapi.json. */
+/** `npm run openapi`: regenerates the descriptions of the API and of the protocol for banks. */
 
-writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiText())
+for (const [file, text] of Object.entries(descriptionFiles())) {
+  writeFileSync(new URL(`../${file}`, import.meta.url), text)
+}

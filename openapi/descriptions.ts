@@ -1,11 +1,23 @@
+import * as v from 'valibot'
 import type { OperationName } from '../shared/api/operations.ts'
+import { BankIdentifier } from '../shared/domain/banks/bank.ts'
 import { aboveDailyLimit, aboveMaximum } from '../shared/domain/debits/charge.ts'
+import { Reference, Uuid } from '../shared/domain/ids.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { invalid, Refusal } from '../shared/domain/refusal.ts'
+import { BatchId } from '../shared/domain/settlement/batch.ts'
+import { DELIVERY_ID } from '../shared/domain/webhooks/event.ts'
 import { type Description, invalidPage, listDescriptions, phone } from './list-descriptions.ts'
 
-const reference = { example: 'DCS-20261121-ABC123' }
-const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
+const reference = {
+  description: 'Reference from the charge reply',
+  example: 'DCS-20261121-ABC123',
+  schema: Reference,
+}
+const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59', schema: Uuid }
+const batchId = { description: 'Id of the batch', example: 'STL-20261122-ABC123', schema: BatchId }
+
+const DeliveryId = v.pipe(v.string(), v.regex(DELIVERY_ID))
 
 const refusedTransition = new Refusal(3001, {
   http: 422,
@@ -59,7 +71,7 @@ export const descriptions: Record<OperationName, Description> = {
     tag: 'Debit requests',
     summary: 'Read the status of a debit',
     description: 'Returns the current transaction. The rate limit counts per reference.',
-    parameters: { reference: { ...reference, description: 'Reference from the charge reply' } },
+    parameters: { reference },
   },
   'list-banks': {
     tag: 'Banks',
@@ -72,7 +84,7 @@ export const descriptions: Record<OperationName, Description> = {
     tag: 'Banks',
     summary: 'Read a bank',
     description: 'Returns a live bank and how its customers approve debits.',
-    parameters: { identifier: { example: 'GCB' } },
+    parameters: { identifier: { example: 'GCB', schema: BankIdentifier } },
   },
   'lookup-customer-banks': {
     tag: 'Banks',
@@ -87,7 +99,7 @@ export const descriptions: Record<OperationName, Description> = {
     description:
       'Returns the delivery record of each attempted event with its 20 newest attempts. Response ' +
       'bodies are cut at 4 KiB and escaped. Attempts before the last one are kept for 30 days.',
-    parameters: { reference: { ...reference, description: 'Reference from the charge reply' } },
+    parameters: { reference },
   },
   'redeliver-event': {
     tag: 'Events',
@@ -95,7 +107,13 @@ export const descriptions: Record<OperationName, Description> = {
     description:
       'Requests one attempt, which replaces a scheduled one. Repeated requests within a minute, ' +
       'before an attempt is recorded, count as one and return the same record.',
-    parameters: { id: { description: 'Id of the delivery record', example: '2137880302063503' } },
+    parameters: {
+      id: {
+        description: 'Id of the delivery record',
+        example: '2137880302063503',
+        schema: DeliveryId,
+      },
+    },
     refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
   },
   'test-webhook': {
@@ -113,7 +131,7 @@ export const descriptions: Record<OperationName, Description> = {
       'Returns a batch, which is built on the day after its debits completed and paid a day later. ' +
       '`net` = `gross` - `fee` + `adjustments`. An adjustment offsets a debit that was reversed ' +
       'after its settlement.',
-    parameters: { id: { description: 'Id of the batch', example: 'STL-20261122-ABC123' } },
+    parameters: { id: batchId },
   },
   'get-settlement-report': {
     tag: 'Settlements',
@@ -122,7 +140,7 @@ export const descriptions: Record<OperationName, Description> = {
       'Returns the lines of the batch and their sums, as JSON or as a CSV file whose last row has ' +
       'the sums. For a report over 4 MB the reply is 303 with a URL that is valid for 15 minutes.',
     parameters: {
-      id: { description: 'Id of the batch', example: 'STL-20261122-ABC123' },
+      id: batchId,
       format: { description: 'Format of the report (default json)', example: 'json' },
     },
     refusals: [

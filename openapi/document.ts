@@ -1,13 +1,9 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
-import {
-  pingWebhookSchema,
-  settlementWebhookSchema,
-  webhookSchema,
-} from '../shared/views/webhook-payload.ts'
+import { bankProtocol } from './bank-protocol.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
-import { type Json, schemaComponents, schemaOf } from './schemas.ts'
-import { webhooks } from './webhooks.ts'
+import { componentsOf, type Json, schemaComponents } from './schemas.ts'
+import { eventDiscriminator, webhooks } from './webhooks.ts'
 
 const DESCRIPTION = `
 Collects debits from bank accounts in Ghana for payment providers.
@@ -29,6 +25,14 @@ show the limit in effect. Failed credentials (30 a minute) and requests without 
 minute, sandbox 30) are limited per address with code 1453, rejections of a known key per key and
 address.
 
+Lists return \`per_page\` items, newest first except the event feed. To read a whole list, repeat the
+request with \`meta.next_cursor\` as \`cursor\` while \`meta.has_more\` is true; \`x-pagination\` of an
+operation names these members. Numbered pages (\`page\`) reach 10,000 items and have counts.
+
+The service is stricter than this document in five places: a cursor belongs to its list, caller and
+filter; \`cursor\` excludes \`after\`; a number as amount or fee has two decimals in its text; a bank
+identifier is that of a live bank; and metadata has no control or invisible formatting characters.
+
 A provider can require signed requests. Then \`X-Timestamp\` is the time in epoch seconds, and
 \`X-Signature\` the lowercase hex of the HMAC-SHA256 over method, path with query, timestamp and body.
 `.trim()
@@ -43,6 +47,13 @@ const paths = (): Json => {
       ),
     ]),
   )
+}
+
+const namedSchemas = (): Json => {
+  const bodies = Object.fromEntries(operationNames.flatMap(bodyComponent))
+  const schemas = componentsOf({ paths: paths(), webhooks, bodies }) as Record<string, Json>
+  const { anyOf: oneOf, ...event } = schemas.Event ?? {}
+  return { ...bodies, ...schemas, Event: { ...event, oneOf, discriminator: eventDiscriminator } }
 }
 
 const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description })
@@ -70,17 +81,19 @@ export const openApi = (): Json => ({
       provider: bearer('API key of a payment provider'),
       bank: bearer('Token of a bank'),
     },
-    schemas: {
-      ...schemaComponents,
-      ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
-      Webhook: schemaOf(webhookSchema()),
-      SettlementWebhook: schemaOf(settlementWebhookSchema()),
-      Ping: schemaOf(pingWebhookSchema()),
-    },
+    schemas: { ...schemaComponents, ...namedSchemas() },
     parameters: parameterComponents,
     headers: headerComponents,
     examples: exampleComponents(operationNames),
   },
 })
 
-export const openApiText = (): string => `${JSON.stringify(openApi(), null, 2)}\n`
+const textOf = (document: Json): string => `${JSON.stringify(document, null, 2)}\n`
+
+/** Returns the text of each description, by its file. */
+export const descriptionFiles = (): Record<string, string> => ({
+  'docs/openapi.json': textOf(openApi()),
+  'docs/bank-protocol.json': textOf(bankProtocol()),
+})
+
+export const openApiText = (): string => textOf(openApi())

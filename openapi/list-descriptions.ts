@@ -1,8 +1,16 @@
+import type { GenericSchema } from 'valibot'
 import { statuses } from '../shared/domain/debits/lifecycle.ts'
 import { invalid, type Refusal } from '../shared/domain/refusal.ts'
+import { Phone } from '../shared/views/fields.ts'
 import { exampleCursors } from './example-debit.ts'
 
-type Parameter = { description?: string; example: unknown; deprecated?: true }
+type Parameter = {
+  description?: string
+  example: unknown
+  deprecated?: true
+  /** Of a parameter in the path; the operation has those of the query. */
+  schema?: GenericSchema
+}
 
 export type Description = {
   tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events' | 'Settlements'
@@ -13,7 +21,7 @@ export type Description = {
   refusals?: readonly Refusal[]
 }
 
-export const phone = { example: '+233241234567' }
+export const phone = { example: '+233241234567', schema: Phone }
 
 /** Returns the parameters of a list's pages. */
 const pageParameters = (items: string, list: keyof typeof exampleCursors) => ({

@@ -8,6 +8,10 @@ import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, text, withNumbers } from './schemas.ts'
 
+/** Converts `update-debit-transaction` or `transaction.created` to camel case. */
+export const camel = (name: string): string =>
+  name.replaceAll(/[-.]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
 /** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -47,8 +51,14 @@ const pathParameters = (name: OperationName): Json[] =>
     ...describeParameter(name, parameter),
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: pathSchema(name, parameter),
   }))
+
+const pathSchema = (name: OperationName, parameter: string): Json => {
+  const { schema } = descriptions[name].parameters?.[parameter] ?? {}
+  if (!schema) throw new Error(`${parameter} of ${name} has no schema`)
+  return schemaOf(schema)
+}
 
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
@@ -83,8 +93,11 @@ export const parameterComponents: Json = Object.fromEntries(
 )
 
 const describeParameter = (name: OperationName, parameter: string): Json => {
-  const { description = fieldDescriptions[parameter], ...rest } =
-    descriptions[name].parameters?.[parameter] ?? {}
+  const {
+    description = fieldDescriptions[parameter],
+    schema: _,
+    ...rest
+  } = descriptions[name].parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
 
@@ -119,6 +132,19 @@ const redirection = (data: Reply['data']): Json => ({
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
 })
 
+/** Describes where a list takes and shows its cursor. */
+const pagination = (name: OperationName): Json =>
+  replies[name].page?.next_cursor
+    ? {
+        'x-pagination': {
+          parameter: 'cursor',
+          next: 'meta.next_cursor',
+          more: 'meta.has_more',
+          items: name === 'list-debit-transactions' ? 'data.transactions' : 'data',
+        },
+      }
+    : {}
+
 export const operationOf = (name: OperationName): Json => {
   const { caller, limit } = operations[name]
   const { tag, summary, description } = descriptions[name]
@@ -128,12 +154,13 @@ export const operationOf = (name: OperationName): Json => {
     ...(caller === 'provider' ? signatureParameters : []),
   ]
   return {
-    operationId: name,
+    operationId: camel(name),
     tags: [tag],
     summary,
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
+    ...pagination(name),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },

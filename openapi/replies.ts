@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import type { OperationName } from '../shared/api/operations.ts'
-import { BankSchema, bankDetailSchema } from '../shared/views/bank.ts'
+import { bankDetailSchema, bankSchema } from '../shared/views/bank.ts'
 import { bankListSchema, bankUpdateSchema, callbackSchema } from '../shared/views/bank-debit.ts'
 import { batchSchema, reportSchema } from '../shared/views/batch.ts'
 import { chargeSchema, debitSchema, statusSchema } from '../shared/views/debit.ts'
 import { deliverySchema, deliveryWithAttemptsSchema, pingSchema } from '../shared/views/delivery.ts'
 import { Phone, Quantity, SignedAmount } from '../shared/views/fields.ts'
 import { countEntries, cursorEntries, numberedEntries } from '../shared/views/page.ts'
-import { settlementWebhookSchema, webhookSchema } from '../shared/views/webhook-payload.ts'
+import { eventSchema } from '../shared/views/webhook-payload.ts'
 
 export type Reply = {
   data: v.GenericSchema
@@ -40,7 +40,7 @@ export const replies: Record<OperationName, Reply> = {
   'list-debit-transactions': { data: bankListSchema(), page: numberedEntries() },
   'debit-callback': { data: callbackSchema() },
   'list-banks': {
-    data: v.array(BankSchema),
+    data: v.array(bankSchema()),
     // Present only if the query has page or per_page.
     page: {
       current_page: v.optional(Quantity),
@@ -51,13 +51,13 @@ export const replies: Record<OperationName, Reply> = {
   },
   'get-bank': { data: bankDetailSchema() },
   'lookup-customer-banks': {
-    data: v.array(BankSchema),
+    data: v.array(bankSchema()),
     topLevel: { phone_number: Phone, customer: v.string() },
   },
   'list-deliveries': { data: v.array(deliveryWithAttemptsSchema()) },
   'redeliver-event': { data: deliverySchema() },
   'list-events': {
-    data: v.array(v.union([webhookSchema(), settlementWebhookSchema()])),
+    data: v.array(eventSchema()),
     page: { per_page: Quantity, next_cursor: v.string(), has_more: v.boolean() },
   },
   'test-webhook': { data: pingSchema() },

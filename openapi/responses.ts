@@ -138,7 +138,7 @@ const responseOf = (status: number, refusals: readonly Refusal[]): Json => {
     content: {
       'application/json': {
         schema: {
-          $ref: componentRef('schemas', 'Error'),
+          $ref: componentRef('schemas', 'Problem'),
           properties: { error: { properties: { code: { enum: codes } } } },
         },
         examples: Object.fromEntries(

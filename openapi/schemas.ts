@@ -1,7 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
 /** Converts the valibot schemas of requests and replies to JSON Schema. */
@@ -11,14 +10,10 @@ export type Json = Record<string, unknown>
 /** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
 const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
 
-const definitions = { Bank: BankSchema }
-
 const config: ConversionConfig = {
   target: 'draft-2020-12',
   // Describes the input of a schema, before transformations.
   typeMode: 'input',
-  definitions,
-  overrideRef: ({ referenceId }) => componentRef('schemas', referenceId),
   overrideAction: ({ valibotAction, jsonSchema }) => {
     if (INEXPRESSIBLE.has(valibotAction.type)) return jsonSchema
     // The last of several patterns is the narrowest.
@@ -44,21 +39,70 @@ export const text = (description: string): Json => ({ description, schema: { typ
 
 export const componentRef = (kind: string, name: string): string => `#/components/${kind}/${name}`
 
+/** The description of a field, while its schema has a description of its own. */
+const OF_FIELD = 'x-field-description'
+
 const withDescriptions = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = fieldDescriptions[name]
-      return [name, description ? { ...(schema as Json), description } : schema]
+      const key = isObject(schema) && schema.title ? OF_FIELD : 'description'
+      return [name, description ? { ...(schema as Json), [key]: description } : schema]
     }),
   )
 
-const convert = (schema: GenericSchema, conversion: ConversionConfig): Json => {
-  const { $schema, $defs, ...rest } = toJsonSchema(schema, conversion)
-  // Drops members that are undefined.
-  return JSON.parse(JSON.stringify(rest)) as Json
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The schemas with a title, by that name. Filled as schemas are converted. */
+const named = new Map<string, Json>()
+
+/** Returns a reference to a schema with a title. @throws Error if two schemas have the same title */
+const toComponent = ({ title, [OF_FIELD]: ofField, ...schema }: Json): Json => {
+  const name = String(title)
+  const text = JSON.stringify(schema)
+  const earlier = named.get(name)
+  if (earlier && JSON.stringify(earlier) !== text) throw new Error(`There are two schemas ${name}`)
+  named.set(name, schema)
+  return { $ref: componentRef('schemas', name), ...(ofField ? { description: ofField } : {}) }
 }
 
-export const schemaOf = (schema: GenericSchema): Json => convert(schema, config)
+/** Returns `type: [x, 'null']` for an alternative of x and null. */
+const withNullableType = (schema: Json): Json => {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return schema
+  const [alternative] = anyOf as Json[]
+  const { type } = alternative ?? {}
+  if (typeof type !== 'string' || alternative?.const !== undefined) return schema
+  const choices = Array.isArray(alternative?.enum) && { enum: [...alternative.enum, null] }
+  return { ...alternative, type: [type, 'null'], ...choices, ...rest }
+}
+
+const simplified = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(simplified)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).map(([key, member]) => [key, simplified(member)])
+  const schema = withNullableType(Object.fromEntries(members))
+  return typeof schema.title === 'string' ? toComponent(schema) : schema
+}
+
+/** Converts a schema. Each schema in it with a title becomes a component. */
+export const schemaOf = (schema: GenericSchema): Json => {
+  const { $schema, ...rest } = toJsonSchema(schema, config)
+  // Drops members that are undefined.
+  return simplified(JSON.parse(JSON.stringify(rest))) as Json
+}
+
+/** Returns the named schemas to which a part of a document refers, directly or not. */
+export const componentsOf = (part: Json, found = new Map<string, Json>()): Json => {
+  for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    const schema = named.get(name)
+    if (!schema || found.has(name)) continue
+    found.set(name, schema)
+    componentsOf(schema, found)
+  }
+  return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
 
 /** Allows numbers in decimal fields, because the service validates their source text. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
@@ -86,7 +130,7 @@ const meta = {
 const GATEWAY = 'in replies of the gateway: the header Date has the time'
 const FIREWALL = 'in replies of the firewall'
 
-const errorMeta = {
+const problemMeta = {
   ...meta,
   properties: {
     ...meta.properties,
@@ -104,7 +148,7 @@ const errorMeta = {
 
 const messages = { type: 'array', items: { type: 'string' } }
 
-const details = { $ref: componentRef('schemas', 'Details') }
+const details = { $ref: componentRef('schemas', 'ProblemDetails') }
 
 const detailsSchema = {
   description: 'Messages of each refused field, or other details',
@@ -117,7 +161,7 @@ const detailsSchema = {
 
 const categories = [...new Set(Object.values(errors).map(({ category }) => category))].sort()
 
-const error = {
+const problem = {
   type: 'object',
   required: ['success', 'error', 'meta'],
   properties: {
@@ -134,16 +178,15 @@ const error = {
       },
     },
     details,
-    meta: { $ref: componentRef('schemas', 'ErrorMeta') },
+    meta: { $ref: componentRef('schemas', 'ProblemMeta') },
   },
 }
 
 export const schemaComponents: Json = {
-  Bank: convert(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
-  ErrorMeta: errorMeta,
-  Details: detailsSchema,
-  Error: error,
+  Problem: problem,
+  ProblemDetails: detailsSchema,
+  ProblemMeta: problemMeta,
 }
 
 /** Returns the schema of a success envelope: `data`, its sibling members, and `meta` with pagination. */

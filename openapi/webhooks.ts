@@ -7,7 +7,8 @@ import {
 } from '../shared/domain/webhooks/event-type.ts'
 import * as payload from '../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
-import { componentRef, type Json, text } from './schemas.ts'
+import { camel } from './operation.ts'
+import { componentRef, type Json, schemaOf, text } from './schemas.ts'
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
@@ -57,7 +58,7 @@ const debitWebhook = (name: DebitEventName): Json => {
   const variantName = sentType(name, VARIANTS)
   return webhookOf(
     {
-      operationId: event,
+      operationId: camel(event),
       summary: summaries[name],
       description:
         `Sent to the provider's webhook, with up to ${retries} retries (a provider setting can ` +
@@ -68,10 +69,7 @@ const debitWebhook = (name: DebitEventName): Json => {
       priority,
     },
     {
-      schema: {
-        $ref: componentRef('schemas', 'Webhook'),
-        properties: { event: { enum: payload.sentTypes(name) } },
-      },
+      schema: schemaOf(payload.webhookSchema(name)),
       examples: {
         full: { summary: 'Default', value: JSON.parse(payload.webhookBody(debit, eventNumber)) },
         reduced: {
@@ -85,7 +83,7 @@ const debitWebhook = (name: DebitEventName): Json => {
 
 const settlement = webhookOf(
   {
-    operationId: eventTypes.settled.event,
+    operationId: camel(eventTypes.settled.event),
     summary: 'A settlement batch was paid',
     description:
       'Sent to providers that subscribe to it explicitly, with up to ' +
@@ -93,7 +91,7 @@ const settlement = webhookOf(
     priority: eventTypes.settled.priority,
   },
   {
-    schema: { $ref: componentRef('schemas', 'SettlementWebhook') },
+    schema: schemaOf(payload.settlementWebhookSchema()),
     example: JSON.parse(JSON.stringify(payload.settlementEvent(exampleBatch)?.payload({}))),
   },
 )
@@ -105,12 +103,25 @@ const ping = webhookOf(
     description: 'Sent once on request of the provider; refers to no transaction.',
   },
   {
-    schema: { $ref: componentRef('schemas', 'Ping') },
+    schema: schemaOf(payload.pingWebhookSchema()),
     example: JSON.parse(
       payload.pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
     ),
   },
 )
+
+const schemaRef = (event: string) => componentRef('schemas', payload.eventSchemaName(event))
+
+/** Leads from the name of an event, in both of its forms, to its schema. */
+export const eventDiscriminator: Json = {
+  propertyName: 'event',
+  mapping: Object.fromEntries([
+    ...debitEventNames.flatMap((name) =>
+      payload.sentTypes(name).map((sent) => [sent, schemaRef(eventTypes[name].event)]),
+    ),
+    [eventTypes.settled.event, schemaRef(eventTypes.settled.event)],
+  ]),
+}
 
 export const webhooks: Json = {
   ...Object.fromEntries(

@@ -43,19 +43,19 @@ const provider = (id: string, name: string, account: string, more: SeedOptions =
 
 /** The keys of providers and the tokens of banks. */
 export const credentials = [
-  { kind: 'provider', holder: 'demo', token: 'sk_sandbox_demo', caller: 'provider' },
+  { kind: 'provider', holder: 'demo', token: 'sk_sandbox_demo', caller: 'a provider' },
   { kind: 'provider', holder: 'other', token: 'sk_sandbox_other', caller: 'a second provider' },
   {
     kind: 'provider',
     holder: 'signed',
     token: 'sk_sandbox_signed',
-    caller: 'provider that signs its requests with rs_sandbox_signed',
+    caller: 'a provider that signs its requests with rs_sandbox_signed',
   },
   {
     kind: 'provider',
     holder: 'fenced',
     token: 'sk_sandbox_fenced',
-    caller: 'provider that may call from 203.0.113.0/24 only',
+    caller: 'a provider that may call from 203.0.113.0/24 only',
   },
   { kind: 'bank', holder: 'GCB', token: 'bt_sandbox_gcb', caller: 'GCB Bank' },
   { kind: 'bank', holder: 'ECO', token: 'bt_sandbox_eco', caller: 'Ecobank' },
@@ -64,33 +64,22 @@ export const credentials = [
 const account = (phone: string, bank: string, name: string, number: string, status = 'active') =>
   call('customer', 'link', { phone, bank, name, 'account-number': number, status })
 
-/** The customers with accounts at GCB and ECO, which end with `digits`, and the outcome of their debits. */
+const customer = (
+  phone: string,
+  name: string,
+  digits: string,
+  outcome: string,
+  status: 'active' | 'inactive' = 'active',
+) => ({ phone, name, digits, outcome, status })
+
+/** The customers, the last digits of their accounts and the outcome of their debits. */
 export const customers = [
-  { phone: '+233241234567', name: 'Ama Mensah', digits: '1001', outcome: 'completed' },
-  {
-    phone: '+233241111111',
-    name: 'Kofi Owusu',
-    digits: '1002',
-    outcome: 'failed: insufficient_funds',
-  },
-  {
-    phone: '+233242222222',
-    name: 'Esi Boateng',
-    digits: '1003',
-    outcome: 'failed: timeout; never accepted',
-  },
-  {
-    phone: '+233243333333',
-    name: 'Yaw Asante',
-    digits: '1004',
-    outcome: 'failed: transaction_declined',
-  },
-  {
-    phone: '+233244444444',
-    name: 'Abena Osei',
-    digits: '1005',
-    outcome: 'accepted, never reported; fails at its timeout',
-  },
+  customer('+233241234567', 'Ama Mensah', '1001', 'completed'),
+  customer('+233241111111', 'Kofi Owusu', '1002', 'failed: insufficient_funds'),
+  customer('+233242222222', 'Esi Boateng', '1003', 'failed: timeout; never accepted'),
+  customer('+233243333333', 'Yaw Asante', '1004', 'failed: transaction_declined'),
+  customer('+233244444444', 'Abena Osei', '1005', 'accepted, never reported; fails at its timeout'),
+  customer('+233240000001', 'Kwame Darko', '2001', 'failed: invalid_account', 'inactive'),
 ] as const
 
 /** Groups of calls; a later group refers to objects of an earlier one. */
@@ -106,11 +95,10 @@ export const seeds = [
     ...credentials.map(({ kind, holder, token }) =>
       call('credential', 'issue', { [kind]: holder, token }),
     ),
-    ...customers.flatMap(({ phone, name, digits }) => [
-      account(phone, 'GCB', name, `104100${digits}`),
-      account(phone, 'ECO', name, `244100${digits}`),
-    ]),
-    account('+233240000001', 'GCB', 'Kwame Darko', '1041002001', 'inactive'),
+    ...customers.flatMap(({ phone, name, digits, status }) => {
+      const atGcb = account(phone, 'GCB', name, `104100${digits}`, status)
+      return status === 'active' ? [atGcb, account(phone, 'ECO', name, `244100${digits}`)] : [atGcb]
+    }),
   ],
 ]
 

@@ -93,6 +93,7 @@ ${columns(
 )}
 
   start page  ${address}
+  console     ${address}/console
   reference   ${address}/docs
 
   A first charge:

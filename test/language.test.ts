@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { helpOfVerb } from '../cli/operator-help.ts'
 import { alarmRows } from '../infra/definitions/alarms.ts'
+import { bankProtocol } from '../openapi/bank-protocol.ts'
 import { openApi } from '../openapi/document.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 
@@ -88,7 +89,10 @@ const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,
   'alarm texts': alarmRows(allAlarms).map((row) => [row.name, [row.description]]),
-  'the API description': [['docs/openapi.json', descriptionsIn(openApi())]],
+  'the API description': [
+    ['docs/openapi.json', descriptionsIn(openApi())],
+    ['docs/bank-protocol.json', descriptionsIn(bankProtocol())],
+  ],
 }
 
 test.each(Object.entries(prose))('the prose of %s is plain', (_, passages) => {

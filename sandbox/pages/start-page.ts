@@ -9,8 +9,8 @@ export const firstCharge = (address: string): string =>
   -d '{"phone_number":"${customers[0].phone}","bank_identifier":"GCB","amount":"100.00","currency":"GHS",
        "narration":"Hello","partner_reference":"hello-1"}'`
 
-const row = (...cells: readonly string[]): string =>
-  `<tr>${cells.map((cell, index) => (index === 0 ? `<td><code>${cell}</code></td>` : `<td>${cell}</td>`)).join('')}</tr>`
+const row = (name: string, ...cells: readonly string[]): string =>
+  `<tr><td><code>${name}</code></td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 
 const table = (heads: readonly string[], rows: readonly string[]): string => `<table>
           <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead>
@@ -45,12 +45,13 @@ export const startHtml = (address: string): string => `<!doctype html>
       <section aria-labelledby="charge">
         <h2 id="charge">A first charge</h2>
         <pre tabindex="0" aria-labelledby="charge"><code>${firstCharge(address)}</code></pre>
-        <p>The reply is <code>202</code> with a <code>reference</code>. The debit completes after 30
-        seconds, divided by the time scale.</p>
+        <p>The reply is <code>202</code> with a <code>reference</code>. The bank reports the outcome
+        after 30 seconds; <code>--time-scale</code> shortens this.</p>
       </section>
       <section aria-labelledby="numbers">
         <h2 id="numbers">Test numbers</h2>
-        <p>Each customer has an account at <code>GCB</code> and at <code>ECO</code>.</p>
+        <p>The customers have accounts at <code>GCB</code> and <code>ECO</code>; the last one has an
+        inactive account at <code>GCB</code>.</p>
         ${table(
           ['Phone number', 'Customer', 'Outcome of a debit'],
           customers.map(({ phone, name, outcome }) => row(phone, name, outcome)),

@@ -1,17 +1,16 @@
 import * as v from 'valibot'
 import type { Bank, CustomerAccount } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { statuses } from '../domain/debits/lifecycle.ts'
 import { integerId, Reference, Uuid } from '../domain/ids.ts'
 import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
 import type { Count } from '../domain/page.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { iso } from '../domain/time.ts'
-import { BankSchema, bankView } from './bank.ts'
-import { AmountText, FreeForm, IntegerId, NullableText, Phone, Time } from './fields.ts'
+import { bankSchema, bankView } from './bank.ts'
+import { AmountText, FreeForm, IntegerId, NullableText, named, Phone, Time } from './fields.ts'
 import { countEntries, countView } from './page.ts'
-import { transactionEntries, transactionView } from './transaction.ts'
+import { debitStatusSchema, transactionEntries, transactionView } from './transaction.ts'
 
 /** Views of a debit for its bank, with approval methods in the bank's spelling (docs/api.md#approval-methods). */
 
@@ -34,17 +33,20 @@ export const bankUpdateView = (debit: Debit) => {
 }
 
 export const bankUpdateSchema = () =>
-  v.object({
-    id: IntegerId,
-    uuid: Uuid,
-    reference: Reference,
-    status: v.picklist(statuses),
-    approval_method: bankApprovalSchema(),
-    bank_reference: NullableText,
-    error_message: NullableText,
-    fee: v.nullable(AmountText),
-    updated_at: Time,
-  })
+  named(
+    'ReportedTransaction',
+    v.object({
+      id: IntegerId,
+      uuid: Uuid,
+      reference: Reference,
+      status: debitStatusSchema(),
+      approval_method: bankApprovalSchema(),
+      bank_reference: NullableText,
+      error_message: NullableText,
+      fee: v.nullable(AmountText),
+      updated_at: Time,
+    }),
+  )
 
 /** Shows a debit in the reply to a bank callback (docs/api.md#callback). */
 export const callbackView = (debit: Debit) => {
@@ -53,7 +55,13 @@ export const callbackView = (debit: Debit) => {
 }
 
 export const callbackSchema = () =>
-  v.object({ ...transactionEntries(statuses, AmountText), approval_method: bankApprovalSchema() })
+  named(
+    'CallbackTransaction',
+    v.object({
+      ...transactionEntries(debitStatusSchema(), AmountText),
+      approval_method: bankApprovalSchema(),
+    }),
+  )
 
 /** Shows a debit in the bank list (docs/api.md#bank-list). */
 export const bankItemView = (
@@ -100,26 +108,42 @@ export const bankListView = ({ account, bank, phone, transactions, total, filter
 })
 
 export const bankListSchema = () =>
-  v.object({
-    customer: v.string(),
-    phone_number: Phone,
-    bank: BankSchema,
-    transactions: v.array(
-      v.object({
-        ...transactionEntries(statuses, v.number()),
-        id: IntegerId,
-        approval_method: bankApprovalSchema(),
-        metadata: FreeForm,
-        account: v.object({
-          account_number: v.string(),
-          account_name: v.string(),
-          account_type: v.string(),
-        }),
-        payment_partner: v.object({ name: v.string(), partner_reference: v.string() }),
-      }),
-    ),
-    total_count: countEntries().total_count,
-    total_amount: v.optional(v.number()),
-    total_is_at_least: countEntries().total_is_at_least,
-    status_filter: v.picklist(['pending', 'processing', 'completed', 'failed', 'all', 'cancelled']),
-  })
+  named(
+    'BankTransactionList',
+    v.object({
+      customer: v.string(),
+      phone_number: Phone,
+      bank: bankSchema(),
+      transactions: v.array(
+        named(
+          'BankTransaction',
+          v.object({
+            ...transactionEntries(debitStatusSchema(), v.number()),
+            id: IntegerId,
+            approval_method: bankApprovalSchema(),
+            metadata: FreeForm,
+            account: named(
+              'CustomerAccount',
+              v.object({
+                account_number: v.string(),
+                account_name: v.string(),
+                account_type: v.string(),
+              }),
+            ),
+            payment_partner: v.object({ name: v.string(), partner_reference: v.string() }),
+          }),
+        ),
+      ),
+      total_count: countEntries().total_count,
+      total_amount: v.optional(v.number()),
+      total_is_at_least: countEntries().total_is_at_least,
+      status_filter: v.picklist([
+        'pending',
+        'processing',
+        'completed',
+        'failed',
+        'all',
+        'cancelled',
+      ]),
+    }),
+  )

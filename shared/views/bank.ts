@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from '../domain/banks/bank.ts'
+import { named } from './fields.ts'
 
 /** Shows a bank in replies, webhooks and lists (docs/api.md#banks). */
 export const bankView = (bank: { name: string; identifier: string }) => ({
@@ -8,11 +9,13 @@ export const bankView = (bank: { name: string; identifier: string }) => ({
   country_code: 'GH' as const,
 })
 
-export const BankSchema = v.object({
+const bankEntries = () => ({
   name: v.string(),
   identifier: v.pipe(v.string(), v.regex(/^[A-Z0-9]{3,5}$/)),
   country_code: v.literal('GH'),
 })
+
+export const bankSchema = () => named('Bank', v.object(bankEntries()))
 
 /** Shows a bank in its own reply (docs/api.md#banks). */
 export const bankDetailView = (bank: Bank) => ({
@@ -26,12 +29,15 @@ export const bankDetailView = (bank: Bank) => ({
 })
 
 export const bankDetailSchema = () =>
-  v.object({
-    ...BankSchema.entries,
-    status: v.literal('live'),
-    connector_type: v.picklist(['ussd', 'mobile_api', 'both']),
-    metadata: v.object({
-      ussd_code: v.optional(v.string()),
-      app_config: v.optional(v.object({ package_name: v.string() })),
+  named(
+    'BankDetail',
+    v.object({
+      ...bankEntries(),
+      status: v.literal('live'),
+      connector_type: v.picklist(['ussd', 'mobile_api', 'both']),
+      metadata: v.object({
+        ussd_code: v.optional(v.string()),
+        app_config: v.optional(v.object({ package_name: v.string() })),
+      }),
     }),
-  })
+  )

@@ -45,12 +45,16 @@ export const feeScheduleView = (
 }
 
 const feeScheduleSchema = (amount: v.GenericSchema) =>
-  v.object({
-    basis_points: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
-    fixed: amount,
-    minimum: v.nullable(amount),
-    maximum: v.nullable(amount),
-  })
+  fields.namedBy(
+    amount,
+    'FeeSchedule',
+    v.object({
+      basis_points: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
+      fixed: amount,
+      minimum: v.nullable(amount),
+      maximum: v.nullable(amount),
+    }),
+  )
 
 /** Shows a batch (docs/api.md#batches). */
 export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) => ({
@@ -74,25 +78,32 @@ export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmou
 })
 
 export const batchSchema = (amount: v.GenericSchema) =>
-  v.object({
-    id: BatchId,
-    uuid: Uuid,
-    provider: ProviderId,
-    currency: v.literal(CURRENCY),
-    date: Day,
-    status: v.picklist(['pending', 'processing', 'completed', 'failed']),
-    ...totalsEntries(amount),
-    fee_schedule: v.nullable(feeScheduleSchema(amount)),
-    created_at: fields.Time,
-    sealed_at: fields.NullableTime,
-    processed_at: fields.NullableTime,
-    completed_at: fields.NullableTime,
-    failed_at: fields.NullableTime,
-    failure: fields.NullableText,
-    bank_reference: fields.NullableText,
-    paid: v.nullable(amount),
-    made_good_by: v.nullable(BatchId),
-  })
+  fields.namedBy(
+    amount,
+    'Settlement',
+    v.object({
+      id: BatchId,
+      uuid: Uuid,
+      provider: ProviderId,
+      currency: v.literal(CURRENCY),
+      date: Day,
+      status: fields.named(
+        'SettlementStatus',
+        v.picklist(['pending', 'processing', 'completed', 'failed']),
+      ),
+      ...totalsEntries(amount),
+      fee_schedule: v.nullable(feeScheduleSchema(amount)),
+      created_at: fields.Time,
+      sealed_at: fields.NullableTime,
+      processed_at: fields.NullableTime,
+      completed_at: fields.NullableTime,
+      failed_at: fields.NullableTime,
+      failure: fields.NullableText,
+      bank_reference: fields.NullableText,
+      paid: v.nullable(amount),
+      made_good_by: v.nullable(BatchId),
+    }),
+  )
 
 /** Shows a line of a batch in its report (docs/api.md#settlement-reports). */
 export const lineView = (line: Line) => ({
@@ -108,20 +119,26 @@ export const lineView = (line: Line) => ({
 })
 
 export const reportSchema = () =>
-  v.object({
-    batch: batchSchema(fields.SignedAmount),
-    lines: v.array(
-      v.object({
-        type: v.picklist(['debit', 'adjustment']),
-        reference: Reference,
-        partner_reference: v.string(),
-        bank_reference: fields.NullableText,
-        completed_at: fields.Time,
-        currency: v.literal(CURRENCY),
-        gross: fields.SignedAmount,
-        fee: fields.SignedAmount,
-        net: fields.SignedAmount,
-      }),
-    ),
-    totals: v.object(totalsEntries(fields.SignedAmount)),
-  })
+  fields.named(
+    'SettlementReport',
+    v.object({
+      batch: batchSchema(fields.SignedAmount),
+      lines: v.array(
+        fields.named(
+          'SettlementLine',
+          v.object({
+            type: v.picklist(['debit', 'adjustment']),
+            reference: Reference,
+            partner_reference: v.string(),
+            bank_reference: fields.NullableText,
+            completed_at: fields.Time,
+            currency: v.literal(CURRENCY),
+            gross: fields.SignedAmount,
+            fee: fields.SignedAmount,
+            net: fields.SignedAmount,
+          }),
+        ),
+      ),
+      totals: fields.named('SettlementTotals', v.object(totalsEntries(fields.SignedAmount))),
+    }),
+  )

@@ -1,13 +1,12 @@
 import * as v from 'valibot'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { statuses } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import { Reference, Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { BatchId } from '../domain/settlement/batch.ts'
 import { iso } from '../domain/time.ts'
-import { BankSchema, bankView } from './bank.ts'
-import { AmountText, FreeForm, NullableText, NullableTime, Time } from './fields.ts'
+import { bankSchema, bankView } from './bank.ts'
+import { AmountText, FreeForm, NullableText, NullableTime, named, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
 import * as transaction from './transaction.ts'
 
@@ -28,17 +27,20 @@ export const chargeView = (debit: Debit) => {
 }
 
 export const chargeSchema = () =>
-  v.object({
-    reference: Reference,
-    status: v.picklist(statuses),
-    response: v.object({
-      uuid: Uuid,
-      status: v.picklist(statuses),
-      timestamp: Time,
+  named(
+    'Charge',
+    v.object({
       reference: Reference,
-      bank: BankSchema,
+      status: transaction.debitStatusSchema(),
+      response: v.object({
+        uuid: Uuid,
+        status: transaction.debitStatusSchema(),
+        timestamp: Time,
+        reference: Reference,
+        bank: bankSchema(),
+      }),
     }),
-  })
+  )
 
 /** Shows a debit in the list of its provider (docs/api.md#debit-list). */
 export const debitView = (debit: Debit) => {
@@ -51,12 +53,12 @@ export const debitView = (debit: Debit) => {
 }
 
 const debitEntries = () => ({
-  ...transaction.transactionEntries(statuses, AmountText),
+  ...transaction.transactionEntries(transaction.debitStatusSchema(), AmountText),
   metadata: FreeForm,
   error_details: v.nullable(transaction.errorDetailsSchema()),
 })
 
-export const debitSchema = () => v.object(debitEntries())
+export const debitSchema = () => named('Debit', v.object(debitEntries()))
 
 /** Shows a debit in both published forms of the status read (docs/api.md#status-read). */
 export const statusView = (debit: Debit, refund: Refund | undefined) => {
@@ -82,19 +84,22 @@ export const statusView = (debit: Debit, refund: Refund | undefined) => {
 }
 
 export const statusSchema = () =>
-  v.object({
-    ...debitEntries(),
-    refund: v.nullable(refundSchema(AmountText)),
-    settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
-    response: v.object({
-      uuid: Uuid,
-      status: v.picklist(statuses),
-      timestamp: Time,
-      processed_at: NullableTime,
-      completed_at: NullableTime,
-      bank_reference: NullableText,
-      approval_method: transaction.approvalMethodSchema(),
-      error_message: NullableText,
-      error_details: v.nullable(transaction.errorDetailsSchema()),
+  named(
+    'DebitDetail',
+    v.object({
+      ...debitEntries(),
+      refund: v.nullable(refundSchema(AmountText)),
+      settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
+      response: v.object({
+        uuid: Uuid,
+        status: transaction.debitStatusSchema(),
+        timestamp: Time,
+        processed_at: NullableTime,
+        completed_at: NullableTime,
+        bank_reference: NullableText,
+        approval_method: transaction.approvalMethodSchema(),
+        error_message: NullableText,
+        error_details: v.nullable(transaction.errorDetailsSchema()),
+      }),
     }),
-  })
+  )

@@ -11,13 +11,18 @@ import {
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/webhooks/event.ts'
 import { EventType, eventTypes } from '../domain/webhooks/event-type.ts'
-import { IntegerId, NullableText, NullableTime, Quantity, Time } from './fields.ts'
+import { IntegerId, NullableText, NullableTime, named, Quantity, Time } from './fields.ts'
 
 const reasonView = (reason: FailureReason | null) =>
   reason && { code: reason, message: errors[reason].message }
 
 const reasonSchema = () =>
-  v.nullable(v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }))
+  v.nullable(
+    named(
+      'DeliveryFailure',
+      v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }),
+    ),
+  )
 
 /** Shows the record of a delivery (docs/api.md#delivery-records). */
 export const deliveryView = (delivery: Delivery) => ({
@@ -52,7 +57,7 @@ const deliveryEntries = () => ({
   reason: reasonSchema(),
 })
 
-export const deliverySchema = () => v.object(deliveryEntries())
+export const deliverySchema = () => named('Delivery', v.object(deliveryEntries()))
 
 const attemptView = (attempt: Attempt) => ({
   at: iso(attempt.at),
@@ -99,16 +104,22 @@ export const deliveryWithAttempts = ({
 })
 
 export const deliveryWithAttemptsSchema = () =>
-  v.object({
-    ...deliveryEntries(),
-    attempts: v.array(
-      v.object({
-        attempt: Quantity,
-        ...attemptEntries(),
-        request_headers: v.record(v.string(), v.string()),
-      }),
-    ),
-  })
+  named(
+    'DeliveryWithAttempts',
+    v.object({
+      ...deliveryEntries(),
+      attempts: v.array(
+        named(
+          'Attempt',
+          v.object({
+            attempt: Quantity,
+            ...attemptEntries(),
+            request_headers: v.record(v.string(), v.string()),
+          }),
+        ),
+      ),
+    }),
+  )
 
 /** Shows the result of a ping (docs/api.md#webhook-health). */
 export const pingView = (id: string, attempt: Attempt) => ({
@@ -120,10 +131,13 @@ export const pingView = (id: string, attempt: Attempt) => ({
 })
 
 export const pingSchema = () =>
-  v.object({
-    event: v.literal(PING),
-    event_id: v.string(),
-    delivered: v.boolean(),
-    ...attemptEntries(),
-    reason: reasonSchema(),
-  })
+  named(
+    'PingResult',
+    v.object({
+      event: v.literal(PING),
+      event_id: v.string(),
+      delivered: v.boolean(),
+      ...attemptEntries(),
+      reason: reasonSchema(),
+    }),
+  )

@@ -9,6 +9,17 @@ import type { Pesewas } from '../domain/money.ts'
 /** Formats an amount: a number in webhooks and in the bank list, text elsewhere (docs/api.md#amounts). */
 export type AmountForm = (amount: Pesewas) => unknown
 
+/** Names a schema in the API description. */
+export const named = <const S extends v.GenericSchema>(name: string, schema: S) =>
+  v.pipe(schema, v.title(name))
+
+/** Names a schema of text amounts `name`, and its form with numbers, in events, `Event` and `name`. */
+export const namedBy = <const S extends v.GenericSchema>(
+  amount: v.GenericSchema,
+  name: string,
+  schema: S,
+) => named(amount.type === 'number' ? `Event${name}` : name, schema)
+
 export const AmountText = v.pipe(v.string(), v.regex(/^[0-9]+\.[0-9]{2}$/))
 export const SignedAmount = v.pipe(v.string(), v.regex(/^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/))
 export const Time = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ format: 'date-time' }))

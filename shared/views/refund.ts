@@ -3,7 +3,7 @@ import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
-import { type AmountForm, NullableText, NullableTime, Time } from './fields.ts'
+import { type AmountForm, NullableText, NullableTime, namedBy, Time } from './fields.ts'
 
 /** Shows a refund to providers and operators (docs/api.md#refunds). */
 export const refundView = (refund: Refund, amountOf: AmountForm) => ({
@@ -21,16 +21,20 @@ export const refundView = (refund: Refund, amountOf: AmountForm) => ({
 })
 
 export const refundSchema = (amount: v.GenericSchema) =>
-  v.object({
-    uuid: Uuid,
-    status: v.picklist(refundStatuses),
+  namedBy(
     amount,
-    currency: v.literal(CURRENCY),
-    reason: v.pipe(v.string(), v.description('Reason of the refund')),
-    bank_reference: NullableText,
-    error_message: NullableText,
-    created_at: Time,
-    processed_at: NullableTime,
-    completed_at: NullableTime,
-    failed_at: NullableTime,
-  })
+    'Refund',
+    v.object({
+      uuid: Uuid,
+      status: v.picklist(refundStatuses),
+      amount,
+      currency: v.literal(CURRENCY),
+      reason: v.pipe(v.string(), v.description('Reason of the refund')),
+      bank_reference: NullableText,
+      error_message: NullableText,
+      created_at: Time,
+      processed_at: NullableTime,
+      completed_at: NullableTime,
+      failed_at: NullableTime,
+    }),
+  )

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import type { State } from '../domain/debits/debit.ts'
 import { failureCodes } from '../domain/debits/failure-code.ts'
+import { statuses } from '../domain/debits/lifecycle.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
-import { BankSchema, bankView } from './bank.ts'
-import { type AmountForm, NullableText, NullableTime, Phone, Time } from './fields.ts'
+import { bankSchema, bankView } from './bank.ts'
+import { type AmountForm, NullableText, NullableTime, named, Phone, Time } from './fields.ts'
 
 /** Converts an approval method to the spelling that providers read (docs/api.md#approval-methods). */
 export const approvalMethodView = (method: State['approvalMethod']): string | null =>
@@ -19,7 +20,10 @@ export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
   status === 'failed' ? { message: errorMessage, code: errorCode } : null
 
 export const errorDetailsSchema = () =>
-  v.object({ message: NullableText, code: v.picklist(failureCodes) })
+  named(
+    'FailureDetails',
+    v.object({ message: NullableText, code: named('FailureCode', v.picklist(failureCodes)) }),
+  )
 
 /** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
 export const transactionView = (state: State, amountOf: AmountForm) => ({
@@ -46,15 +50,14 @@ export const transactionView = (state: State, amountOf: AmountForm) => ({
   },
 })
 
-export const transactionEntries = <const Status extends readonly string[]>(
-  statuses: Status,
-  amount: v.GenericSchema,
-) => ({
+export const debitStatusSchema = () => named('DebitStatus', v.picklist(statuses))
+
+export const transactionEntries = (status: v.GenericSchema, amount: v.GenericSchema) => ({
   id: v.pipe(v.string(), v.regex(/^dt_[0-9]+$/)),
   uuid: Uuid,
   reference: Reference,
   partner_reference: v.string(),
-  status: v.picklist(statuses),
+  status,
   amount,
   currency: v.literal(CURRENCY),
   fee: v.nullable(amount),
@@ -65,6 +68,9 @@ export const transactionEntries = <const Status extends readonly string[]>(
   created_at: Time,
   processed_at: NullableTime,
   completed_at: NullableTime,
-  bank: BankSchema,
-  customer: v.object({ name: NullableText, phone_number: Phone, account_number: NullableText }),
+  bank: bankSchema(),
+  customer: named(
+    'Customer',
+    v.object({ name: NullableText, phone_number: Phone, account_number: NullableText }),
+  ),
 })

@@ -18,7 +18,7 @@ import {
   sentType,
 } from '../domain/webhooks/event-type.ts'
 import { batchSchema, batchView } from './batch.ts'
-import { EventId, FreeForm, Quantity, Time } from './fields.ts'
+import { EventId, FreeForm, named, Quantity, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
 import {
   errorDetails,
@@ -115,38 +115,79 @@ export const sentTypes = (name: DebitEventName): string[] => [
   sentType(name, { eventNames: 'debit_request' }),
 ]
 
-export const webhookSchema = () => {
-  const transaction = transactionEntries(debitEventNames, v.number())
+/** Returns the name of an event's schema, such as `TransactionCreatedEvent`. */
+export const eventSchemaName = (event: string): string =>
+  `${event.replaceAll(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`
+
+const eventNameSchema = (previous: boolean) => {
+  const schema = named('DebitEventStatus', v.picklist(debitEventNames))
+  return previous ? v.nullable(schema) : schema
+}
+
+/** Returns the schema of the events of one status, in both payloads. */
+export const webhookSchema = (name: DebitEventName) => {
+  const entries = transactionEntries(eventNameSchema(false), v.number())
+  const { reference, amount, currency, partner_reference } = entries
+  const own: v.ObjectEntries = {
+    ...(name === 'failed' && { error_details: errorDetailsSchema() }),
+    ...(name === 'reversed' && { refund: refundSchema(v.number()) }),
+  }
   const full = v.object({
-    transaction: v.object(transaction),
-    previous_status: v.nullable(v.picklist(debitEventNames)),
+    transaction: named('EventTransaction', v.object(entries)),
+    previous_status: eventNameSchema(true),
     metadata: FreeForm,
-    error_details: v.optional(errorDetailsSchema()),
-    refund: v.optional(refundSchema(v.number())),
+    ...own,
   })
-  const { reference, status, amount, currency, partner_reference } = transaction
-  const reduced = v.pipe(
-    v.object({ reference, status, amount, currency, partner_reference, timestamp: Time }),
-    v.description('With the provider setting for the reduced payload'),
+  const reduced = named(
+    'ReducedTransaction',
+    v.pipe(
+      v.object({
+        reference,
+        status: eventNameSchema(false),
+        amount,
+        currency,
+        partner_reference,
+        timestamp: Time,
+      }),
+      v.description('With the provider setting for the reduced payload'),
+    ),
   )
-  return v.object({
-    event: v.picklist(debitEventNames.flatMap(sentTypes)),
-    ...headEntries(),
-    sequence: Quantity,
-    data: v.union([full, reduced]),
-  })
+  return named(
+    eventSchemaName(eventTypes[name].event),
+    v.object({
+      event: v.picklist(sentTypes(name)),
+      ...headEntries(),
+      sequence: Quantity,
+      data: v.union([full, reduced]),
+    }),
+  )
 }
 
 export const settlementWebhookSchema = () =>
-  v.object({
-    event: v.literal(eventTypes.settled.event),
-    ...headEntries(),
-    sequence: v.literal(0),
-    data: v.object({ settlement: batchSchema(v.number()) }),
-  })
+  named(
+    eventSchemaName(eventTypes.settled.event),
+    v.object({
+      event: v.literal(eventTypes.settled.event),
+      ...headEntries(),
+      sequence: v.literal(0),
+      data: v.object({ settlement: batchSchema(v.number()) }),
+    }),
+  )
 
 export const pingWebhookSchema = () =>
-  v.object({ event: v.literal(PING), ...headEntries(), event_id: v.string(), data: v.object({}) })
+  named(
+    eventSchemaName(PING),
+    v.object({
+      event: v.literal(PING),
+      ...headEntries(),
+      event_id: v.string(),
+      data: v.object({}),
+    }),
+  )
+
+/** Returns the schema of any event of a feed. */
+export const eventSchema = () =>
+  named('Event', v.union([...debitEventNames.map(webhookSchema), settlementWebhookSchema()]))
 
 /** Describes the headers of every webhook (docs/api.md#signatures). */
 export const payloadHeaders = {

@@ -59,8 +59,6 @@ test('its sandbox refuses to run bundles, which it cannot build, in one line', a
 
 test('an unknown command prints one line and exits with 1', async () => {
   const { printed, exited } = start([join(folder, 'package/debit.mjs'), 'nothing'])
-  expect([await exited, printed.err]).toEqual([
-    1,
-    'usage: debit sandbox|operator|listen|invoke|clock|trigger|fixtures|console [options]\n',
-  ])
+  expect(await exited).toBe(1)
+  expect(printed.err).toMatch(/^usage: debit sandbox\|operator\|listen\|[a-z|]+ \[options\]\n$/)
 })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { customers } from '../../sandbox/seeds.ts'
 import { type Received, useReceiver, verifies } from '../support/receiver.ts'
 import {
   CHARGE,
@@ -111,6 +112,8 @@ test.each([
   const failed = { status: 'failed', error_message, completed_at: null }
   const { data } = (await service.get(statusPath(reference))).body
   expect(data.response).toMatchObject(failed)
+  const documented = customers.find(({ phone }) => phone === phone_number)?.outcome
+  expect(documented ?? `failed: ${code}`).toMatch(`failed: ${code}`)
 })
 
 describe('timeouts', () => {

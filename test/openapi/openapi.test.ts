@@ -30,6 +30,32 @@ test('examples of errors have a name and a row of the error table', () => {
   expect(shown.filter((row) => !rows.includes(row))).toEqual([])
 })
 
+test('every schema that clients use has a name', () => {
+  const names = Object.keys(document.components.schemas)
+  const expected =
+    'Debit DebitStatus DebitDetail Charge ChargeRequest Customer Bank Delivery Attempt Event Refund ' +
+    'Settlement SettlementLine SettlementReport Problem TransactionCompletedEvent PingEvent'
+  expect(names).toEqual(expect.arrayContaining(expected.split(' ')))
+  expect(names.filter((name) => !JSON.stringify(document).includes(`schemas/${name}"`))).toEqual([])
+})
+
+test('the name of an event in the feed selects one schema, which accepts that event alone', () => {
+  const { oneOf, discriminator } = document.components.schemas.Event
+  const names = oneOf.map(({ $ref }: { $ref: string }) => $ref)
+  expect([...new Set(Object.values(discriminator.mapping))]).toEqual(names)
+  for (const [event, ref] of Object.entries(discriminator.mapping)) {
+    const { properties } = document.components.schemas[String(ref).split('/').at(-1) as string]
+    expect(properties.event.enum ?? [properties.event.const]).toContain(event)
+  }
+})
+
+test('operation ids are in camel case, and null is a type', () => {
+  const text = JSON.stringify(document)
+  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id = '']) => id)
+  expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id))).toEqual([])
+  expect(text.match(/"anyOf":\[\{"type":"[a-z]+"[^{}\]]*\},\{"type":"null"\}\]/g)).toBeNull()
+})
+
 type TestedExample = { value: { error: { code: number; severity: string } } }
 
 const refusals = rowsOf(`

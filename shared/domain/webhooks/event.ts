@@ -39,7 +39,7 @@ export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
   }
 }
 
-const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
+export const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
 export const parseDeliveryId = (prefix: string, text: string | undefined) =>
   text !== undefined && DELIVERY_ID.test(text) ? deliveryOf(prefix, Number(text)) : undefined
