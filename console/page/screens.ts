@@ -11,6 +11,7 @@ import { ExceptionsScreen } from './screens/exceptions.tsx'
 import { LedgerScreen } from './screens/ledger.tsx'
 import { ReconciliationScreen } from './screens/reconciliation.tsx'
 import { RequestsScreen } from './screens/requests.tsx'
+import { ScenariosScreen } from './screens/scenarios.tsx'
 import { SettlementScreen } from './screens/settlement.tsx'
 import { WebhookScreen } from './screens/webhook.tsx'
 import { WebhooksScreen } from './screens/webhooks.tsx'
@@ -86,11 +87,12 @@ export const screens: readonly ScreenRow[] = [
     noun: 'change',
     View: ChangesScreen,
   },
+  { path: 'clock', title: 'Clock', group: 'Sandbox', isForSandbox: true, View: ClockScreen },
   {
-    path: 'clock',
-    title: 'Clock and scenarios',
+    path: 'scenarios',
+    title: 'Scenarios',
     group: 'Sandbox',
     isForSandbox: true,
-    View: ClockScreen,
+    View: ScenariosScreen,
   },
 ]

@@ -82,7 +82,7 @@ const Findings = ({ result }: { result: ReconciliationResult }) => {
         )}
         <Figures
           rows={Object.entries(completed_debits).map(([name, amount]) => [
-            `${name.replaceAll('_', ' ')} (GHS)`,
+            `${name[0]?.toUpperCase()}${name.slice(1)} (GHS)`,
             amount,
           ])}
         />
