@@ -71,7 +71,7 @@ const allowedImports = Object.groupBy(
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
     cli/                        sandbox/gateway-event.ts sandbox/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
-    console/server/             ./api/reply-headers.ts ./domain/json.ts ./operator/ esbuild node: valibot
+    console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     openapi/                    @valibot/to-json-schema valibot

@@ -52,9 +52,11 @@ export const exchange = async <T>(
   const reply = await response.json().catch(() => {
     throw new CallError(`${method} ${path} replied ${response.status} without JSON`)
   })
-  if (reply.meta?.timestamp && path.startsWith('/console/')) {
+  // Replies of the console, and those that show the clock.
+  const frozen: unknown = reply.meta?.frozen ?? reply.data?.frozen
+  if (typeof frozen === 'boolean' && /^\/(?:console|sandbox)\//.test(path)) {
     const now = Date.parse(reply.meta.timestamp)
-    clock.value = { ahead: now - Date.now(), frozenAt: reply.meta.frozen ? now : undefined }
+    clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
   if (!response.ok)
     throw new CallError(wordsOf(reply.error) ?? `${path} replied ${response.status}`)

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { actingAs, isSandbox, loadSettings, mayUse, settings } from './client.ts'
+import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
 import { Empty, Failure } from './parts/states.tsx'
 import { Toasts } from './parts/toasts.tsx'
@@ -61,6 +61,7 @@ const Session = () => (
     )}
     <p class="muted">
       <ServiceTime />
+      {isClockFrozen() && ', frozen'}
     </p>
     <p class="muted" role="status">
       {settings.value?.is_live

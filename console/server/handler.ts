@@ -6,6 +6,7 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 import { pageAssets } from './assets.ts'
 import type { ConsoleBackend } from './backend.ts'
 import type { Live, LiveEvent } from './live.ts'
+import { operateFully } from './operate.ts'
 
 /** Serves the console: its page, the operator's calls, and live events. */
 
@@ -94,7 +95,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     const call = v.safeParse(Call, parseJson(body.toString('utf8')))
     if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
     try {
-      const result = await backend.operate(call.output)
+      const result = await operateFully(call.output, backend.operate)
       if ('error' in result) return refuse(response, 422, result.error)
       reply(response, 200, { data: result.result })
     } catch (error) {

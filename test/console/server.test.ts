@@ -85,6 +85,27 @@ describe('a call', () => {
     })
   })
 
+  test('reconciles a day, and compares the text of a statement', async () => {
+    const options = { date: '2026-11-21' }
+    const run = await operate({ noun: 'reconciliation', verb: 'run', options })
+    expect(run.body.data).toMatchObject({ ...options, differences: 0 })
+    const compare = (statement: string, bank = 'GCB') =>
+      operate({
+        noun: 'reconciliation',
+        verb: 'statement',
+        options: { ...options, bank, statement },
+      })
+    const header = 'bank_reference,amount,currency,completed_at'
+    const rows = ['A-1,100.00,GHS,2026-11-21', 'A-2,50.00,GHS,2026-11-20']
+    expect((await compare([header, ...rows].join('\n'))).body.data).toMatchObject({
+      missing_here: { count: 1, sum: '100.00', examples: [{ line: 2, bank_reference: 'A-1' }] },
+      ignored: 1,
+    })
+    expect((await compare('amount')).body.error?.message).toContain('line 1: column currency')
+    expect((await compare(header, 'XYZ')).body.error?.message).toBe('no such bank')
+    expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
+  })
+
   test('is recorded with the operator that the page acts as', async () => {
     const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
     await operate({ ...call, operator: 'kofi' })

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import { isClockFrozen, serviceNow } from '../client.ts'
+import { serviceNow } from '../client.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
 
@@ -47,13 +47,11 @@ const dateText = (iso: string): string => {
   return `${date} ${MONTHS[(month ?? 1) - 1]} ${iso.slice(11, 19)}`
 }
 
-/** Shows the time of the service. */
-export const ServiceTime = () => (
-  <span>
-    {dateText(new Date(second.value).toISOString())} UTC
-    {isClockFrozen() && ', frozen'}
-  </span>
-)
+/** Formats `2026-11-23` as `23 Nov 2026`. */
+export const dayText = (day: string): string => {
+  const [year, month, date] = day.split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`
+}
 
 /** Formats in UTC, with the date unless it is today. */
 const timeText = (iso: string): string => {
@@ -83,6 +81,16 @@ export const durationText = (milliseconds: number): string => {
 export const Countdown = ({ at }: { at: string }) => {
   const remaining = Date.parse(at) - second.value
   return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
+}
+
+/** Shows the service's clock, or the time at which it stands. */
+export const ServiceTime = ({ at }: { at?: string | undefined }) => {
+  const iso = at ?? new Date(second.value).toISOString()
+  return (
+    <time dateTime={iso}>
+      {dayText(iso.slice(0, 10))} {iso.slice(11, 19)} UTC
+    </time>
+  )
 }
 
 /** Formats JSON text for reading; other text stays as it is. */
