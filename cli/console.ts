@@ -38,7 +38,7 @@ const stageBackend = (stage: string): ConsoleBackend => {
   const actor = actorOf(target)
   return {
     stage,
-    now: () => new Date(),
+    clock: { now: () => new Date(), isFrozen: () => false },
     operator: () => actor,
     nouns: async () => {
       const names = Object.keys(nouns)

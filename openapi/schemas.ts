@@ -112,9 +112,8 @@ export const withNumbers = (schema: Json, decimals: readonly string[] = []): Jso
 }
 
 const withNumber = (schema: Json): Json => {
-  // An optional field accepts null as another form.
-  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: schema.anyOf.map(withNumber) }
-  return schema.type === 'string' ? { ...schema, type: ['string', 'number'] } : schema
+  const [text, ...others] = [schema.type].flat()
+  return text === 'string' ? { ...schema, type: [text, 'number', ...others] } : schema
 }
 
 const meta = {

@@ -22,7 +22,7 @@ export const buildPage = async (): Promise<PageAssets> => {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
-    logLevel: 'silent',
+    logLevel: 'error',
     outdir: 'built',
     write: false,
   })

@@ -49,6 +49,7 @@ const pageHeaders = {
 
 const files: Record<string, readonly [type: string, body: () => string | Promise<string>]> = {
   '/console': ['text/html', () => HTML],
+  '/console/': ['text/html', () => HTML],
   '/console/icon.svg': ['image/svg+xml', () => ICON],
   '/console/page.js': ['text/javascript', async () => (await pageAssets()).script],
   '/console/page.css': ['text/css', async () => (await pageAssets()).style],
@@ -80,7 +81,9 @@ export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const reply = (response: ServerResponse, status: number, body: object): void => {
-    const meta = { timestamp: backend.now().toISOString(), api_version: 'v1' }
+    const { clock } = backend
+    const timestamp = clock.now().toISOString()
+    const meta = { timestamp, frozen: clock.isFrozen(), api_version: 'v1' }
     response
       .writeHead(status, { ...replyHeaders, 'Content-Type': 'application/json; charset=utf-8' })
       .end(JSON.stringify({ success: status < 300, ...body, meta }))
@@ -125,7 +128,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
-    if (file && method === 'GET') {
+    if (file && (method === 'GET' || method === 'HEAD')) {
       const [type, load] = file
       const text = await load()
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }

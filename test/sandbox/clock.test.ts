@@ -70,10 +70,10 @@ describe('the clock', () => {
     })
   })
 
-  test('settles and pays a day within the move past midnight', async () => {
+  test('settles and pays a day within a move past two midnights', async () => {
     const { reference } = await service.charge()
     await move({ advance: '1m' })
-    await move({ advance: '26h' })
+    await move({ advance: '50h' })
     const [batch] = await service.call('settlement', 'list', { provider: 'demo' })
     expect(batch).toMatchObject({ status: 'completed', count: 1 })
     expect(await service.show(reference)).toMatchObject({ status: 'completed' })

@@ -106,7 +106,7 @@ const expectHeaders = (what: string, { status, headers, body }: Exchange): void 
 
 /** @throws when the body of an error violates the description */
 export const holdError = (what: string, body: unknown): void =>
-  hold(what, schemaAt('components', 'schemas', 'Error'), body)
+  hold(what, schemaAt('components', 'schemas', 'Problem'), body)
 
 /** @throws when a reply or an accepted body violates the description */
 export const holdToContract = (exchange: Exchange): void => {

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
@@ -37,7 +37,15 @@ setInterval(() => {
   second.value = serviceNow()
 }, 1_000)
 
+/** Changes once a day, so that times are not drawn each second. */
+const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
+
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+const dateText = (iso: string): string => {
+  const [, month, date] = iso.slice(0, 10).split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${iso.slice(11, 19)}`
+}
 
 /** Formats `2026-11-23` as `23 Nov 2026`. */
 export const dayText = (day: string): string => {
@@ -49,9 +57,8 @@ export const dayText = (day: string): string => {
 const timeText = (iso: string): string => {
   const [day = '', time = ''] = iso.split('T')
   const clock = time.slice(0, 8)
-  if (day === new Date(second.value).toISOString().slice(0, 10)) return clock
-  const [, month, date] = day.split('-').map(Number)
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${clock}`
+  if (day === today.value) return clock
+  return dateText(iso)
 }
 
 export const Time = ({ at }: { at: string | null | undefined }) =>
@@ -77,7 +84,7 @@ export const Countdown = ({ at }: { at: string }) => {
 }
 
 /** Shows the service's clock, or the time at which it stands. */
-export const ServiceTime = ({ at }: { at: string | undefined }) => {
+export const ServiceTime = ({ at }: { at?: string | undefined }) => {
   const iso = at ?? new Date(second.value).toISOString()
   return (
     <time dateTime={iso}>
