@@ -46,7 +46,7 @@ const Session = () => (
         <input
           value={actingAs.value}
           placeholder={settings.value?.operator.replace('local:', '')}
-          pattern="[A-Za-z0-9._-]{1,40}"
+          pattern="[A-Za-z0-9._\-]{1,40}"
           onChange={({ currentTarget: { value, validity } }) => {
             if (!validity.valid) return
             actingAs.value = value

@@ -35,7 +35,14 @@ const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
   const screen = screens[noun]
   return (
     <>
-      {noun} {verb} {screen ? <a href={linkTo(screen, target)}>{target}</a> : target}
+      {noun} {verb}{' '}
+      {screen ? (
+        <a class="inline" href={linkTo(screen, target)}>
+          {target}
+        </a>
+      ) : (
+        target
+      )}
       {Object.entries(options)
         .filter(([, value]) => value !== target)
         .map(([name, value]) => (

@@ -132,7 +132,10 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
             <ul>
               {offset.map(({ id, net }) => (
                 <li key={id}>
-                  <a href={linkTo('batch', id)}>{id}</a> {net}
+                  <a class="inline" href={linkTo('batch', id)}>
+                    {id}
+                  </a>{' '}
+                  {net}
                 </li>
               ))}
             </ul>

@@ -1,3 +1,4 @@
+import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import type { BankResult } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
@@ -40,6 +41,15 @@ const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
       />
     ),
   },
+]
+
+const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
+  {
+    title: 'Phone number',
+    cell: ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
+  },
+  { title: 'Customer', cell: ({ name }) => name },
+  { title: 'Outcome of a debit', cell: ({ outcome }) => outcome },
 ]
 
 const types = [
@@ -149,13 +159,12 @@ export const CustomersScreen = () => {
       )}
       {seeds && (
         <Panel title="Customers of a new sandbox">
-          <ul class="links">
-            {seeds.customers.map(({ phone, name, outcome }) => (
-              <li key={phone}>
-                <a href={linkTo('customers', '', { phone })}>{phone}</a> {name}: {outcome}
-              </li>
-            ))}
-          </ul>
+          <Table
+            label="Customers of a new sandbox"
+            columns={seedColumns}
+            rows={seeds.customers}
+            keyOf={({ phone }) => phone}
+          />
         </Panel>
       )}
     </Screen>

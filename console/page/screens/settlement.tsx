@@ -17,7 +17,10 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   if (made_good_by) {
     return (
       <small>
-        offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
+        offset by{' '}
+        <a class="inline" href={linkTo('batch', made_good_by)}>
+          {made_good_by}
+        </a>
       </small>
     )
   }
