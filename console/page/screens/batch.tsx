@@ -113,7 +113,10 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
     <Facts
       rows={[
         ['Status', <Status value={batch.status} />],
-        ['Paid', batch.paid && <strong>{batch.paid} GHS</strong>],
+        [
+          batch.status === 'completed' ? 'Paid' : 'Amount',
+          batch.paid && <strong>{batch.paid} GHS</strong>,
+        ],
         ['Account', account],
         ['Failure', batch.failure],
         ['Bank’s reference', batch.bank_reference],

@@ -29,6 +29,9 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   return note && <small>{note}</small>
 }
 
+/** The stored amount is that of the last payout, which may have failed. */
+const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
+
 const columns: Column<BatchResult>[] = [
   {
     title: 'Batch',
@@ -44,7 +47,7 @@ const columns: Column<BatchResult>[] = [
   { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
   { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
   { title: 'Net', cell: ({ net }) => net, isNumber: true },
-  { title: 'Paid', cell: ({ paid }) => paid, isNumber: true },
+  { title: 'Paid', cell: paidOf, isNumber: true },
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
   { title: 'Note', cell: noteOf },
 ]
@@ -114,7 +117,7 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
             ['Fees', sum(({ fee }) => fee)],
             ['Adjustments', sum(({ adjustments }) => adjustments)],
             ['Net', sum(({ net }) => net)],
-            ['Paid out', sum(({ paid }) => paid)],
+            ['Paid out', sum(paidOf)],
           ]}
         />
         <Table
