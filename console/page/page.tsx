@@ -84,7 +84,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
       <div class="brand">
         Debit collection
         <span class={`stage ${isSandbox() ? '' : 'real'}`}>
-          {settings.value?.stage ?? 'sandbox'}
+          {isSandbox() ? 'sandbox' : `stage ${settings.value?.stage}`}
         </span>
         <button
           type="button"
