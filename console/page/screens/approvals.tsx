@@ -149,7 +149,7 @@ const State = ({ approval }: ApprovalProps) => {
 
 const columns: Column<ApprovalResult>[] = [
   { title: 'Requested', cell: ({ requested_at }) => <Time at={requested_at} /> },
-  { title: 'Call', cell: (approval) => <Call approval={approval} /> },
+  { title: 'Call', cell: (approval) => <Call approval={approval} />, isWide: true },
   { title: 'Requested by', cell: ({ requested_by }) => <span class="mono">{requested_by}</span> },
   { title: 'Status', cell: (approval) => <State approval={approval} /> },
   { title: '', cell: (approval) => <Decision approval={approval} /> },

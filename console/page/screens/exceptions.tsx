@@ -107,23 +107,21 @@ const columns: Column<ExceptionResult>[] = [
   { title: 'Reported', cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Debit',
-    cell: ({ reference, debit_status }) => (
+    cell: ({ reference, provider, bank, debit_status }) => (
       <>
         <a class="nowrap" href={linkTo('debit', reference)}>
           {reference}
         </a>
-        {debit_status && (
-          <>
-            <br />
-            <small>was {debit_status}</small>
-          </>
-        )}
+        <div>
+          <small>
+            {provider}, {bank}
+            {debit_status && `, was ${debit_status}`}
+          </small>
+        </div>
       </>
     ),
   },
-  { title: 'Exception', cell: (exception) => <Kind exception={exception} /> },
-  { title: 'Provider', cell: ({ provider }) => provider },
-  { title: 'Bank', cell: ({ bank }) => bank },
+  { title: 'Exception', cell: (exception) => <Kind exception={exception} />, isWide: true },
   { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
   { title: 'Status', cell: (exception) => <Resolution exception={exception} /> },
   { title: '', cell: (exception) => <Actions exception={exception} /> },
@@ -132,7 +130,7 @@ const columns: Column<ExceptionResult>[] = [
 /** Rejected bank reports and failed refunds of all providers. */
 export const ExceptionsScreen = () => {
   const { status, kind } = place.value.filters
-  const options = { ...(status && { status }), ...(kind && { kind }), limit: '200' }
+  const options = { ...(status && { status }), ...(kind && { kind }), limit: '100' }
   const watch = { entities: ['exception'] }
   const exceptions = useOperator<ExceptionResult[]>('exception', 'list', options, watch)
   return (

@@ -37,7 +37,7 @@ const playedColumns: Column<PlayedScenario>[] = [
     ),
   },
   { title: 'Status', cell: ({ result }) => <Status value={result.status} /> },
-  { title: 'Result', cell: ({ result }) => others(result) },
+  { title: 'Result', cell: ({ result }) => others(result), isWide: true },
 ]
 
 const play = async (name: string): Promise<ScenarioResult> => {
@@ -52,6 +52,7 @@ const play = async (name: string): Promise<ScenarioResult> => {
 const columns: Column<ScenarioRow>[] = [
   {
     title: 'Play',
+    isWide: true,
     cell: ({ name }) => (
       <Action
         label={name}
@@ -61,7 +62,7 @@ const columns: Column<ScenarioRow>[] = [
       />
     ),
   },
-  { title: 'Effect', cell: ({ description }) => description },
+  { title: 'Effect', cell: ({ description }) => description, isWide: true },
 ]
 
 /** The scenarios of a sandbox. */

@@ -29,6 +29,10 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   return note && <small>{note}</small>
 }
 
+/** A payout that is not completed has an amount as well. */
+const paidIn = ({ status, paid }: BatchResult): string | null =>
+  status === 'completed' ? paid : null
+
 const columns: Column<BatchResult>[] = [
   {
     title: 'Batch',
@@ -39,14 +43,21 @@ const columns: Column<BatchResult>[] = [
     ),
   },
   { title: 'Provider', cell: ({ provider }) => provider },
+  {
+    title: 'Status',
+    cell: (batch) => (
+      <>
+        <Status value={batch.status} />
+        <div>{noteOf(batch)}</div>
+      </>
+    ),
+  },
   { title: 'Debits', cell: ({ debits }) => debits, isNumber: true },
   { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
   { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
   { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
   { title: 'Net', cell: ({ net }) => net, isNumber: true },
-  { title: 'Paid', cell: ({ paid }) => paid, isNumber: true },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { title: 'Note', cell: noteOf },
+  { title: 'Paid', cell: paidIn, isNumber: true },
 ]
 
 const isWaiting = ({ status, net }: BatchResult): boolean =>
@@ -114,7 +125,7 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
             ['Fees', sum(({ fee }) => fee)],
             ['Adjustments', sum(({ adjustments }) => adjustments)],
             ['Net', sum(({ net }) => net)],
-            ['Paid out', sum(({ paid }) => paid)],
+            ['Paid out', sum(paidIn)],
           ]}
         />
         <Table
@@ -160,7 +171,7 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
 /** The newest batches of all providers by settlement day. */
 export const SettlementScreen = () => {
   const { provider } = place.value.filters
-  const options = { ...(provider && { provider }), limit: '200' }
+  const options = { ...(provider && { provider }), limit: '100' }
   const batches = useOperator<BatchResult[]>('settlement', 'list', options, { entities: ['batch'] })
   const providers = useOperator<ProviderResult[]>('provider', 'list')
   return (
