@@ -145,10 +145,7 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
             <ul>
               {offset.map(({ id, net }) => (
                 <li key={id}>
-                  <a class="inline" href={linkTo('batch', id)}>
-                    {id}
-                  </a>{' '}
-                  {net}
+                  <a href={linkTo('batch', id)}>{id}</a> {net}
                 </li>
               ))}
             </ul>

@@ -67,11 +67,9 @@ const columns: Column<ChangeResult>[] = [
       <>
         <span class="mono">{by}</span>
         {approved_by && (
-          <div>
-            <small>
-              approved by <span class="mono">{approved_by}</span>
-            </small>
-          </div>
+          <small class="block">
+            approved by <span class="mono">{approved_by}</span>
+          </small>
         )}
       </>
     ),

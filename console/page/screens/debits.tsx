@@ -28,10 +28,14 @@ const columns: Column<DebitSummary>[] = [
   { title: 'Customer', cell: ({ phone_number }) => phone_number },
   { title: 'Narration', cell: ({ narration }) => narration },
   { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
   {
-    title: 'Failure',
-    cell: ({ error_code }) => error_code && <small>{error_code.replaceAll('_', ' ')}</small>,
+    title: 'Status',
+    cell: ({ status, error_code }) => (
+      <>
+        <Status value={status} />
+        {error_code && <small class="block">{error_code.replaceAll('_', ' ')}</small>}
+      </>
+    ),
   },
 ]
 

@@ -37,8 +37,7 @@ const Kind = ({ exception: { kind, code, details, report } }: ExceptionProps) =>
   return (
     <>
       {title}
-      <br />
-      <small>{meaning}</small>
+      <small class="block">{meaning}</small>
       <details>
         <summary>
           <small>{kind === 'refund' ? 'Failure' : 'Report of the bank'}</small>
@@ -59,8 +58,7 @@ const Resolution = ({ exception: { resolved_at, resolved_by, note } }: Exception
   resolved_at ? (
     <>
       <Status value="resolved" /> <Time at={resolved_at} />
-      <br />
-      <small>
+      <small class="block">
         {note}, by <span class="mono">{resolved_by}</span>
       </small>
     </>
@@ -112,12 +110,10 @@ const columns: Column<ExceptionResult>[] = [
         <a class="nowrap" href={linkTo('debit', reference)}>
           {reference}
         </a>
-        <div>
-          <small>
-            {provider}, {bank}
-            {debit_status && `, was ${debit_status}`}
-          </small>
-        </div>
+        <small class="block">
+          {provider}, {bank}
+          {debit_status && `, was ${debit_status}`}
+        </small>
       </>
     ),
   },

@@ -18,11 +18,9 @@ const played = signal<readonly PlayedScenario[]>([])
 
 const others = ({ reference, status, ...rest }: ScenarioResult): ComponentChildren =>
   Object.entries(rest).map(([name, value]) => (
-    <div key={name}>
-      <small class="break">
-        {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
-      </small>
-    </div>
+    <small key={name} class="block break">
+      {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+    </small>
   ))
 
 const playedColumns: Column<PlayedScenario>[] = [

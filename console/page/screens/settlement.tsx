@@ -17,10 +17,7 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   if (made_good_by) {
     return (
       <small>
-        offset by{' '}
-        <a class="inline" href={linkTo('batch', made_good_by)}>
-          {made_good_by}
-        </a>
+        offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
       </small>
     )
   }
@@ -29,9 +26,8 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   return note && <small>{note}</small>
 }
 
-/** A payout that is not completed has an amount as well. */
-const paidIn = ({ status, paid }: BatchResult): string | null =>
-  status === 'completed' ? paid : null
+/** The stored amount is that of the last payout, which may have failed. */
+const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
 
 const columns: Column<BatchResult>[] = [
   {
@@ -57,7 +53,7 @@ const columns: Column<BatchResult>[] = [
   { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
   { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
   { title: 'Net', cell: ({ net }) => net, isNumber: true },
-  { title: 'Paid', cell: paidIn, isNumber: true },
+  { title: 'Paid', cell: paidOf, isNumber: true },
 ]
 
 const isWaiting = ({ status, net }: BatchResult): boolean =>
@@ -125,7 +121,7 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
             ['Fees', sum(({ fee }) => fee)],
             ['Adjustments', sum(({ adjustments }) => adjustments)],
             ['Net', sum(({ net }) => net)],
-            ['Paid out', sum(paidIn)],
+            ['Paid out', sum(paidOf)],
           ]}
         />
         <Table
