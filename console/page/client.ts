@@ -26,7 +26,9 @@ export const tokenOf = (kind: 'provider' | 'bank', holder: string): string | und
   settings.value?.seeds?.credentials.find(
     (credential) => credential.kind === kind && credential.holder === holder,
   )?.token
-export const serviceNow = (): number => clock.value.frozenAt ?? Date.now() + clock.value.ahead
+/** Returns the time of the service, by default now. */
+export const serviceNow = (local = Date.now()): number =>
+  clock.value.frozenAt ?? local + clock.value.ahead
 export const isClockFrozen = (): boolean => clock.value.frozenAt !== undefined
 
 /** The error of a call, in the words of the service. */

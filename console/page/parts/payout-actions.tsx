@@ -2,13 +2,24 @@ import type { BatchResult } from '../operator-results.ts'
 import { OperatorAction } from './action.tsx'
 import { isAboveZero, Payment } from './money.tsx'
 
-type PayoutActionsProps = { batch: BatchResult; account: string | null; reload: () => void }
+type PayoutActionsProps = {
+  batch: BatchResult
+  account: string | null
+  /** Whether earlier batches with a net below zero reduce the payout. */
+  isReduced: boolean
+  reload: () => void
+}
 
 /** The calls that the status of a batch allows. */
-export const PayoutActions = ({ batch, account, reload }: PayoutActionsProps) => {
+export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActionsProps) => {
   const { id, provider, status, net, sealed_at } = batch
   if (status === 'completed' || !sealed_at || !isAboveZero(net)) return null
-  const payment = <Payment amount={net ?? ''} to={account ? `${provider}: ${account}` : provider} />
+  const payment = (
+    <Payment
+      amount={isReduced ? `at most ${net}` : String(net)}
+      to={account ? `${provider}: ${account}` : provider}
+    />
+  )
   const common = {
     noun: 'settlement',
     options: { batch: id },

@@ -87,7 +87,8 @@ const exampleOf = async (bank: string, date: string): Promise<string> => {
 /** Compares a bank's statement of a day with the debits of the service. */
 export const Statement = ({ date }: { date: string }) => {
   const banks = useOperator<BankResult[]>('bank', 'list')
-  const [bank, setBank] = useState('GCB')
+  const [chosen, setChosen] = useState('')
+  const bank = chosen || (banks.data?.[0]?.identifier ?? '')
   const [isRunning, setRunning] = useState(false)
   const [result, setResult] = useState<StatementResult>()
   const [error, setError] = useState<Error>()
@@ -123,7 +124,7 @@ export const Statement = ({ date }: { date: string }) => {
         <form class="filters" onSubmit={(event) => void submit(event)}>
           <label>
             Bank
-            <select value={bank} onChange={(event) => setBank(event.currentTarget.value)}>
+            <select value={bank} onChange={(event) => setChosen(event.currentTarget.value)}>
               {banks.data?.map(({ identifier }) => (
                 <option key={identifier}>{identifier}</option>
               ))}

@@ -31,11 +31,13 @@ export const Status = ({ value }: { value: string }) => (
   <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>
 )
 
-/** The second of the service's clock, for countdowns. */
-const second = signal(serviceNow())
+const localSecond = signal(Date.now())
 setInterval(() => {
-  second.value = serviceNow()
+  localSecond.value = Date.now()
 }, 1_000)
+
+/** The service's clock, each second and after each move. */
+const second = computed(() => serviceNow(localSecond.value))
 
 /** Changes once a day, so that times are not drawn each second. */
 const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
@@ -83,9 +85,8 @@ export const Countdown = ({ at }: { at: string }) => {
   return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
 }
 
-/** Shows the service's clock, or the time at which it stands. */
-export const ServiceTime = ({ at }: { at?: string | undefined }) => {
-  const iso = at ?? new Date(second.value).toISOString()
+export const ServiceTime = () => {
+  const iso = new Date(second.value).toISOString()
   return (
     <time dateTime={iso}>
       {dayText(iso.slice(0, 10))} {iso.slice(11, 19)} UTC

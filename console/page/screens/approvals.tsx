@@ -35,22 +35,15 @@ const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
   const screen = screens[noun]
   return (
     <>
-      {noun} {verb}{' '}
-      {screen ? (
-        <a class="inline" href={linkTo(screen, target)}>
-          {target}
-        </a>
-      ) : (
-        target
-      )}
+      <p>
+        {noun} {verb} {screen ? <a href={linkTo(screen, target)}>{target}</a> : target}
+      </p>
       {Object.entries(options)
         .filter(([, value]) => value !== target)
         .map(([name, value]) => (
-          <div key={name}>
-            <small>
-              {name}: {value}
-            </small>
-          </div>
+          <small key={name} class="block">
+            {name}: {value}
+          </small>
         ))}
     </>
   )
@@ -120,36 +113,24 @@ const State = ({ approval }: ApprovalProps) => {
     <>
       <Status value={status} />
       {status === 'pending' && (
-        <div>
-          <small>
-            expires <Countdown at={expires_at} />
-          </small>
-        </div>
+        <small class="block">
+          expires <Countdown at={expires_at} />
+        </small>
       )}
       {decided_by && (
-        <div>
-          <small>
-            by <span class="mono">{decided_by}</span>, <Time at={decided_at} />
-          </small>
-        </div>
+        <small class="block">
+          by <span class="mono">{decided_by}</span>, <Time at={decided_at} />
+        </small>
       )}
-      {reason && (
-        <div>
-          <small>{reason}</small>
-        </div>
-      )}
-      {refusal && (
-        <div>
-          <small class="bad">Refused: {refusal}</small>
-        </div>
-      )}
+      {reason && <small class="block">{reason}</small>}
+      {refusal && <small class="block bad">Refused: {refusal}</small>}
     </>
   )
 }
 
 const columns: Column<ApprovalResult>[] = [
   { title: 'Requested', cell: ({ requested_at }) => <Time at={requested_at} /> },
-  { title: 'Call', cell: (approval) => <Call approval={approval} /> },
+  { title: 'Call', cell: (approval) => <Call approval={approval} />, isWide: true },
   { title: 'Requested by', cell: ({ requested_by }) => <span class="mono">{requested_by}</span> },
   { title: 'Status', cell: (approval) => <State approval={approval} /> },
   { title: '', cell: (approval) => <Decision approval={approval} /> },

@@ -108,17 +108,11 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
   return (
     <>
       <span class="status bad">{as}</span>
-      {code && (
-        <div>
-          <small>{code.replaceAll('_', ' ')}</small>
-        </div>
-      )}
+      {code && <small class="block">{code.replaceAll('_', ' ')}</small>}
       {until && (
-        <div>
-          <small>
-            ends <Countdown at={until} />
-          </small>
-        </div>
+        <small class="block">
+          ends <Countdown at={until} />
+        </small>
       )}
     </>
   )
@@ -130,9 +124,7 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
     cell: ({ identifier, name }) => (
       <>
         <strong>{identifier}</strong>
-        <div>
-          <small>{name}</small>
-        </div>
+        <small class="block">{name}</small>
       </>
     ),
   },

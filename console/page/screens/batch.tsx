@@ -1,7 +1,7 @@
 import { mayUse, operate } from '../client.ts'
 import type { BatchResult, FeeScheduleResult, ProviderResult } from '../operator-results.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { isAboveZero } from '../parts/money.tsx'
+import { isAboveZero, sumOf } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -106,6 +106,15 @@ const accountText = (provider: ProviderResult | undefined): string | null => {
   return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
 }
 
+/** @returns the part of the net that offset earlier batches with a net below zero */
+const keptFor = ({ status, net, paid }: BatchResult): string | null => {
+  if (status !== 'completed' || net === null || paid === null || net === paid) return null
+  return `${sumOf([net, `-${paid}`])} GHS`
+}
+
+const isBelowZero = ({ status, net }: BatchResult): boolean =>
+  status === 'pending' && net?.startsWith('-') === true
+
 type PayoutProps = { batch: BatchResult; account: string | null; offset: readonly BatchResult[] }
 
 const Payout = ({ batch, account, offset }: PayoutProps) => (
@@ -117,6 +126,7 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
           batch.status === 'completed' ? 'Paid' : 'Amount',
           batch.paid && <strong>{batch.paid} GHS</strong>,
         ],
+        ['Kept for offsets', keptFor(batch)],
         ['Account', account],
         ['Failure', batch.failure],
         ['Bank’s reference', batch.bank_reference],
@@ -135,10 +145,7 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
             <ul>
               {offset.map(({ id, net }) => (
                 <li key={id}>
-                  <a class="inline" href={linkTo('batch', id)}>
-                    {id}
-                  </a>{' '}
-                  {net}
+                  <a href={linkTo('batch', id)}>{id}</a> {net}
                 </li>
               ))}
             </ul>
@@ -191,7 +198,12 @@ export const BatchScreen = () => {
                 load={() => operate('settlement', 'report', { batch: id, format: 'csv' })}
               />
             )}
-            <PayoutActions batch={batch.data} account={account} reload={batch.reload} />
+            <PayoutActions
+              batch={batch.data}
+              account={account}
+              isReduced={siblings.data?.some(isBelowZero) ?? false}
+              reload={batch.reload}
+            />
           </>
         )
       }

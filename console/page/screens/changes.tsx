@@ -67,25 +67,23 @@ const columns: Column<ChangeResult>[] = [
       <>
         <span class="mono">{by}</span>
         {approved_by && (
-          <div>
-            <small>
-              approved by <span class="mono">{approved_by}</span>
-            </small>
-          </div>
+          <small class="block">
+            approved by <span class="mono">{approved_by}</span>
+          </small>
         )}
       </>
     ),
   },
   { title: 'Call', cell: ({ noun, verb }) => `${noun} ${verb}` },
   { title: 'Object', cell: ({ target }) => <Target target={target} /> },
-  { title: 'Changes', cell: ({ changed }) => <Changed changed={changed} /> },
+  { title: 'Changes', cell: ({ changed }) => <Changed changed={changed} />, isWide: true },
 ]
 
 /** The record of changes by operators. */
 export const ChangesScreen = () => {
   const { provider, bank } = place.value.filters
   const owner = provider ? { provider } : { ...(bank && { bank }) }
-  const options = { ...owner, limit: '200' }
+  const options = { ...owner, limit: '100' }
   const changes = useOperator<ChangeResult[]>('change', 'list', options, { entities: ['change'] })
   const providers = useOperator<ProviderResult[]>('provider', 'list')
   const banks = useOperator<BankResult[]>('bank', 'list')

@@ -33,7 +33,7 @@ const steps = [
 const Clock = ({ clock, reload }: { clock: ClockResult; reload: () => void }) => (
   <div class="stack">
     <p class="clock">
-      <ServiceTime at={clock.frozen ? clock.now : undefined} />
+      <ServiceTime />
     </p>
     <p class={`status ${clock.frozen ? 'warn' : 'good'}`}>{clock.frozen ? 'frozen' : 'running'}</p>
     <div class="row">

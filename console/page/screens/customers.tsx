@@ -49,7 +49,7 @@ const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
     cell: ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
   },
   { title: 'Customer', cell: ({ name }) => name },
-  { title: 'Outcome of a debit', cell: ({ outcome }) => outcome },
+  { title: 'Outcome of a debit', cell: ({ outcome }) => outcome, isWide: true },
 ]
 
 const types = [

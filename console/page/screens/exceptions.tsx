@@ -37,8 +37,7 @@ const Kind = ({ exception: { kind, code, details, report } }: ExceptionProps) =>
   return (
     <>
       {title}
-      <br />
-      <small>{meaning}</small>
+      <small class="block">{meaning}</small>
       <details>
         <summary>
           <small>{kind === 'refund' ? 'Failure' : 'Report of the bank'}</small>
@@ -59,8 +58,7 @@ const Resolution = ({ exception: { resolved_at, resolved_by, note } }: Exception
   resolved_at ? (
     <>
       <Status value="resolved" /> <Time at={resolved_at} />
-      <br />
-      <small>
+      <small class="block">
         {note}, by <span class="mono">{resolved_by}</span>
       </small>
     </>
@@ -107,23 +105,19 @@ const columns: Column<ExceptionResult>[] = [
   { title: 'Reported', cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Debit',
-    cell: ({ reference, debit_status }) => (
+    cell: ({ reference, provider, bank, debit_status }) => (
       <>
         <a class="nowrap" href={linkTo('debit', reference)}>
           {reference}
         </a>
-        {debit_status && (
-          <>
-            <br />
-            <small>was {debit_status}</small>
-          </>
-        )}
+        <small class="block">
+          {provider}, {bank}
+          {debit_status && `, was ${debit_status}`}
+        </small>
       </>
     ),
   },
-  { title: 'Exception', cell: (exception) => <Kind exception={exception} /> },
-  { title: 'Provider', cell: ({ provider }) => provider },
-  { title: 'Bank', cell: ({ bank }) => bank },
+  { title: 'Exception', cell: (exception) => <Kind exception={exception} />, isWide: true },
   { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
   { title: 'Status', cell: (exception) => <Resolution exception={exception} /> },
   { title: '', cell: (exception) => <Actions exception={exception} /> },
@@ -132,7 +126,7 @@ const columns: Column<ExceptionResult>[] = [
 /** Rejected bank reports and failed refunds of all providers. */
 export const ExceptionsScreen = () => {
   const { status, kind } = place.value.filters
-  const options = { ...(status && { status }), ...(kind && { kind }), limit: '200' }
+  const options = { ...(status && { status }), ...(kind && { kind }), limit: '100' }
   const watch = { entities: ['exception'] }
   const exceptions = useOperator<ExceptionResult[]>('exception', 'list', options, watch)
   return (

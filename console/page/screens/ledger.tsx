@@ -32,7 +32,7 @@ type JournalResult =
   | { download: string }
 
 const accountColumns: Column<AccountRow>[] = [
-  { title: 'Account', cell: ({ account }) => <span class="mono">{account}</span> },
+  { title: 'Account', cell: ({ account }) => <span class="mono">{account}</span>, isWide: true },
   { title: 'Opening', cell: ({ opening }) => opening, isNumber: true },
   { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
   { title: 'Credit', cell: ({ credit }) => credit, isNumber: true },

@@ -38,6 +38,7 @@ const columns: Column<InvariantResult>[] = [
   { title: 'No.', cell: ({ number }) => number, isNumber: true },
   {
     title: 'Invariant',
+    isWide: true,
     cell: ({ title, examples }) => (
       <>
         {title}

@@ -18,11 +18,9 @@ const played = signal<readonly PlayedScenario[]>([])
 
 const others = ({ reference, status, ...rest }: ScenarioResult): ComponentChildren =>
   Object.entries(rest).map(([name, value]) => (
-    <div key={name}>
-      <small class="break">
-        {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
-      </small>
-    </div>
+    <small key={name} class="block break">
+      {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+    </small>
   ))
 
 const playedColumns: Column<PlayedScenario>[] = [
@@ -37,7 +35,7 @@ const playedColumns: Column<PlayedScenario>[] = [
     ),
   },
   { title: 'Status', cell: ({ result }) => <Status value={result.status} /> },
-  { title: 'Result', cell: ({ result }) => others(result) },
+  { title: 'Result', cell: ({ result }) => others(result), isWide: true },
 ]
 
 const play = async (name: string): Promise<ScenarioResult> => {
@@ -52,6 +50,7 @@ const play = async (name: string): Promise<ScenarioResult> => {
 const columns: Column<ScenarioRow>[] = [
   {
     title: 'Play',
+    isWide: true,
     cell: ({ name }) => (
       <Action
         label={name}
@@ -61,7 +60,7 @@ const columns: Column<ScenarioRow>[] = [
       />
     ),
   },
-  { title: 'Effect', cell: ({ description }) => description },
+  { title: 'Effect', cell: ({ description }) => description, isWide: true },
 ]
 
 /** The scenarios of a sandbox. */

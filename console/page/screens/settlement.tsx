@@ -17,10 +17,7 @@ const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) 
   if (made_good_by) {
     return (
       <small>
-        offset by{' '}
-        <a class="inline" href={linkTo('batch', made_good_by)}>
-          {made_good_by}
-        </a>
+        offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
       </small>
     )
   }
@@ -42,14 +39,21 @@ const columns: Column<BatchResult>[] = [
     ),
   },
   { title: 'Provider', cell: ({ provider }) => provider },
+  {
+    title: 'Status',
+    cell: (batch) => (
+      <>
+        <Status value={batch.status} />
+        <div>{noteOf(batch)}</div>
+      </>
+    ),
+  },
   { title: 'Debits', cell: ({ debits }) => debits, isNumber: true },
   { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
   { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
   { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
   { title: 'Net', cell: ({ net }) => net, isNumber: true },
   { title: 'Paid', cell: paidOf, isNumber: true },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { title: 'Note', cell: noteOf },
 ]
 
 const isWaiting = ({ status, net }: BatchResult): boolean =>
@@ -163,7 +167,7 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
 /** The newest batches of all providers by settlement day. */
 export const SettlementScreen = () => {
   const { provider } = place.value.filters
-  const options = { ...(provider && { provider }), limit: '200' }
+  const options = { ...(provider && { provider }), limit: '100' }
   const batches = useOperator<BatchResult[]>('settlement', 'list', options, { entities: ['batch'] })
   const providers = useOperator<ProviderResult[]>('provider', 'list')
   return (
