@@ -70,7 +70,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    fauxqs node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
-    cli/                        sandbox/gateway-event.ts sandbox/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
+    cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/json.ts ./operator/ esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
