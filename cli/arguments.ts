@@ -63,7 +63,7 @@ export const readArguments = <const O extends ParseArgsOptionsConfig>({
         ? unknownWord(
             'option',
             `--${option}`,
-            Object.keys(options).map((known) => `--${known}`),
+            [...Object.keys(options), 'help'].map((known) => `--${known}`),
           )
         : message.split('. ')[0],
     )
@@ -74,4 +74,16 @@ export const readArguments = <const O extends ParseArgsOptionsConfig>({
 export const portIn = (text: string, refuse: (reason: string) => never, min = 1): number => {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1
   return port >= min && port <= 65_535 ? port : refuse('--port: must be a port')
+}
+
+/** Parses a whole number above zero. */
+export const wholeNumberIn = (
+  option: string,
+  text: string,
+  refuse: (reason: string) => never,
+): number => {
+  const value = Number(text)
+  return Number.isSafeInteger(value) && value > 0
+    ? value
+    : refuse(`--${option}: must be a whole number above 0`)
 }

@@ -47,6 +47,8 @@ const fish = (words: readonly string[]): string =>
     '',
   ].join('\n')
 
+const scripts: Record<string, (words: readonly string[]) => string> = { bash, zsh, fish }
+
 /** Returns the script that a shell evaluates; undefined for another shell. */
 export const completionOf = (shell: string, words: readonly string[]): string | undefined =>
-  ({ bash, zsh, fish })[shell]?.(words)
+  scripts[shell]?.(words)

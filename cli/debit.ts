@@ -12,9 +12,9 @@ import { completionOf, shells } from './completion.ts'
 
 /** `debit COMMAND`: all commands of the service, also in the packed tarball (cli/pack.ts). */
 
-type Row = { summary: string; run: () => Promise<unknown> }
+type CommandRow = { summary: string; run: () => Promise<unknown> }
 
-const commands: Record<string, Row> = {
+const commands: Record<string, CommandRow> = {
   sandbox: { summary: 'runs the service on this machine', run: () => import('../sandbox/main.ts') },
   console: { summary: 'serves the console of a stage', run: () => import('./console.ts') },
   listen: { summary: 'receives and verifies webhooks', run: () => import('./listen.ts') },

@@ -21,6 +21,12 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
+/** Prints a line that is no event; with --json standard output has events only. */
+const note = (text: string): void => {
+  const stream = values.json ? process.stderr : process.stdout
+  stream.write(`${text}\n`)
+}
+
 const { values, positionals, refuse } = readArguments({
   name: 'listen',
   form:
@@ -162,7 +168,7 @@ server.listen(port, HOST, async () => {
     )
     secret = registered.secret
     restore = registered.restore
-    if (!values.json) print(`registered ${values.register}  secret ${secret}`)
+    note(`registered ${values.register}  secret ${secret}`)
   }
-  if (!values.json) print(`listening ${url}`)
+  note(`listening ${url}`)
 })

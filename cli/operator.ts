@@ -1,4 +1,5 @@
-import { text } from 'node:stream/consumers'
+import { readFile } from 'node:fs/promises'
+import { buffer, text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../shared/domain/refusal.ts'
@@ -157,18 +158,19 @@ const reconcile = async (actor: string): Promise<unknown> => {
 
 const compareWithStatement = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
-  const { statement: file = '', date } = options
+  const { statement: path = '', date } = options
   const loadDebits: LoadDebits = (request) =>
     invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<LoadDebits>
   try {
+    const file = await (path === '-' ? buffer(process.stdin) : readFile(path))
     const { report, ignored } = await compareFile({ file, date: date as Day }, loadDebits)
     if (ignored > 0) process.stderr.write(`ignored: ${ignored} rows of other days\n`)
     return report
   } catch (error) {
-    if (error instanceof MalformedStatement) return misuse(`--statement: ${error.message}`)
+    if (error instanceof MalformedStatement) return fail(`--statement: ${error.message}`)
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
-      return misuse(`--statement: the file cannot be read (${code})`)
+      return fail(`--statement: the file cannot be read (${code})`)
     }
     throw error
   }

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { buffer } from 'node:stream/consumers'
 import { CsvError, parse } from 'csv-parse/sync'
 import * as v from 'valibot'
 import {
@@ -12,7 +10,7 @@ import {
 import type { Day } from '../shared/domain/time.ts'
 import type { StatementRequest } from '../shared/operator/nouns/accounting.ts'
 
-/** Compares a bank's statement with the debits of the service, for the operator command. */
+/** Compares a bank's statement with the debits of the service, for the operator command and the console. */
 
 /** Thrown for an unreadable file, with a reason per line. */
 export class MalformedStatement extends Error {}
@@ -98,8 +96,6 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
   return [...new Set(reasons)].join('; ')
 }
 
-const readFileOrInput = (file: string) => (file === '-' ? buffer(process.stdin) : readFile(file))
-
 export type LoadDebits = (
   request: StatementRequest,
 ) => Promise<{
@@ -110,12 +106,12 @@ export type LoadDebits = (
 /** Uuids per request: 200 kB of the 6 MB of a payload. */
 const UUIDS_PER_REQUEST = 5_000
 
-/** @throws MalformedStatement if the file is unreadable or has no row of the day */
+/** @throws MalformedStatement if the file is malformed or has no row of the day */
 export const compareFile = async (
-  { file, date }: { file: string; date: Day },
+  { file, date }: { file: Uint8Array; date: Day },
   loadDebits: LoadDebits,
 ): Promise<{ report: StatementReport; ignored: number }> => {
-  const allRows = readStatement(await readFileOrInput(file))
+  const allRows = readStatement(file)
   const rows = allRows.filter((row) => isOfDay(date, row))
   if (allRows.length > 0 && rows.length === 0) {
     throw new MalformedStatement(`no row has completed_at on ${date}`)

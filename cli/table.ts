@@ -3,9 +3,9 @@
 const CELL_MAX = 40
 const GAP = 2
 
-type Row = Record<string, unknown>
+type ResultRow = Record<string, unknown>
 
-const isRow = (value: unknown): value is Row =>
+const isRow = (value: unknown): value is ResultRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const textOf = (value: unknown): string => {
@@ -18,7 +18,7 @@ const textOf = (value: unknown): string => {
 const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 /** Returns the columns that fit into the width, in the order of the members. */
-const columnsOf = (rows: readonly Row[], width: number): [name: string, width: number][] => {
+const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, width: number][] => {
   const names = [...new Set(rows.flatMap(Object.keys))].filter((name) =>
     rows.every((row) => isShort(row[name])),
   )
@@ -37,7 +37,7 @@ const columnsOf = (rows: readonly Row[], width: number): [name: string, width: n
 const cut = (text: string): string =>
   text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 1)}…` : text
 
-const gridOf = (rows: readonly Row[], width: number): string => {
+const gridOf = (rows: readonly ResultRow[], width: number): string => {
   const columns = columnsOf(rows, width)
   const line = (cellOf: (name: string) => string) =>
     columns

@@ -11,12 +11,12 @@ import { credentials, customers } from './seeds.ts'
 /** Reads changes and calls the functions of this process. */
 export const consoleBackend = (
   functions: FunctionHost,
-  clock: { now: () => Date },
+  clock: ConsoleBackend['clock'],
   live: Live,
 ): ConsoleBackend => {
   const operator = (name = process.env.OPERATOR_NAME || userInfo().username) => `local:${name}`
   return {
-    now: clock.now,
+    clock,
     operator: async () => operator(),
     nouns: async () => Object.keys(nouns),
     operate: async ({ noun, operator: name, ...call }) => {

@@ -13,8 +13,8 @@ export type ConsoleSettings = {
   seeds: ConsoleSeeds | null
 }
 
-/** The difference between the service's clock and this machine's, in milliseconds. */
-export const clockOffset = signal(0)
+/** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
+const clock = signal({ ahead: 0, frozenAt: undefined as number | undefined })
 export const settings = signal<ConsoleSettings | undefined>(undefined)
 /** The operator to act as, in a sandbox; empty: the user of this machine. */
 export const actingAs = signal(sessionStorage.getItem('operator') ?? '')
@@ -26,7 +26,10 @@ export const tokenOf = (kind: 'provider' | 'bank', holder: string): string | und
   settings.value?.seeds?.credentials.find(
     (credential) => credential.kind === kind && credential.holder === holder,
   )?.token
-export const serviceNow = (): number => Date.now() + clockOffset.value
+/** Returns the time of the service, by default now. */
+export const serviceNow = (local = Date.now()): number =>
+  clock.value.frozenAt ?? local + clock.value.ahead
+export const isClockFrozen = (): boolean => clock.value.frozenAt !== undefined
 
 /** The error of a call, in the words of the service. */
 export class CallError extends Error {}
@@ -51,8 +54,11 @@ export const exchange = async <T>(
   const reply = await response.json().catch(() => {
     throw new CallError(`${method} ${path} replied ${response.status} without JSON`)
   })
-  if (reply.meta?.timestamp && path.startsWith('/console/')) {
-    clockOffset.value = Date.parse(reply.meta.timestamp) - Date.now()
+  // Replies of the console, and those that show the clock.
+  const frozen: unknown = reply.meta?.frozen ?? reply.data?.frozen
+  if (typeof frozen === 'boolean' && /^\/(?:console|sandbox)\//.test(path)) {
+    const now = Date.parse(reply.meta.timestamp)
+    clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
   if (!response.ok)
     throw new CallError(wordsOf(reply.error) ?? `${path} replied ${response.status}`)

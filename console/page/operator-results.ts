@@ -87,6 +87,7 @@ export type ProviderResult = {
   status: string
   daily_limit: string | null
   payouts_held_until: string | null
+  settlement_account: { bank: string; account_number: string; account_name: string } | null
 }
 
 export type BankResult = {
@@ -95,6 +96,41 @@ export type BankResult = {
   status: string
   connector: string
   connector_type: string
+  maximum: string | null
+  /** Null: normal. */
+  behaviour: { as: string; code: string | null; until: string | null } | null
+}
+
+export type BatchResult = {
+  id: string
+  uuid: string
+  provider: string
+  date: string
+  status: 'pending' | 'processing' | 'completed' | 'failed'
+  /** The sums are null until the batch is built. */
+  count: number | null
+  debits: number | null
+  gross: string | null
+  fee: string | null
+  adjustments: string | null
+  net: string | null
+  fee_schedule: FeeScheduleResult | null
+  created_at: string
+  sealed_at: string | null
+  processed_at: string | null
+  completed_at: string | null
+  failed_at: string | null
+  failure: string | null
+  bank_reference: string | null
+  paid: string | null
+  /** The later batch that offset a net below zero. */
+  made_good_by: string | null
+}
+
+export type FeeScheduleResult = {
+  basis_points: number
+  fixed: string
+  minimum: string | null
   maximum: string | null
 }
 

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { actingAs, isSandbox, loadSettings, mayUse, settings } from './client.ts'
+import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
 import { Empty, Failure } from './parts/states.tsx'
 import { Toasts } from './parts/toasts.tsx'
+import { ServiceTime } from './parts/values.tsx'
 import { linkTo, place } from './route.ts'
 import { type ScreenRow, screens } from './screens.ts'
 
@@ -45,7 +46,7 @@ const Session = () => (
         <input
           value={actingAs.value}
           placeholder={settings.value?.operator.replace('local:', '')}
-          pattern="[A-Za-z0-9._-]{1,40}"
+          pattern="[A-Za-z0-9._\-]{1,40}"
           onChange={({ currentTarget: { value, validity } }) => {
             if (!validity.valid) return
             actingAs.value = value
@@ -58,6 +59,10 @@ const Session = () => (
         <span class="muted">Operator</span> {settings.value?.operator}
       </p>
     )}
+    <p class="muted">
+      <ServiceTime />
+      {isClockFrozen() && ', frozen'}
+    </p>
     <p class="muted" role="status">
       {settings.value?.is_live
         ? isConnected.value
@@ -79,7 +84,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
       <div class="brand">
         Debit collection
         <span class={`stage ${isSandbox() ? '' : 'real'}`}>
-          {settings.value?.stage ?? 'sandbox'}
+          {isSandbox() ? 'sandbox' : `stage ${settings.value?.stage}`}
         </span>
         <button
           type="button"

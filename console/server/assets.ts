@@ -18,11 +18,11 @@ export const buildPage = async (): Promise<PageAssets> => {
     bundle: true,
     minify: true,
     format: 'esm',
-    target: ['es2022', 'chrome110', 'firefox115', 'safari16'],
+    target: ['chrome123', 'firefox120', 'safari17.5'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
-    logLevel: 'silent',
+    logLevel: 'error',
     outdir: 'built',
     write: false,
   })

@@ -18,7 +18,8 @@ export type ConsoleSeeds = {
 export type ConsoleBackend = {
   /** The name of the stage; undefined in a sandbox. */
   stage?: string
-  now: () => Date
+  /** The clock of the service; that of a sandbox can be frozen. */
+  clock: { now: () => Date; isFrozen: () => boolean }
   /** The name that changes are recorded with. */
   operator: () => Promise<string>
   /** The nouns whose function the operator may invoke. */

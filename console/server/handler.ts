@@ -6,6 +6,7 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 import { pageAssets } from './assets.ts'
 import type { ConsoleBackend } from './backend.ts'
 import type { Live, LiveEvent } from './live.ts'
+import { operateFully } from './operate.ts'
 
 /** Serves the console: its page, the operator's calls, and live events. */
 
@@ -48,6 +49,7 @@ const pageHeaders = {
 
 const files: Record<string, readonly [type: string, body: () => string | Promise<string>]> = {
   '/console': ['text/html', () => HTML],
+  '/console/': ['text/html', () => HTML],
   '/console/icon.svg': ['image/svg+xml', () => ICON],
   '/console/page.js': ['text/javascript', async () => (await pageAssets()).script],
   '/console/page.css': ['text/css', async () => (await pageAssets()).style],
@@ -79,7 +81,9 @@ export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const reply = (response: ServerResponse, status: number, body: object): void => {
-    const meta = { timestamp: backend.now().toISOString(), api_version: 'v1' }
+    const { clock } = backend
+    const timestamp = clock.now().toISOString()
+    const meta = { timestamp, frozen: clock.isFrozen(), api_version: 'v1' }
     response
       .writeHead(status, { ...replyHeaders, 'Content-Type': 'application/json; charset=utf-8' })
       .end(JSON.stringify({ success: status < 300, ...body, meta }))
@@ -91,7 +95,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     const call = v.safeParse(Call, parseJson(body.toString('utf8')))
     if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
     try {
-      const result = await backend.operate(call.output)
+      const result = await operateFully(call.output, backend.operate)
       if ('error' in result) return refuse(response, 422, result.error)
       reply(response, 200, { data: result.result })
     } catch (error) {
@@ -124,7 +128,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
-    if (file && method === 'GET') {
+    if (file && (method === 'GET' || method === 'HEAD')) {
       const [type, load] = file
       const text = await load()
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }

@@ -14,7 +14,7 @@ import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
-import { findBatch, listBatches } from '../../shared/store/settlement/batches.ts'
+import { findBatch, listNewestBatches } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 
 /** The time limit of a run. The jobs continue a longer one. */
@@ -69,8 +69,9 @@ export const manageSettlement = operatorHandler(settlement, {
     }
   },
   list: async ({ provider, limit }) => {
-    if (!(await findProvider(provider))) return noSuch('provider')
-    return (await listBatches(provider, { limit })).map(viewOf)
+    if (provider && !(await findProvider(provider))) return noSuch('provider')
+    const providers = provider ? [provider] : await listProviders()
+    return (await listNewestBatches(providers, limit)).map(viewOf)
   },
   show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),
   /** Returns what the provider reads: a document, or the text of a CSV file. */

@@ -133,6 +133,17 @@ describe('a debit', () => {
     expect(receiver.received.filter((request) => request.path === path)).toHaveLength(3)
   })
 
+  test('with a report that contradicts its outcome has an exception', async () => {
+    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+    await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
+    const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
+    await service.report(uuid, failed)
+    const page = await openScreen(`debit/${reference}`)
+    await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
+    await page.getByText('contradiction').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+  })
+
   test('that does not exist shows the refusal, and a link to all debits', async () => {
     const page = await openScreen('debit/DCS-20200101-ABC123')
     await page.getByRole('alert').getByText('no such debit').waitFor()

@@ -56,6 +56,16 @@ test('a stage has neither demo charges nor a request log, and polls for changes'
   })
 })
 
+test('a stage checks a day on request, and has no clock', async () => {
+  await useStage([], async (address) => {
+    const page = await open(`${address}#/reconciliation`)
+    await page.getByText('is not checked').waitFor()
+    expect(await page.getByRole('link', { name: 'Clock' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Check the day' }).click()
+    await page.getByText('No differences').waitFor()
+  })
+})
+
 test('a stage offers only the screens of functions that the credentials may invoke', async () => {
   await useStage(['manage-webhook', 'manage-provider'], async (address) => {
     const page = await open(address)

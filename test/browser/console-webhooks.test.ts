@@ -90,7 +90,7 @@ describe('requests', () => {
     await page.getByText('Copied').waitFor()
     const command = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(command).toContain(`curl -X POST '${service.sandbox().address}${CHARGE}'`)
-    expect(command).toMatch(/-H "[Aa]uthorization: Bearer \$TOKEN"/)
+    expect(command).toMatch(/-H '[Aa]uthorization: Bearer '"\$TOKEN"/)
     expect(command).toContain("Ama'\\''s order")
   })
 

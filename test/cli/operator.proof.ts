@@ -71,7 +71,7 @@ describe('help', () => {
 })
 
 test.each([
-  ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
+  ['nothing', [], 'usage: debit NOUN VERB'],
   ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
   ['no verb', ['provider'], 'provider: a verb is required: create,'],
   ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
@@ -81,13 +81,19 @@ test.each([
   ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
   ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
   ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
-  ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
+  ['a second word', ['bank', 'show', 'GCB', 'ECO'], 'expected --option value at: ECO'],
+  ['a typo', ['bank', 'shwo'], 'unknown verb of bank shwo; did you mean show?'],
+  ['an unknown form', ['bank', 'list', '--output', 'xml'], '--output: must be table or json'],
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-  ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
-])('wrong arguments: %s prints one line and exits with 1', async (_case, args, line) => {
-  expectOneLine(await operator(args), line)
+])('wrong arguments: %s prints one line and exits with 2', async (_case, args, line) => {
+  expectOneLine(await operator(args), line, 2)
+})
+
+test('a port without a sandbox prints one line and exits with 1', async () => {
+  const args = ['bank', 'list', '--port', '1']
+  expectOneLine(await operator(args), 'No sandbox answers at port 1')
 })
 
 describe('an unreadable statement', () => {

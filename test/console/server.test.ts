@@ -25,17 +25,20 @@ type Reply = {
 }
 
 describe('the page', () => {
-  test.each(['/console', '/console/page.js', '/console/page.css', '/console/icon.svg'])(
-    '%s allows no inline or foreign content',
-    async (path) => {
-      const response = await fetch(at(path))
-      expect(response.status).toBe(200)
-      const policy = response.headers.get('content-security-policy')
-      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
-      expect(policy).not.toMatch(/unsafe|http|data:/)
-      expect(await response.text()).not.toMatch(/ style="|<script>/)
-    },
-  )
+  test.each([
+    '/console',
+    '/console/',
+    '/console/page.js',
+    '/console/page.css',
+    '/console/icon.svg',
+  ])('%s allows no inline or foreign content', async (path) => {
+    const response = await fetch(at(path))
+    expect(response.status).toBe(200)
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|http|data:/)
+    expect(await response.text()).not.toMatch(/ style="|<script>/)
+  })
 
   test('has less than 120 kB of gzipped files', async () => {
     const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
@@ -47,7 +50,7 @@ describe('the page', () => {
   })
 
   test('does not exist at other paths', async () => {
-    for (const path of ['/console/', '/console/page.ts', '/console/../package.json']) {
+    for (const path of ['/console/page.ts', '/consoles', '/console/../package.json']) {
       expect((await fetch(at(path))).status, path).toBe(404)
     }
   })
@@ -59,7 +62,7 @@ describe('a call', () => {
     const { status, body } = await operate(call)
     expect(status).toBe(200)
     expect(body).toMatchObject({ success: true, data: { identifier: 'GCB', status: 'live' } })
-    expect(body.meta?.timestamp).toMatch(/^\d{4}-/)
+    expect(body.meta).toMatchObject({ timestamp: expect.stringMatching(/^\d{4}-/), frozen: false })
   })
 
   test('without options has none', async () => {
@@ -80,6 +83,27 @@ describe('a call', () => {
       success: false,
       error: { message: expect.stringContaining(reason) },
     })
+  })
+
+  test('reconciles a day, and compares the text of a statement', async () => {
+    const options = { date: '2026-11-21' }
+    const run = await operate({ noun: 'reconciliation', verb: 'run', options })
+    expect(run.body.data).toMatchObject({ ...options, differences: 0 })
+    const compare = (statement: string, bank = 'GCB') =>
+      operate({
+        noun: 'reconciliation',
+        verb: 'statement',
+        options: { ...options, bank, statement },
+      })
+    const header = 'bank_reference,amount,currency,completed_at'
+    const rows = ['A-1,100.00,GHS,2026-11-21', 'A-2,50.00,GHS,2026-11-20']
+    expect((await compare([header, ...rows].join('\n'))).body.data).toMatchObject({
+      missing_here: { count: 1, sum: '100.00', examples: [{ line: 2, bank_reference: 'A-1' }] },
+      ignored: 1,
+    })
+    expect((await compare('amount')).body.error?.message).toContain('line 1: column currency')
+    expect((await compare(header, 'XYZ')).body.error?.message).toBe('no such bank')
+    expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
   })
 
   test('is recorded with the operator that the page acts as', async () => {

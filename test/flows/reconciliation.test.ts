@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compareFile, type LoadDebits } from '../../cli/statement.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
@@ -56,18 +53,15 @@ describe('a statement of a bank', () => {
 
   let requests = 0
   const compare = async (rows: readonly string[], date: Day, bank = 'GCB') => {
-    const folder = await mkdtemp(join(tmpdir(), 'statement-'))
-    const file = join(folder, 'statement.csv')
     const header = 'uuid,bank_reference,amount,currency,completed_at'
-    await writeFile(file, `${[header, ...rows].join('\r\n')}\r\n`)
+    const file = Buffer.from(`${[header, ...rows].join('\r\n')}\r\n`)
     requests = 0
     const load: LoadDebits = async (request) => {
       requests += 1
       const options = { bank, date, statement: JSON.stringify(request) }
       return (await service.call('reconciliation', 'statement', options)) as never
     }
-    return (await compareFile({ file, date }, load).finally(() => rm(folder, { recursive: true })))
-      .report
+    return (await compareFile({ file, date }, load)).report
   }
 
   test('is compared with the debits of its day in all states', async () => {

@@ -68,6 +68,8 @@ export type ActionProps<T> = {
   fields?: readonly Field[]
   /** On a stage the dialog asks for a confirmation and names the stage. */
   movesMoney?: boolean
+  /** The amount and the parties, in a dialog that a sandbox shows as well. */
+  confirmation?: ComponentChildren
   kind?: 'primary' | 'danger'
   isSmall?: boolean
   /** The message after success. */
@@ -84,11 +86,12 @@ type PerformedProps<T> = ActionProps<T> & {
 /** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
 export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>) {
   const { label, about, fields = [], movesMoney = false, kind, isSmall, command } = props
+  const { confirmation } = props
   const [isOpen, setOpen] = useState(false)
   const [isRunning, setRunning] = useState(false)
   const [error, setError] = useState<Error>()
   const [values, setValues] = useState<CallOptions>({})
-  const hasDialog = fields.length > 0 || !isSandbox()
+  const hasDialog = fields.length > 0 || confirmation !== undefined || !isSandbox()
 
   const run = async (options: CallOptions): Promise<void> => {
     setRunning(true)
@@ -128,6 +131,7 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
       {isOpen && (
         <Dialog title={label} onClose={() => setOpen(false)}>
           {about && <p>{about}</p>}
+          {confirmation}
           {movesMoney && !isSandbox() && (
             <p class="notice warn">
               This call moves money on the stage <strong>{settings.value?.stage}</strong>.

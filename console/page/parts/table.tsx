@@ -5,7 +5,12 @@ export type Column<T> = {
   cell: (row: T) => ComponentChildren
   /** Amounts and counts are aligned to the right. */
   isNumber?: boolean
+  /** Uses the whole width of a card. */
+  isWide?: boolean
 }
+
+const classOf = ({ isNumber, isWide }: Pick<Column<never>, 'isNumber' | 'isWide'>): string =>
+  isNumber ? 'number' : isWide ? 'wide' : ''
 
 type TableProps<T> = {
   /** Names the table for screen readers. */
@@ -22,9 +27,9 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
       <table class="cards" aria-label={label}>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? 'number' : ''}>
-                {title || <span class="hidden">Actions</span>}
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title || <span class="hidden">Actions</span>}
               </th>
             ))}
           </tr>
@@ -32,9 +37,9 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isNumber }) => (
-                <td key={title} data-title={title} class={isNumber ? 'number' : ''}>
-                  <span>{cell(row)}</span>
+              {columns.map((column) => (
+                <td key={column.title} data-title={column.title} class={classOf(column)}>
+                  <span>{column.cell(row)}</span>
                 </td>
               ))}
             </tr>

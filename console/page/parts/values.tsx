@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
@@ -31,21 +31,36 @@ export const Status = ({ value }: { value: string }) => (
   <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>
 )
 
-/** The second of the service's clock, for countdowns. */
-const second = signal(serviceNow())
+const localSecond = signal(Date.now())
 setInterval(() => {
-  second.value = serviceNow()
+  localSecond.value = Date.now()
 }, 1_000)
 
+/** The service's clock, each second and after each move. */
+const second = computed(() => serviceNow(localSecond.value))
+
+/** Changes once a day, so that times are not drawn each second. */
+const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
+
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+const dateText = (iso: string): string => {
+  const [, month, date] = iso.slice(0, 10).split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${iso.slice(11, 19)}`
+}
+
+/** Formats `2026-11-23` as `23 Nov 2026`. */
+export const dayText = (day: string): string => {
+  const [year, month, date] = day.split('-').map(Number)
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`
+}
 
 /** Formats in UTC, with the date unless it is today. */
 const timeText = (iso: string): string => {
   const [day = '', time = ''] = iso.split('T')
   const clock = time.slice(0, 8)
-  if (day === new Date(second.value).toISOString().slice(0, 10)) return clock
-  const [, month, date] = day.split('-').map(Number)
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${clock}`
+  if (day === today.value) return clock
+  return dateText(iso)
 }
 
 export const Time = ({ at }: { at: string | null | undefined }) =>
@@ -68,6 +83,15 @@ export const durationText = (milliseconds: number): string => {
 export const Countdown = ({ at }: { at: string }) => {
   const remaining = Date.parse(at) - second.value
   return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
+}
+
+export const ServiceTime = () => {
+  const iso = new Date(second.value).toISOString()
+  return (
+    <time dateTime={iso}>
+      {dayText(iso.slice(0, 10))} {iso.slice(11, 19)} UTC
+    </time>
+  )
 }
 
 /** Formats JSON text for reading; other text stays as it is. */

@@ -19,6 +19,9 @@ const eventTitles: Record<string, string> = {
   reversed: 'Reversed',
 }
 
+/** The log has requests to the API, whose ids end so; other ids are of messages and operators. */
+const isLogged = (requestId: string): boolean => isSandbox() && requestId.endsWith('=')
+
 const nameOf = (event: string): string => event.replace(/^\w+\./, '')
 
 const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentChildren }) => {
@@ -36,7 +39,7 @@ const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentCh
         {entry.request_id && (
           <>
             , request{' '}
-            {isSandbox() ? (
+            {isLogged(entry.request_id) ? (
               <a class="mono" href={linkTo('requests', '', { find: entry.request_id })}>
                 {entry.request_id}
               </a>
@@ -148,6 +151,37 @@ const Summary = ({ debit }: { debit: DebitResult }) => (
   </Panel>
 )
 
+type DebitException = {
+  reference: string
+  kind: string
+  at: string
+  resolved_at: string | null
+  note: string | null
+}
+
+/** The reports and refunds of this debit that an operator must resolve, or has resolved. */
+const Exceptions = ({ reference }: { reference: string }) => {
+  const watch = { entities: ['exception'], key: reference }
+  const exceptions = useOperator<DebitException[]>('exception', 'list', {}, watch)
+  const own = exceptions.data?.filter((exception) => exception.reference === reference) ?? []
+  if (own.length === 0) return null
+  return (
+    <Panel title="Exceptions" actions={<a href={linkTo('exceptions')}>Resolve</a>}>
+      <ul class="stack">
+        {own.map(({ kind, at, resolved_at, note }) => (
+          <li key={at}>
+            <Status value={resolved_at ? 'resolved' : 'open'} /> {kind.replaceAll('_', ' ')}{' '}
+            <small>
+              <Time at={at} />
+            </small>
+            {note && <p class="muted">{note}</p>}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
 /** The history of one debit with deliveries and refund. */
 export const DebitScreen = () => {
   const reference = place.value.id
@@ -161,7 +195,18 @@ export const DebitScreen = () => {
   return (
     <Screen
       title={reference}
-      about={<a href={linkTo('debits')}>All debits</a>}
+      about={
+        <>
+          <a href={linkTo('debits')}>All debits</a>
+          {debit.data && (
+            <>
+              {' · '}
+              <Status value={debit.data.status} /> · {debit.data.amount} GHS · {debit.data.provider}{' '}
+              at {debit.data.bank}
+            </>
+          )}
+        </>
+      }
       actions={debit.data && <DebitActions debit={debit.data} reload={reload} />}
     >
       <Data of={debit}>
@@ -178,6 +223,7 @@ export const DebitScreen = () => {
             <div class="stack">
               <Summary debit={shown} />
               <Refund debit={shown} reload={reload} />
+              <Exceptions reference={reference} />
             </div>
           </div>
         )}

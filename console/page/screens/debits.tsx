@@ -2,6 +2,7 @@ import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } 
 import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
+import { Filter } from '../parts/filters.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -27,29 +28,16 @@ const columns: Column<DebitSummary>[] = [
   { title: 'Customer', cell: ({ phone_number }) => phone_number },
   { title: 'Narration', cell: ({ narration }) => narration },
   { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
   {
-    title: 'Failure',
-    cell: ({ error_code }) => error_code && <small>{error_code.replaceAll('_', ' ')}</small>,
+    title: 'Status',
+    cell: ({ status, error_code }) => (
+      <>
+        <Status value={status} />
+        {error_code && <small class="block">{error_code.replaceAll('_', ' ')}</small>}
+      </>
+    ),
   },
 ]
-
-const Filter = ({ name, label, options }: { name: string; label: string; options: string[] }) => (
-  <label>
-    {label}
-    <select
-      value={place.value.filters[name] ?? ''}
-      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
-    >
-      <option value="">All</option>
-      {options.map((option) => (
-        <option key={option} value={option}>
-          {option}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = [

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { LoggedRequest } from '../../server/live.ts'
+import { curlOf } from '../curl.ts'
 import { requests } from '../live.ts'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Empty } from '../parts/states.tsx'
@@ -18,25 +19,6 @@ const classes = [
 
 const toneOfStatus = (status: number): string =>
   status < 300 ? 'good' : status < 500 ? 'warn' : 'bad'
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
-/** Headers that curl sets itself. */
-const OMITTED = /^(?:host|connection|content-length|accept-encoding|user-agent|sec-.*|origin)$/i
-
-/** Returns the command that repeats a request; its token comes from a variable. */
-export const curlOf = ({ method, target, request }: LoggedRequest, origin: string): string => {
-  const headers = request.headers
-    .filter(([name]) => !OMITTED.test(name))
-    .map(([name, value]) =>
-      name.toLowerCase() === 'authorization'
-        ? `-H "${name}: ${value.replace('***', '$TOKEN')}"`
-        : `-H ${quoted(`${name}: ${value}`)}`,
-    )
-  const body = request.body ? [`--data-raw ${quoted(request.body)}`] : []
-  const words = [`curl -X ${method} ${quoted(origin + target)}`, ...headers, ...body]
-  return words.join(' \\\n  ')
-}
 
 const copy = async (text: string): Promise<void> => {
   try {

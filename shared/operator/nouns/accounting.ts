@@ -29,8 +29,8 @@ export const settlement = {
       }),
     },
     list: {
-      summary: 'lists the batches of a provider, newest first',
-      options: o.options({ provider: o.provider, limit: o.newest }),
+      summary: 'lists batches, newest first; of all providers or one',
+      options: o.options({ provider: v.optional(o.provider), limit: o.newest }),
     },
     show: { summary: 'shows a batch', options: target },
     report: {

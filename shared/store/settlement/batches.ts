@@ -13,6 +13,7 @@ import type { FeeSchedule } from '../../domain/settlement/fee-schedule.ts'
 import { takenFromCash } from '../../domain/settlement/payment.ts'
 import { type Day, fromIso } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
+import { mapConcurrent } from '../concurrent.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import * as db from '../table.ts'
@@ -134,6 +135,23 @@ export const replaceBatches = async (
 }
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
+
+const PROVIDERS_AT_ONCE = 8
+
+const positionIn = ({ byTime }: db.Item): string => String(byTime)
+
+/** Lists the newest batches of several providers. The index may lag. */
+export const listNewestBatches = async (
+  providers: readonly ProviderId[],
+  limit: number,
+): Promise<Batch[]> => {
+  const lists = await mapConcurrent(providers, PROVIDERS_AT_ONCE, (provider) => {
+    const query = db.statusQuery(keys.batches(provider))
+    return db.queryAll({ ...query, ScanIndexForward: false, Limit: limit })
+  })
+  const newest = lists.flat().sort((a, b) => positionIn(b).localeCompare(positionIn(a)))
+  return findBatches(newest.slice(0, limit).map(({ pk }) => idFrom(pk)))
+}
 
 const readListed = async (query: db.QueryInput): Promise<Batch[]> =>
   findBatches((await db.queryAll(query)).map(({ pk }) => idFrom(pk)))

@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+import { showToast } from './toasts.tsx'
+
+/** A text that is too large for a reply has a URL. */
+type CsvReply = string | { url: string } | { download: string }
+
+const save = (name: string, text: string): void => {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+type CsvButtonProps = { label?: string; name: string; load: () => Promise<CsvReply> }
+
+/** Downloads a CSV file. */
+export const CsvButton = ({ label = 'Download CSV', name, load }: CsvButtonProps) => {
+  const [isRunning, setRunning] = useState(false)
+  const run = async (): Promise<void> => {
+    setRunning(true)
+    try {
+      const reply = await load()
+      if (typeof reply === 'string') save(name, reply)
+      else location.assign('url' in reply ? reply.url : reply.download)
+    } catch (error) {
+      showToast((error as Error).message, { isFailure: true })
+    } finally {
+      setRunning(false)
+    }
+  }
+  return (
+    <button type="button" disabled={isRunning} onClick={() => void run()}>
+      {label}
+    </button>
+  )
+}

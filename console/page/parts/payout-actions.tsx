@@ -1,0 +1,72 @@
+import type { BatchResult } from '../operator-results.ts'
+import { OperatorAction } from './action.tsx'
+import { isAboveZero, Payment } from './money.tsx'
+
+type PayoutActionsProps = {
+  batch: BatchResult
+  account: string | null
+  /** Whether earlier batches with a net below zero reduce the payout. */
+  isReduced: boolean
+  reload: () => void
+}
+
+/** The calls that the status of a batch allows. */
+export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActionsProps) => {
+  const { id, provider, status, net, sealed_at } = batch
+  if (status === 'completed' || !sealed_at || !isAboveZero(net)) return null
+  const payment = (
+    <Payment
+      amount={isReduced ? `at most ${net}` : String(net)}
+      to={account ? `${provider}: ${account}` : provider}
+    />
+  )
+  const common = {
+    noun: 'settlement',
+    options: { batch: id },
+    confirmation: payment,
+    movesMoney: true,
+    onDone: reload,
+  }
+  return (
+    <>
+      {status === 'pending' && (
+        <OperatorAction
+          {...common}
+          label="Pay now"
+          verb="process"
+          about="Pays the batch at once, also before its day."
+          done="The payout is sent."
+        />
+      )}
+      {status === 'processing' && (
+        <OperatorAction
+          {...common}
+          label="Query the bank"
+          verb="process"
+          about="Sends the same payout again. The bank pays a uuid once and reports its status."
+          done="The bank’s reply is recorded."
+        />
+      )}
+      {status === 'failed' && (
+        <OperatorAction
+          {...common}
+          label="Retry payout"
+          verb="retry"
+          about="Pays the batch again under a new uuid. Correct the account first."
+          done="The payout is sent again."
+        />
+      )}
+      <OperatorAction
+        {...common}
+        label="Record payout"
+        verb="complete"
+        about="Records a payout that the bank confirmed outside the API. Pays nothing."
+        fields={[
+          { name: 'bank-reference', label: 'Bank’s reference of the payout' },
+          { name: 'reason', label: 'Reason and source' },
+        ]}
+        done="The payout is recorded."
+      />
+    </>
+  )
+}

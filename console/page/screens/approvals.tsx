@@ -1,0 +1,185 @@
+import { isSandbox, mayUse, operate } from '../client.ts'
+import type { BatchResult, DebitSummary } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Filter } from '../parts/filters.tsx'
+import { Payment } from '../parts/money.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty, Failure } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Countdown, Status, Time } from '../parts/values.tsx'
+import { linkTo, place } from '../route.ts'
+import { useLoaded, useOperator } from '../use-operator.ts'
+
+type ApprovalResult = {
+  id: string
+  status: 'pending' | 'granted' | 'denied' | 'expired'
+  noun: string
+  verb: string
+  target: string
+  options: Record<string, string>
+  requested_by: string
+  requested_at: string
+  expires_at: string
+  decided_by: string | null
+  decided_at: string | null
+  reason: string | null
+  done_at: string | null
+  refusal: string | null
+}
+
+type ApprovalProps = { approval: ApprovalResult }
+
+const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
+
+const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
+  const screen = screens[noun]
+  return (
+    <>
+      <p>
+        {noun} {verb} {screen ? <a href={linkTo(screen, target)}>{target}</a> : target}
+      </p>
+      {Object.entries(options)
+        .filter(([, value]) => value !== target)
+        .map(([name, value]) => (
+          <small key={name} class="block">
+            {name}: {value}
+          </small>
+        ))}
+    </>
+  )
+}
+
+/** The amount and the parties of the requested call. */
+const Terms = ({ approval: { noun, verb, target } }: ApprovalProps) => {
+  const isBatch = noun === 'settlement'
+  const load = isBatch
+    ? () => operate<BatchResult>('settlement', 'show', { batch: target })
+    : () => operate<DebitSummary>('debit', 'show', { reference: target })
+  const terms = useLoaded<BatchResult | DebitSummary>(load, [noun, target])
+  const { data, error } = terms
+  if (error) return <Failure error={error} retry={terms.reload} />
+  if (!data) return <p role="status">Loading…</p>
+  if ('net' in data) return <Payment amount={data.net ?? 'unknown'} to={data.provider} />
+  const { amount, provider, bank, phone_number } = data
+  const customer = `customer ${phone_number} at ${bank}`
+  const isRefund = verb === 'reverse' || verb === 'refund'
+  return isRefund ? (
+    <Payment amount={amount} from={provider} to={customer} />
+  ) : (
+    <Payment amount={amount} from={customer} to={provider} />
+  )
+}
+
+const hasTerms = ({ noun }: ApprovalResult): boolean =>
+  (noun === 'settlement' && mayUse('settlement')) ||
+  ((noun === 'debit' || noun === 'exception') && mayUse('debit'))
+
+const Decision = ({ approval }: ApprovalProps) => {
+  const { id, status, noun, verb, target, requested_by } = approval
+  if (status !== 'pending') return null
+  return (
+    <div class="row">
+      <OperatorAction
+        label="Grant"
+        isSmall
+        noun="approval"
+        verb="grant"
+        options={{ id }}
+        about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
+        confirmation={
+          hasTerms(approval) ? <Terms approval={approval} /> : <Call approval={approval} />
+        }
+        movesMoney
+        done="The call was made."
+      />
+      <OperatorAction
+        label="Deny"
+        isSmall
+        kind="danger"
+        noun="approval"
+        verb="deny"
+        options={{ id }}
+        about={`“${noun} ${verb} ${target}” will not run.`}
+        fields={[{ name: 'reason', label: 'Reason', isOptional: true }]}
+        done="The request is denied."
+      />
+    </div>
+  )
+}
+
+const State = ({ approval }: ApprovalProps) => {
+  const { status, expires_at, decided_by, decided_at, reason, refusal } = approval
+  return (
+    <>
+      <Status value={status} />
+      {status === 'pending' && (
+        <small class="block">
+          expires <Countdown at={expires_at} />
+        </small>
+      )}
+      {decided_by && (
+        <small class="block">
+          by <span class="mono">{decided_by}</span>, <Time at={decided_at} />
+        </small>
+      )}
+      {reason && <small class="block">{reason}</small>}
+      {refusal && <small class="block bad">Refused: {refusal}</small>}
+    </>
+  )
+}
+
+const columns: Column<ApprovalResult>[] = [
+  { title: 'Requested', cell: ({ requested_at }) => <Time at={requested_at} /> },
+  { title: 'Call', cell: (approval) => <Call approval={approval} />, isWide: true },
+  { title: 'Requested by', cell: ({ requested_by }) => <span class="mono">{requested_by}</span> },
+  { title: 'Status', cell: (approval) => <State approval={approval} /> },
+  { title: '', cell: (approval) => <Decision approval={approval} /> },
+]
+
+const EmptyList = ({ isFiltered }: { isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No request matches this filter">Clear the filter to see more.</Empty>
+  ) : (
+    <Empty title="No requests">
+      {isSandbox()
+        ? 'With “npm run sandbox -- --approvals”, a second operator approves calls that can redirect money.'
+        : 'A call that needs a second operator appears here.'}
+    </Empty>
+  )
+
+/** Calls that a second operator must approve. */
+export const ApprovalsScreen = () => {
+  const { status } = place.value.filters
+  const options = { ...(status && { status }), limit: '100' }
+  const watch = { entities: ['approval'] }
+  const approvals = useOperator<ApprovalResult[]>('approval', 'list', options, watch)
+  return (
+    <Screen
+      title="Approvals"
+      about={
+        isSandbox()
+          ? 'A second operator grants or denies a call. Enter another name under “Act as operator”.'
+          : 'A second operator grants or denies a call.'
+      }
+    >
+      <div class="filters">
+        <Filter
+          name="status"
+          label="Status"
+          options={['pending', 'granted', 'denied', 'expired']}
+        />
+      </div>
+      <Panel>
+        <Data of={approvals}>
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table label="Requests" columns={columns} rows={rows} keyOf={({ id }) => id} />
+            ) : (
+              <EmptyList isFiltered={status !== undefined} />
+            )
+          }
+        </Data>
+      </Panel>
+    </Screen>
+  )
+}

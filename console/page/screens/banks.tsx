@@ -1,0 +1,174 @@
+import type { BankResult } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Countdown, Status } from '../parts/values.tsx'
+import { useOperator } from '../use-operator.ts'
+
+type BankProps = { bank: BankResult; onDone: () => void }
+
+const statuses = [
+  ['live', 'live'],
+  ['inactive', 'inactive: no new charges'],
+  ['suspended', 'suspended: no API access either'],
+] as const
+
+const Change = ({ bank, onDone }: BankProps) => (
+  <OperatorAction
+    label="Change"
+    isSmall
+    noun="bank"
+    verb="update"
+    options={{ bank: bank.identifier }}
+    about={`Changes ${bank.name}. Debits in progress continue.`}
+    fields={[
+      { name: 'name', label: 'Name', value: bank.name },
+      { name: 'status', label: 'Status', options: statuses, value: bank.status },
+      {
+        name: 'maximum',
+        label: 'Maximum of one debit in GHS, or none',
+        value: bank.maximum ?? 'none',
+      },
+    ]}
+    done={`${bank.identifier} is changed.`}
+    onDone={onDone}
+  />
+)
+
+const behaviours = [
+  ['down', 'down: refuses connections'],
+  ['slow', 'slow: replies late'],
+  ['silent', 'silent: accepts and never reports'],
+  ['rejecting', 'rejecting: rejects each debit'],
+] as const
+
+const codes = [
+  ['transaction_declined', 'transaction declined'],
+  ['insufficient_funds', 'insufficient funds'],
+  ['invalid_account', 'invalid account'],
+  ['network_error', 'network error'],
+  ['timeout', 'timeout'],
+  ['unknown_error', 'unknown error'],
+] as const
+
+const durations = [
+  ['', 'until it is normal again'],
+  ['1m', '1 minute'],
+  ['5m', '5 minutes'],
+  ['1h', '1 hour'],
+] as const
+
+/** Changes how the bank of a sandbox behaves. */
+const Behave = ({ bank, onDone }: BankProps) => {
+  if (bank.connector !== 'sandbox') return null
+  const options = { bank: bank.identifier }
+  return (
+    <>
+      {behaviours.map(([as, text]) => (
+        <OperatorAction
+          key={as}
+          label={`${as[0]?.toUpperCase()}${as.slice(1)}`}
+          isSmall
+          noun="bank"
+          verb="behave"
+          options={{ ...options, as }}
+          about={`${bank.name} is ${text}.`}
+          fields={[
+            ...(as === 'rejecting'
+              ? [{ name: 'code', label: 'Failure code', options: codes, value: codes[0][0] }]
+              : []),
+            { name: 'for', label: 'Duration', options: durations, isOptional: true },
+          ]}
+          done={`${bank.identifier} is ${as}.`}
+          onDone={onDone}
+        />
+      ))}
+      {bank.behaviour && (
+        <OperatorAction
+          label="Normal"
+          isSmall
+          kind="primary"
+          noun="bank"
+          verb="behave"
+          options={{ ...options, as: 'normal' }}
+          about={`${bank.name} behaves normally again.`}
+          done={`${bank.identifier} is normal.`}
+          onDone={onDone}
+        />
+      )}
+    </>
+  )
+}
+
+const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
+  if (connector !== 'sandbox') return null
+  if (!behaviour) return <Status value="normal" />
+  const { as, code, until } = behaviour
+  return (
+    <>
+      <span class="status bad">{as}</span>
+      {code && <small class="block">{code.replaceAll('_', ' ')}</small>}
+      {until && (
+        <small class="block">
+          ends <Countdown at={until} />
+        </small>
+      )}
+    </>
+  )
+}
+
+const columnsWith = (onDone: () => void): Column<BankResult>[] => [
+  {
+    title: 'Bank',
+    cell: ({ identifier, name }) => (
+      <>
+        <strong>{identifier}</strong>
+        <small class="block">{name}</small>
+      </>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { title: 'Connector', cell: ({ connector }) => connector },
+  { title: 'Maximum', cell: ({ maximum }) => maximum, isNumber: true },
+  { title: 'Behaviour', cell: (bank) => <Behaviour bank={bank} /> },
+  {
+    title: '',
+    cell: (bank) => (
+      <div class="row">
+        <Behave bank={bank} onDone={onDone} />
+        <Change bank={bank} onDone={onDone} />
+      </div>
+    ),
+  },
+]
+
+/** The banks, and the behaviour of those of a sandbox. */
+export const BanksScreen = () => {
+  const banks = useOperator<BankResult[]>('bank', 'list', {}, { entities: ['bank'] })
+  return (
+    <Screen
+      title="Banks"
+      about="A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds."
+    >
+      <Panel>
+        <Data of={banks}>
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table
+                label="Banks"
+                columns={columnsWith(banks.reload)}
+                rows={rows}
+                keyOf={({ identifier }) => identifier}
+              />
+            ) : (
+              <Empty title="No banks yet">
+                Create one with <code>operator bank create</code>.
+              </Empty>
+            )
+          }
+        </Data>
+      </Panel>
+    </Screen>
+  )
+}

@@ -1,0 +1,172 @@
+import type { ConsoleSeeds } from '../../server/backend.ts'
+import { settings } from '../client.ts'
+import type { BankResult } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Status } from '../parts/values.tsx'
+import { linkTo, place, setFilters } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+
+type AccountResult = {
+  phone_number: string
+  bank: string
+  customer: string
+  account_number: string
+  account_type: string
+  status: 'active' | 'inactive'
+}
+
+const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
+  { title: 'Bank', cell: ({ bank }) => bank },
+  { title: 'Customer', cell: ({ customer }) => customer },
+  { title: 'Account', cell: ({ account_number }) => account_number },
+  { title: 'Type', cell: ({ account_type }) => account_type.replaceAll('_', ' ') },
+  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  {
+    title: '',
+    cell: ({ phone_number, bank, customer }) => (
+      <OperatorAction
+        label="Remove"
+        isSmall
+        kind="danger"
+        noun="customer"
+        verb="unlink"
+        options={{ phone: phone_number, bank }}
+        about={`New debits of ${phone_number} at ${bank} are refused.`}
+        confirmation={<p>{customer} loses this account.</p>}
+        done="The account is removed."
+        onDone={onDone}
+      />
+    ),
+  },
+]
+
+const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
+  {
+    title: 'Phone number',
+    cell: ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
+  },
+  { title: 'Customer', cell: ({ name }) => name },
+  { title: 'Outcome of a debit', cell: ({ outcome }) => outcome, isWide: true },
+]
+
+const types = [
+  ['mobile_money', 'mobile money'],
+  ['savings', 'savings'],
+  ['current', 'current'],
+] as const
+
+const Link = ({ phone, onDone }: { phone: string; onDone: (linked: AccountResult) => void }) => {
+  const banks = useOperator<BankResult[]>('bank', 'list')
+  const names = (banks.data ?? []).map(({ identifier, name }) => [identifier, name] as const)
+  return (
+    <OperatorAction<AccountResult>
+      label="Link an account"
+      kind="primary"
+      noun="customer"
+      verb="link"
+      about="Sets the account of a phone number at a bank, and replaces an earlier one."
+      fields={[
+        { name: 'phone', label: 'Phone number, such as +233241234567', value: phone },
+        { name: 'bank', label: 'Bank', options: names },
+        { name: 'name', label: 'Name of the customer' },
+        { name: 'account-number', label: 'Account number' },
+        { name: 'account-type', label: 'Account type', options: types, value: 'mobile_money' },
+        {
+          name: 'status',
+          label: 'Status',
+          options: [
+            ['active', 'active'],
+            ['inactive', 'inactive: debits are refused'],
+          ],
+          value: 'active',
+        },
+      ]}
+      done={({ customer, bank }) => `The account of ${customer} at ${bank} is set.`}
+      onDone={onDone}
+    />
+  )
+}
+
+const Accounts = ({ phone }: { phone: string }) => {
+  const watch = { entities: ['account'] }
+  const accounts = useOperator<AccountResult[]>('customer', 'list', { phone }, watch)
+  return (
+    <Panel title={`Accounts of ${phone}`}>
+      <Data of={accounts}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <Table
+              label="Accounts"
+              columns={columnsWith(accounts.reload)}
+              rows={rows}
+              keyOf={({ bank }) => bank}
+            />
+          ) : (
+            <Empty title="No account has this number">
+              A charge is refused until an account is linked.
+            </Empty>
+          )
+        }
+      </Data>
+    </Panel>
+  )
+}
+
+/** The bank accounts of a phone number. */
+export const CustomersScreen = () => {
+  const { phone = '' } = place.value.filters
+  const seeds = settings.value?.seeds
+  return (
+    <Screen
+      title="Customers"
+      about="Bank accounts by phone number. A charge names the number and the bank."
+      actions={
+        <Link phone={phone} onDone={({ phone_number }) => setFilters({ phone: phone_number })} />
+      }
+    >
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const entered = new FormData(event.currentTarget).get('phone')
+          setFilters({ phone: String(entered).replaceAll(' ', '') || undefined })
+        }}
+      >
+        <label>
+          Phone number
+          <input
+            type="search"
+            name="phone"
+            key={phone}
+            defaultValue={phone}
+            placeholder="+233241234567"
+            required
+          />
+        </label>
+        <button type="submit">Show accounts</button>
+      </form>
+      {phone ? (
+        <Accounts key={phone} phone={phone} />
+      ) : (
+        <Panel>
+          <Empty title="Enter a phone number">
+            The service lists the accounts of one number at a time.
+          </Empty>
+        </Panel>
+      )}
+      {seeds && (
+        <Panel title="Customers of a new sandbox">
+          <Table
+            label="Customers of a new sandbox"
+            columns={seedColumns}
+            rows={seeds.customers}
+            keyOf={({ phone }) => phone}
+          />
+        </Panel>
+      )}
+    </Screen>
+  )
+}

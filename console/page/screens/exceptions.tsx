@@ -1,0 +1,169 @@
+import { OperatorAction } from '../parts/action.tsx'
+import { Filter } from '../parts/filters.tsx'
+import { Payment } from '../parts/money.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Code, prettyJson, Status, Time } from '../parts/values.tsx'
+import { linkTo, place } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+
+type ExceptionResult = {
+  reference: string
+  kind: 'late_completion' | 'refused_report' | 'contradiction' | 'refund'
+  at: string
+  provider: string
+  bank: string
+  amount: string
+  debit_status: string | null
+  code: number | null
+  details: unknown
+  report: string
+  reported_by: string
+  resolved_at: string | null
+  resolved_by: string | null
+  note: string | null
+}
+
+const kinds = {
+  late_completion: ['Late completion', 'The bank completed the debit after it had failed.'],
+  contradiction: ['Contradiction', 'The bank reports a failure after the debit was completed.'],
+  refused_report: ['Refused report', 'The service cannot apply the report.'],
+  refund: ['Failed refund', 'The bank did not refund the customer.'],
+} as const
+
+const Kind = ({ exception: { kind, code, details, report } }: ExceptionProps) => {
+  const [title, meaning] = kinds[kind]
+  return (
+    <>
+      {title}
+      <small class="block">{meaning}</small>
+      <details>
+        <summary>
+          <small>{kind === 'refund' ? 'Failure' : 'Report of the bank'}</small>
+        </summary>
+        <Code label="Report" text={prettyJson(report)} />
+        {code !== null && (
+          <small>
+            The service replied {code}
+            {details ? `: ${JSON.stringify(details)}` : ''}
+          </small>
+        )}
+      </details>
+    </>
+  )
+}
+
+const Resolution = ({ exception: { resolved_at, resolved_by, note } }: ExceptionProps) =>
+  resolved_at ? (
+    <>
+      <Status value="resolved" /> <Time at={resolved_at} />
+      <small class="block">
+        {note}, by <span class="mono">{resolved_by}</span>
+      </small>
+    </>
+  ) : (
+    <Status value="open" />
+  )
+
+const Actions = ({ exception }: ExceptionProps) => {
+  const { reference, kind, resolved_at, bank, amount } = exception
+  if (resolved_at) return null
+  return (
+    <div class="row">
+      <OperatorAction
+        label="Resolve"
+        isSmall
+        noun="exception"
+        verb="resolve"
+        options={{ reference, kind }}
+        about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
+        fields={[{ name: 'note', label: 'Resolution' }]}
+        done="The exception is resolved."
+      />
+      {(kind === 'late_completion' || kind === 'refund') && (
+        <OperatorAction
+          label="Refund"
+          isSmall
+          noun="exception"
+          verb="refund"
+          options={{ reference }}
+          about="The bank refunds the customer. The exceptions of the debit are resolved."
+          confirmation={<Payment amount={amount} from={bank} to={`customer of ${reference}`} />}
+          fields={[{ name: 'reason', label: 'Reason; the bank can read it', isOptional: true }]}
+          movesMoney
+          done="The refund is requested."
+        />
+      )}
+    </div>
+  )
+}
+
+type ExceptionProps = { exception: ExceptionResult }
+
+const columns: Column<ExceptionResult>[] = [
+  { title: 'Reported', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Debit',
+    cell: ({ reference, provider, bank, debit_status }) => (
+      <>
+        <a class="nowrap" href={linkTo('debit', reference)}>
+          {reference}
+        </a>
+        <small class="block">
+          {provider}, {bank}
+          {debit_status && `, was ${debit_status}`}
+        </small>
+      </>
+    ),
+  },
+  { title: 'Exception', cell: (exception) => <Kind exception={exception} />, isWide: true },
+  { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
+  { title: 'Status', cell: (exception) => <Resolution exception={exception} /> },
+  { title: '', cell: (exception) => <Actions exception={exception} /> },
+]
+
+/** Rejected bank reports and failed refunds of all providers. */
+export const ExceptionsScreen = () => {
+  const { status, kind } = place.value.filters
+  const options = { ...(status && { status }), ...(kind && { kind }), limit: '100' }
+  const watch = { entities: ['exception'] }
+  const exceptions = useOperator<ExceptionResult[]>('exception', 'list', options, watch)
+  return (
+    <Screen
+      title="Exceptions"
+      about="Rejected bank reports and failed refunds. An operator resolves each."
+    >
+      <div class="filters">
+        <Filter name="status" label="Status" options={['open', 'resolved']} />
+        <Filter
+          name="kind"
+          label="Kind"
+          options={Object.entries(kinds).map(([value, [title]]) => [value, title] as const)}
+        />
+      </div>
+      <Panel>
+        <Data of={exceptions}>
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table
+                label="Exceptions"
+                columns={columns}
+                rows={rows}
+                keyOf={({ reference, kind, at }) => `${reference} ${kind} ${at}`}
+              />
+            ) : (
+              <Empty
+                title={status || kind ? 'No exception matches these filters' : 'No exceptions'}
+              >
+                {status || kind
+                  ? 'Clear a filter to see more.'
+                  : 'A rejected bank report or a failed refund appears here at once.'}
+              </Empty>
+            )
+          }
+        </Data>
+      </Panel>
+    </Screen>
+  )
+}

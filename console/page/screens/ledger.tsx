@@ -1,0 +1,225 @@
+import { mayUse, operate } from '../client.ts'
+import type { BankResult } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { CsvButton } from '../parts/csv-button.tsx'
+import { chosenDay, DayFilter } from '../parts/filters.tsx'
+import { Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { dayText, Time } from '../parts/values.tsx'
+import { linkTo } from '../route.ts'
+import { useLoaded, useOperator } from '../use-operator.ts'
+
+type AccountRow = {
+  account: string
+  opening: string
+  debit: string
+  credit: string
+  closing: string
+}
+
+type EntryRow = {
+  time: string
+  type: string
+  source: { type: string; id: string; reference?: string }
+  description: string
+  lines: { account: string; debit: string; credit: string }[]
+}
+
+/** A large journal is a file. */
+type JournalResult =
+  | { entries: EntryRow[]; accounts: AccountRow[]; trial_balance: string }
+  | { download: string }
+
+const accountColumns: Column<AccountRow>[] = [
+  { title: 'Account', cell: ({ account }) => <span class="mono">{account}</span>, isWide: true },
+  { title: 'Opening', cell: ({ opening }) => opening, isNumber: true },
+  { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
+  { title: 'Credit', cell: ({ credit }) => credit, isNumber: true },
+  { title: 'Closing', cell: ({ closing }) => <strong>{closing}</strong>, isNumber: true },
+]
+
+const screenOf: Record<string, string> = {
+  debit: 'debit',
+  refund: 'debit',
+  exception: 'debit',
+  batch: 'batch',
+}
+
+const Source = ({ source: { type, id, reference } }: { source: EntryRow['source'] }) => {
+  const screen = screenOf[type]
+  const name = reference ?? id
+  return screen ? (
+    <a class="nowrap" href={linkTo(screen, name)}>
+      {name}
+    </a>
+  ) : (
+    name
+  )
+}
+
+const accountOf = ({ lines }: EntryRow, index: 0 | 1) => (
+  <span class="mono">{lines[index]?.account}</span>
+)
+
+const entryColumns: Column<EntryRow>[] = [
+  { title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  { title: 'Entry', cell: ({ description }) => description },
+  { title: 'Source', cell: ({ source }) => <Source source={source} /> },
+  { title: 'Debit', cell: (entry) => accountOf(entry, 0) },
+  { title: 'Credit', cell: (entry) => accountOf(entry, 1) },
+  { title: 'Amount', cell: ({ lines }) => lines[0]?.debit, isNumber: true },
+]
+
+const ENTRIES_MAX = 500
+
+const Journal = ({ journal, date }: { journal: JournalResult; date: string }) => {
+  if ('download' in journal) {
+    return (
+      <Panel>
+        <Empty title="The journal is too large for this page">
+          <a href={journal.download}>Download it as JSON</a>
+        </Empty>
+      </Panel>
+    )
+  }
+  const { accounts, entries, trial_balance } = journal
+  const isBalanced = trial_balance === '0.00'
+  return (
+    <>
+      <Panel title={`Balances of ${dayText(date)}`}>
+        {accounts.length === 0 ? (
+          <Empty title="No account has a balance">
+            Completed debits, batches, refunds and remittances make entries.
+          </Empty>
+        ) : (
+          <div class="stack">
+            <Table
+              label="Balances"
+              columns={accountColumns}
+              rows={accounts}
+              keyOf={({ account }) => account}
+            />
+            <p class={`status ${isBalanced ? 'good' : 'bad'}`}>
+              {isBalanced ? 'Debits equal credits' : `Debits exceed credits by ${trial_balance}`}
+            </p>
+          </div>
+        )}
+      </Panel>
+      <Panel title="Journal">
+        {entries.length === 0 ? (
+          <Empty title="No entries on this day">Choose another day.</Empty>
+        ) : (
+          <Table
+            label="Journal"
+            columns={entryColumns}
+            rows={entries.slice(0, ENTRIES_MAX)}
+            keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
+          />
+        )}
+        {entries.length > ENTRIES_MAX && (
+          <p class="muted">
+            The first {ENTRIES_MAX} of {entries.length} entries. The CSV file has all.
+          </p>
+        )}
+      </Panel>
+    </>
+  )
+}
+
+type FundingResult = {
+  bank: string
+  reference: string
+  amount: string
+  date: string
+  recorded_at: string
+  recorded_by: string
+}
+
+const fundingColumns: Column<FundingResult>[] = [
+  { title: 'Day', cell: ({ date }) => dayText(date) },
+  { title: 'Bank', cell: ({ bank }) => bank },
+  { title: 'Bank’s reference', cell: ({ reference }) => reference },
+  { title: 'Recorded by', cell: ({ recorded_by }) => recorded_by },
+  { title: 'Amount', cell: ({ amount }) => amount, isNumber: true },
+]
+
+/** The cash that banks have remitted. */
+const Fundings = ({ date }: { date: string }) => {
+  const fundings = useOperator<FundingResult[]>('funding', 'list', {}, { entities: ['funding'] })
+  const banks = useOperator<BankResult[]>('bank', 'list')
+  return (
+    <Panel
+      title="Remittances of banks"
+      actions={
+        <OperatorAction<FundingResult>
+          label="Record a remittance"
+          noun="funding"
+          verb="record"
+          about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
+          fields={[
+            {
+              name: 'bank',
+              label: 'Bank',
+              options: (banks.data ?? []).map(
+                ({ identifier, name }) => [identifier, name] as const,
+              ),
+            },
+            { name: 'amount', label: 'Amount in GHS, such as 5000.00' },
+            { name: 'reference', label: 'Bank’s reference' },
+            { name: 'date', label: 'UTC day of arrival', type: 'date', value: date },
+          ]}
+          movesMoney
+          done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
+          onDone={fundings.reload}
+        />
+      }
+    >
+      <Data of={fundings}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <Table
+              label="Remittances"
+              columns={fundingColumns}
+              rows={rows}
+              keyOf={({ bank, reference }) => `${bank} ${reference}`}
+            />
+          ) : (
+            <Empty title="No remittances yet">
+              Record the cash that a bank sends for completed debits.
+            </Empty>
+          )
+        }
+      </Data>
+    </Panel>
+  )
+}
+
+/** The balances and the journal of a day. */
+export const LedgerScreen = () => {
+  const date = chosenDay()
+  const journal = useLoaded(() => operate<JournalResult>('ledger', 'show', { date }), [date])
+  return (
+    <Screen
+      title="Ledger"
+      about="Double entries in GHS, derived from debits, batches, refunds and remittances. Credit balances are below zero."
+      actions={
+        <>
+          <button type="button" onClick={journal.reload}>
+            Read again
+          </button>
+          <CsvButton
+            name={`ledger-${date}.csv`}
+            load={() => operate('ledger', 'show', { date, format: 'csv' })}
+          />
+        </>
+      }
+    >
+      <div class="filters">
+        <DayFilter />
+      </div>
+      <Data of={journal}>{(shown) => <Journal journal={shown} date={date} />}</Data>
+      {mayUse('funding') && <Fundings date={date} />}
+    </Screen>
+  )
+}

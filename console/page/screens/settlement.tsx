@@ -1,0 +1,192 @@
+import { isSandbox } from '../client.ts'
+import type { BatchResult, ProviderResult } from '../operator-results.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Filter, serviceDay } from '../parts/filters.tsx'
+import { isAboveZero, Payment, sumOf } from '../parts/money.tsx'
+import { Figures, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty } from '../parts/states.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { dayText, Status } from '../parts/values.tsx'
+import { linkTo, place } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
+
+const statuses = ['pending', 'processing', 'completed', 'failed']
+
+/** Says why a batch is not paid, or how it was completed. */
+const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
+  if (made_good_by) {
+    return (
+      <small>
+        offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
+      </small>
+    )
+  }
+  const waits = status === 'pending' && !isAboveZero(net) ? 'waits for later batches' : failure
+  const note = sealed_at ? waits : 'is being built'
+  return note && <small>{note}</small>
+}
+
+/** The stored amount is that of the last payout, which may have failed. */
+const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
+
+const columns: Column<BatchResult>[] = [
+  {
+    title: 'Batch',
+    cell: ({ id }) => (
+      <a class="nowrap" href={linkTo('batch', id)}>
+        {id}
+      </a>
+    ),
+  },
+  { title: 'Provider', cell: ({ provider }) => provider },
+  {
+    title: 'Status',
+    cell: (batch) => (
+      <>
+        <Status value={batch.status} />
+        <div>{noteOf(batch)}</div>
+      </>
+    ),
+  },
+  { title: 'Debits', cell: ({ debits }) => debits, isNumber: true },
+  { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
+  { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
+  { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
+  { title: 'Net', cell: ({ net }) => net, isNumber: true },
+  { title: 'Paid', cell: paidOf, isNumber: true },
+]
+
+const isWaiting = ({ status, net }: BatchResult): boolean =>
+  status === 'pending' && isAboveZero(net)
+
+type SettlementRunResult = {
+  built: BatchResult[]
+  paid: BatchResult[]
+  unpaid: { batch: string; message: string; details?: unknown }[]
+  in_work: string[]
+}
+
+const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
+  const reasons = unpaid.map(
+    ({ batch, message, details }) =>
+      `${batch} is not paid: ${typeof details === 'string' ? details : message}`,
+  )
+  const counts = `Built: ${built.length}. Paid: ${paid.length}. In progress: ${in_work.length}.`
+  return [counts, ...reasons].join(' ')
+}
+
+type RunProps = { waiting: readonly BatchResult[]; providers: readonly ProviderResult[] }
+
+const Run = ({ waiting, providers }: RunProps) => (
+  <OperatorAction<SettlementRunResult>
+    label="Run a day"
+    kind="primary"
+    noun="settlement"
+    verb="run"
+    about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
+      isSandbox() ? ' Tomorrow settles the debits of today.' : ''
+    }`}
+    confirmation={
+      waiting.length > 0 ? (
+        <Payment
+          amount={`at most ${sumOf(waiting.map(({ net }) => net))}`}
+          to={[...new Set(waiting.map(({ provider }) => provider))].join(', ')}
+        />
+      ) : (
+        <p class="muted">No batch waits for its payout.</p>
+      )
+    }
+    fields={[
+      { name: 'date', label: 'UTC day', type: 'date', value: serviceDay(isSandbox() ? 1 : 0) },
+      {
+        name: 'provider',
+        label: 'Provider',
+        options: [['', 'All'], ...providers.map(({ id }) => [id, id] as const)],
+        isOptional: true,
+      },
+    ]}
+    movesMoney
+    done={runText}
+  />
+)
+
+const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] }) => {
+  const sum = (of: (batch: BatchResult) => string | null) => sumOf(batches.map(of))
+  return (
+    <Panel title={dayText(day)}>
+      <div class="stack">
+        <Figures
+          rows={[
+            ['Gross', sum(({ gross }) => gross)],
+            ['Fees', sum(({ fee }) => fee)],
+            ['Adjustments', sum(({ adjustments }) => adjustments)],
+            ['Net', sum(({ net }) => net)],
+            ['Paid out', sum(paidOf)],
+          ]}
+        />
+        <Table
+          label={`Batches of ${dayText(day)}`}
+          columns={columns}
+          rows={batches}
+          keyOf={({ id }) => id}
+        />
+      </div>
+    </Panel>
+  )
+}
+
+const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
+  const { status = '' } = place.value.filters
+  const shown = batches.filter((batch) => !status || batch.status === status)
+  const days = [...new Set(shown.map(({ date }) => date))]
+  if (batches.length === 0) {
+    return (
+      <Panel>
+        <Empty title="No batches yet">
+          A nightly run settles the completed debits of the day before. “Run a day” settles now.
+        </Empty>
+      </Panel>
+    )
+  }
+  if (days.length === 0) {
+    return (
+      <Panel>
+        <Empty title="No batch matches these filters">Clear a filter to see more.</Empty>
+      </Panel>
+    )
+  }
+  return (
+    <div class="stack">
+      {days.map((day) => (
+        <Day key={day} day={day} batches={shown.filter(({ date }) => date === day)} />
+      ))}
+    </div>
+  )
+}
+
+/** The newest batches of all providers by settlement day. */
+export const SettlementScreen = () => {
+  const { provider } = place.value.filters
+  const options = { ...(provider && { provider }), limit: '100' }
+  const batches = useOperator<BatchResult[]>('settlement', 'list', options, { entities: ['batch'] })
+  const providers = useOperator<ProviderResult[]>('provider', 'list')
+  return (
+    <Screen
+      title="Settlement"
+      about="The newest batches by settlement day, in GHS. A payout starts the day after."
+      actions={
+        <Run waiting={(batches.data ?? []).filter(isWaiting)} providers={providers.data ?? []} />
+      }
+    >
+      <div class="filters">
+        <Filter name="status" label="Status" options={statuses} />
+        <Filter
+          name="provider"
+          label="Provider"
+          options={providers.data?.map(({ id }) => id) ?? (provider ? [provider] : [])}
+        />
+      </div>
+      <Data of={batches}>{(rows) => <Days batches={rows} />}</Data>
+    </Screen>
+  )
+}

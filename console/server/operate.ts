@@ -1,0 +1,55 @@
+import type { LoadDebits } from '../../cli/statement.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { parseInput } from '../../shared/domain/validation.ts'
+import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
+import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
+import type { ConsoleBackend, ConsoleCall } from './backend.ts'
+
+type Operate = ConsoleBackend['operate']
+
+/** Repeats the call: a check of a large day takes several calls. */
+const reconcile = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+  for (let { options } = call; ; ) {
+    const reply = await operate({ ...call, options })
+    const { run } = 'result' in reply ? (reply.result as { run?: string }) : {}
+    if (run === undefined) return reply
+    options = { ...call.options, run }
+  }
+}
+
+class RefusedCall extends Error {}
+
+/** Compares the text of a statement; the operator command has the path of a file instead. */
+const compare = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+  const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
+  if (parsed instanceof Refusal) return { error: explain(parsed) }
+  const { compareFile, MalformedStatement } = await import('../../cli/statement.ts')
+  const loadDebits: LoadDebits = async (request) => {
+    const options = { ...call.options, statement: JSON.stringify(request) }
+    const reply = await operate({ ...call, options })
+    if ('error' in reply) throw new RefusedCall(reply.error)
+    return reply.result as Awaited<ReturnType<LoadDebits>>
+  }
+  try {
+    const file = Buffer.from(parsed.statement, 'utf8')
+    const { report, ignored } = await compareFile({ file, date: parsed.date }, loadDebits)
+    return { result: { ...report, ignored } }
+  } catch (error) {
+    if (error instanceof MalformedStatement || error instanceof RefusedCall) {
+      return { error: error.message }
+    }
+    throw error
+  }
+}
+
+const longVerbs: Record<string, typeof compare> = {
+  'reconciliation run': reconcile,
+  'reconciliation statement': compare,
+}
+
+/** Runs a verb, also one that the operator command runs in several calls. */
+export const operateFully = (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+  const name = `${call.noun} ${call.verb}`
+  const perform = Object.hasOwn(longVerbs, name) ? longVerbs[name] : undefined
+  return perform ? perform(call, operate) : operate(call)
+}

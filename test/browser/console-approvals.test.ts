@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { useService } from '../support/running-service.ts'
+
+/** The console's approvals, in Chromium. */
+
+const service = useService({ approvals: true, timeScale: 60 })
+const { open, problems } = useBrowser()
+
+const openScreen = (path: string): Promise<Page> =>
+  open(`${service.sandbox().address}/console#/${path}`)
+
+const rows = (page: Page) =>
+  page.getByRole('table', { name: 'Requests' }).locator('tbody').getByRole('row')
+
+const completed = async (): Promise<string> => {
+  const { reference } = await service.charge()
+  await service.until(reference, 'completed')
+  return reference
+}
+
+test('a reversal waits for a second operator, who sees amount and parties', async () => {
+  const page = await openScreen('approvals')
+  await page.getByText('No requests').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  const reference = await completed()
+  await page.goto(`${service.sandbox().address}/console#/debit/${reference}`)
+  await page.getByRole('button', { name: 'Reverse' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill('Dispute')
+  await dialog.getByRole('button', { name: 'Reverse' }).click()
+  await page.getByText('waits for a second operator').waitFor()
+  await page.getByRole('link', { name: 'Approvals' }).click()
+  const row = rows(page).filter({ hasText: reference })
+  await row.getByText('pending').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await row.getByRole('button', { name: 'Grant' }).click()
+  await dialog.getByText('100.00 GHS').waitFor()
+  await dialog.getByText(/customer \+233\*+4567 at GCB/).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Grant' }).click()
+  await dialog.getByRole('alert').waitFor()
+  expect(problems()).toEqual([expect.stringContaining('422')])
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Act as operator').fill('kofi')
+  await page.getByLabel('Act as operator').press('Enter')
+  await row.getByRole('button', { name: 'Grant' }).click()
+  await dialog.getByRole('button', { name: 'Grant' }).click()
+  await row.getByText('granted').waitFor()
+  await row.getByText('local:kofi').waitFor()
+  expect((await service.show(reference)).status).toBe('reversed')
+})
+
+test('a denied request shows its reason and runs nothing', async () => {
+  const reference = await completed()
+  const options = { reference, reason: 'Dispute' }
+  await service.call('debit', 'reverse', options, 'local:ama')
+  const page = await openScreen('approvals?status=pending')
+  const row = rows(page).filter({ hasText: reference })
+  await row.getByRole('button', { name: 'Deny' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill('Wrong debit')
+  await dialog.getByRole('button', { name: 'Deny' }).click()
+  await page.getByText('No request matches this filter').waitFor()
+  await page.getByLabel('Status').selectOption('denied')
+  await row.getByText('Wrong debit').waitFor()
+  expect((await service.show(reference)).status).toBe('completed')
+})

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { SILENT } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
+
+/** The console's exceptions, reconciliation and operator changes, in Chromium. */
+
+const service = useService()
+const { open, problems } = useBrowser()
+
+const openScreen = (path: string): Promise<Page> =>
+  open(`${service.sandbox().address}/console#/${path}`)
+
+const rows = (page: Page, table: string) =>
+  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+
+const COMPLETED = { status: 'completed', bank_reference: 'B-1' }
+const FAILED = { status: 'failed', bank_reference: 'B-1', error_message: 'Insufficient funds' }
+
+/** Charges a debit and makes its bank report twice; the second report is refused. */
+const contradict = async (...reports: object[]): Promise<string> => {
+  const { reference, uuid } = await service.charge({ phone_number: SILENT })
+  for (const report of reports) await service.report(uuid, report)
+  return reference
+}
+
+describe('exceptions', () => {
+  test('appear live in the empty list, and a note resolves one', async () => {
+    const page = await openScreen('exceptions')
+    await page.getByText('No exceptions').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    const reference = await contradict(COMPLETED, FAILED)
+    const row = rows(page, 'Exceptions').filter({ hasText: reference })
+    await row.getByText('Contradiction').waitFor()
+    await row.getByText('Report of the bank').click()
+    await row.getByText('Insufficient funds').waitFor()
+    await row.getByText('The service replied 3001').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    await row.getByRole('button', { name: 'Resolve' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Resolution').fill('The bank erred')
+    await dialog.getByRole('button', { name: 'Resolve' }).click()
+    await row.getByText('The bank erred').waitFor()
+    await page.getByLabel('Status').selectOption('open')
+    await page.getByText('No exception matches these filters').waitFor()
+  })
+
+  test('of a late completion are refunded after a dialog with amount and parties', async () => {
+    const reference = await contradict(FAILED, COMPLETED)
+    const page = await openScreen('exceptions?kind=late_completion')
+    const row = rows(page, 'Exceptions').filter({ hasText: reference })
+    await row.getByRole('button', { name: 'Refund' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('100.00 GHS').waitFor()
+    await dialog.getByText(`customer of ${reference}`).waitFor()
+    await dialog.getByRole('button', { name: 'Refund' }).click()
+    await row.getByText('resolved').waitFor()
+    expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
+  })
+})
+
+describe('reconciliation', () => {
+  test('shows each invariant in green or red', async () => {
+    await contradict(COMPLETED)
+    const page = await openScreen('reconciliation')
+    await page.getByText('No differences').waitFor()
+    await rows(page, 'Invariants')
+      .filter({ hasText: 'An accepted charge exists unchanged' })
+      .getByText('holds')
+      .waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    await page.route('**/console/operator', async (route) => {
+      if (!route.request().postData()?.includes('"run"')) return route.continue()
+      const response = await route.fetch()
+      const reply = await response.json()
+      const [first] = reply.data.invariants
+      Object.assign(first, {
+        differences: 1,
+        examples: [{ provider: 'demo', subject: 'DCS-1', difference: 'is missing' }],
+      })
+      reply.data.differences = 1
+      await route.fulfill({ response, json: reply })
+    })
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await page.getByText('Differences: 1').first().waitFor()
+    await rows(page, 'Invariants').first().getByText('is missing').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+  })
+
+  test('compares an uploaded statement', async () => {
+    const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
+    const { uuid, completed_at } = await service.show(reference)
+    const page = await openScreen('reconciliation')
+    await page.getByText('No statement yet').waitFor()
+    await page.getByLabel('Bank', { exact: true }).selectOption('GCB')
+    const upload = async (...lines: string[]) => {
+      const buffer = Buffer.from(`${lines.join('\n')}\n`)
+      const file = { name: 'statement.csv', mimeType: 'text/csv', buffer }
+      await page.getByLabel('CSV file').setInputFiles(file)
+      await page.getByRole('button', { name: 'Compare' }).click()
+    }
+    const header = 'uuid,bank_reference,amount,currency,completed_at'
+    await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
+    await rows(page, 'Different').getByText('the amount is 100.00 here').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    await upload('amount')
+    await page.getByRole('alert').getByText('line 1: column currency is missing').waitFor()
+    expect(problems()).toEqual([expect.stringContaining('422')])
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download an example' }).click(),
+    ])
+    await page.getByLabel('CSV file').setInputFiles(await download.path())
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('The statement agrees').waitFor()
+  })
+})
+
+describe('operator changes', () => {
+  test('appear live with old and new values, and are filtered by provider', async () => {
+    const page = await openScreen('changes')
+    await rows(page, 'Changes').first().waitFor()
+    await service.call('provider', 'update', { provider: 'other', name: 'Other Ltd' })
+    const row = rows(page, 'Changes').filter({ hasText: 'provider update' })
+    await row.getByText('Other Payments → Other Ltd').waitFor()
+    await page.getByLabel('Provider').selectOption('fenced')
+    await row.waitFor({ state: 'detached' })
+    await rows(page, 'Changes').filter({ hasText: 'provider create' }).waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+  })
+
+  test('of a bank without changes are empty; a failed call can be repeated', async () => {
+    const page = await openScreen('changes?provider=nobody')
+    await page.getByText('No change matches these filters').waitFor()
+    await page.route('**/console/operator', (route) => route.abort())
+    await page.getByLabel('Provider').selectOption('demo')
+    await page.getByText('The console is not reachable').first().waitFor()
+    expect(problems().length).toBeGreaterThan(0)
+    await page.unroute('**/console/operator')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await rows(page, 'Changes').first().waitFor()
+  })
+})

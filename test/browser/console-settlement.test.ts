@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
+
+/** The console's batches, payouts and ledger, in Chromium. */
+
+const service = useService()
+const { open, problems } = useBrowser()
+
+const openScreen = (path: string): Promise<Page> =>
+  open(`${service.sandbox().address}/console#/${path}`)
+
+const rows = (page: Page, table: string | RegExp) =>
+  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+
+const complete = async () => {
+  const { reference, uuid } = await service.charge({ phone_number: SILENT })
+  const report = { status: 'completed', bank_reference: `B-${reference}` }
+  expect((await service.report(uuid, report)).status).toBe(200)
+  return reference
+}
+
+const play = async (scenario: string): Promise<Shown> => {
+  const address = `${service.sandbox().address}/sandbox/scenarios/${scenario}`
+  const { data } = (await (await fetch(address, { method: 'POST' })).json()) as Shown
+  return data
+}
+
+const downloadFrom = async (page: Page, button: string) => {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button }).click(),
+  ])
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
+}
+
+describe('settlement', () => {
+  let references: string[] = []
+
+  test('without batches says how to settle', async () => {
+    const page = await openScreen('settlement')
+    await page.getByText('No batches yet').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+  })
+
+  test('builds the batches of a day, and pays one after a dialog with amount and account', async () => {
+    references = [await complete(), await complete()]
+    const page = await openScreen('settlement')
+    await page.getByRole('button', { name: 'Run a day' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('No batch waits for its payout').waitFor()
+    await dialog.getByRole('button', { name: 'Run a day' }).click()
+    await page.getByText('Built: 1. Paid: 0.').waitFor()
+    const row = rows(page, /^Batches of /).filter({ hasText: 'demo' })
+    await row.getByText('pending').waitFor()
+    await row.getByText('197.00').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Run a day' }).click()
+    await dialog.getByText('at most 197.00 GHS').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await row.getByRole('link').click()
+    await page.getByRole('button', { name: 'Pay now' }).click()
+    await dialog.getByText('197.00 GHS').waitFor()
+    await dialog.getByText('demo: Demo Payments Ltd, GCB 1041009001').waitFor()
+    await dialog.getByRole('button', { name: 'Pay now' }).click()
+    await page.getByText('The payout is sent').waitFor()
+    await page.getByText('completed', { exact: true }).waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Pay now' }).count()).toBe(0)
+  })
+
+  test('shows the lines of a batch and downloads them as CSV', async () => {
+    const [{ id }] = await service.call('settlement', 'list')
+    const page = await openScreen(`batch/${id}`)
+    for (const reference of references) {
+      await rows(page, 'Lines').filter({ hasText: reference }).getByText('98.50').waitFor()
+    }
+    expect(await legibilityFindings(page)).toEqual([])
+    const { name, text } = await downloadFrom(page, 'Download CSV')
+    expect(name).toBe(`${id}.csv`)
+    expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
+  })
+
+  test('shows why a payout failed; a retry asks for a confirmation', async () => {
+    const { batch } = await play('payout-rejected')
+    const page = await openScreen(`batch/${batch.id}`)
+    await page.getByText(batch.failure).waitFor()
+    await page.getByRole('button', { name: 'Retry payout' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`${batch.net} GHS`).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await service.call('settlement', 'show', { batch: batch.id })).status).toBe('failed')
+    await page.getByRole('button', { name: 'Record payout' }).click()
+    await dialog.getByLabel('Bank’s reference').fill('PAID-1')
+    await dialog.getByLabel('Reason').fill('Telephone')
+    await dialog.getByRole('button', { name: 'Record payout' }).click()
+    await page.getByText('PAID-1', { exact: true }).waitFor()
+  })
+
+  test('of a net below zero waits; the filters name batches by status', async () => {
+    const { batch } = await play('negative-batch')
+    const page = await openScreen('settlement?status=pending')
+    const row = rows(page, /^Batches of /).filter({ hasText: batch.id })
+    await row.getByText('waits for later batches').waitFor()
+    await page.getByLabel('Status').selectOption('processing')
+    await page.getByText('No batch matches these filters').waitFor()
+  })
+
+  test('refuses an unknown batch', async () => {
+    const page = await openScreen('batch/STL-20260101-ABC123')
+    await page.getByRole('alert').getByText('5404').waitFor()
+    expect(problems()).not.toEqual([])
+  })
+})
+
+describe('ledger', () => {
+  beforeAll(complete)
+
+  test('shows balances and entries of today, and downloads the journal', async () => {
+    const page = await openScreen('ledger')
+    await rows(page, 'Balances').filter({ hasText: 'bank_receivable:GCB' }).waitFor()
+    await page.getByText('Debits equal credits').waitFor()
+    const entry = rows(page, 'Journal').filter({ hasText: 'The bank debited the customer' }).first()
+    await entry.getByRole('link').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+    const { text } = await downloadFrom(page, 'Download CSV')
+    expect(text).toMatch(/^entry,time,type,/)
+  })
+
+  test('records a remittance; a day before all entries is empty', async () => {
+    const page = await openScreen('ledger?date=2020-01-01')
+    await page.getByText('No account has a balance').waitFor()
+    await page.getByText('No remittances yet').waitFor()
+    await page.getByRole('button', { name: 'Record a remittance' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Bank', { exact: true }).selectOption('ECO')
+    await dialog.getByLabel('Amount').fill('5000')
+    await dialog.getByLabel('Bank’s reference').fill('RMT-1')
+    await dialog.getByRole('button', { name: 'Record a remittance' }).click()
+    await dialog.getByRole('alert').getByText('must be an amount like 500.00').waitFor()
+    problems()
+    await dialog.getByLabel('Amount').fill('5000.00')
+    await dialog.getByRole('button', { name: 'Record a remittance' }).click()
+    await rows(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5000.00').waitFor()
+    expect(await legibilityFindings(page)).toEqual([])
+  })
+})
