@@ -93,7 +93,7 @@ describe('reconciliation', () => {
     const { uuid, completed_at } = await service.show(reference)
     const page = await openScreen('reconciliation')
     await page.getByText('No statement yet').waitFor()
-    await page.getByLabel('Bank', { exact: true }).selectOption('GCB')
+    await page.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('GCB')
     const upload = async (...lines: string[]) => {
       const buffer = Buffer.from(`${lines.join('\n')}\n`)
       const file = { name: 'statement.csv', mimeType: 'text/csv', buffer }

@@ -136,7 +136,7 @@ describe('ledger', () => {
     await page.getByText('No remittances yet').waitFor()
     await page.getByRole('button', { name: 'Record a remittance' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Bank', { exact: true }).selectOption('ECO')
+    await dialog.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('ECO')
     await dialog.getByLabel('Amount').fill('5000')
     await dialog.getByLabel('Bank’s reference').fill('RMT-1')
     await dialog.getByRole('button', { name: 'Record a remittance' }).click()

@@ -12,11 +12,13 @@ import {
   webhookSecret,
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
-import { printedBy, useCommands } from '../support/commands.ts'
+import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { whileListening } from '../support/servers.ts'
 
 const SECRET = webhookSecret(new Uint8Array(32).fill(1))
 const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
+
+const SOON = { timeout: 10_000 }
 
 const start = useCommands()
 const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
@@ -170,6 +172,27 @@ test('the listener prints one line per malformed body and continues', async () =
   expect(child.exitCode).toBeNull()
 })
 
+test('registers itself with the secret of the webhook, and restores the setting at its end', async () => {
+  const sandbox = start(['sandbox/main.ts', '--port', '0'])
+  const port = new URL(await printedBy(sandbox, /^ready (http:\S+)$/m)).port
+  const operator = async (...words: string[]) =>
+    runScript(['cli/operator.ts', ...words, '--provider', 'demo', '--port', port])
+  const url = 'http://localhost:4242/webhooks'
+  const { secret } = JSON.parse((await operator('webhook', 'set', '--url', url)).stdout)
+  const words = ['--register', 'demo', '--sandbox', port, '--events', 'completed,failed']
+  const { child, exited, printed, url: own } = await startListener(words)
+  expect(printed.out).toContain(`registered demo  secret ${secret}`)
+  const shown = async () => JSON.parse((await operator('webhook', 'show')).stdout)
+  const events = ['transaction.completed', 'transaction.failed']
+  expect(await shown()).toMatchObject({ url: `${own}/webhooks`, events })
+  const { stdout } = await operator('webhook', 'ping')
+  expect(JSON.parse(stdout)).toMatchObject({ delivered: true })
+  await vi.waitFor(() => expect(printed.out).toMatch(/ping .*verified/), SOON)
+  child.kill('SIGINT')
+  expect(await exited).toBe(0)
+  expect(await shown()).toMatchObject({ url, events: null })
+}, 60_000)
+
 describe('a listener', () => {
   test('forwards an event with its headers and bytes, and answers as the receiver does', async () => {
     const received: { body: string; signature: unknown }[] = []
@@ -197,7 +220,7 @@ describe('a listener', () => {
   test('prints bodies with --print, and one JSON object for each event with --json', async () => {
     const printing = await startListener(['--print'])
     await printing.post(...webhook({ n: 3 }))
-    await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '))
+    await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
     const child = startListen([
       '--port',
       '0',
@@ -207,13 +230,13 @@ describe('a listener', () => {
       '--secret',
       SECRET,
     ])
-    await vi.waitFor(() => expect(child.printed.err).toContain('listening'))
+    await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
     const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
     const send = ([body, headers]: ReturnType<typeof webhook>) =>
       fetch(address, { method: 'POST', body, headers })
     await send(webhook({ n: 2 }))
     await send(webhook({ n: 3 }))
-    await vi.waitFor(() => expect(child.printed.out).not.toBe(''))
+    await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
     const lines = child.printed.out
       .trim()
       .split('\n')

@@ -155,14 +155,18 @@ test('a secret is read from standard input without its line end, and never from 
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
   for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
     const stderr = '--connector-secret: must be -, with the secret on standard input\n'
-    expect(await operator([...update, option])).toEqual({ code: 1, stdout: '', stderr })
+    expect(await operator([...update, option])).toEqual({ code: 2, stdout: '', stderr })
   }
   // The command invokes the function only after its own validation.
   const isValid = 'No sandbox answers at port 1'
   const isShort = '--connector-secret: must be 16 to 200 characters'
   const secrets = { 'cs_0123456789abcdef\n': isValid, 'cs_0123456789abcdef\r\n': isValid }
   for (const [input, line] of Object.entries({ ...secrets, short: isShort, '': isShort })) {
-    expectOneLine(await operator([...update, '--connector-secret', '-'], {}, input), line)
+    expectOneLine(
+      await operator([...update, '--connector-secret', '-'], {}, input),
+      line,
+      line === isShort ? 2 : 1,
+    )
   }
   const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
   expectOneLine(await operator([...none, '--port', '1']), isValid)

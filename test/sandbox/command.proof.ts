@@ -76,7 +76,8 @@ describe('the sandbox command', () => {
     expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
     expectOneLine(
       await run('cli/trigger.ts', 'complete'),
-      'unknown scenario complete; known: completed,',
+      'unknown scenario complete; did you mean completed?',
+      2,
     )
     expect((await run('cli/trigger.ts', 'one', 'two')).code).toBe(2)
     const applied = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')

@@ -12,18 +12,19 @@ import { useOperator } from '../use-operator.ts'
 
 const statuses = ['pending', 'processing', 'completed', 'failed']
 
-/** Says why a batch is not paid, or how it was completed. */
-const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
+/** Why a batch is not paid, or how it was completed. */
+const Note = ({ batch }: { batch: BatchResult }) => {
+  const { sealed_at, status, net, made_good_by, failure } = batch
   if (made_good_by) {
     return (
-      <small>
+      <small class="block">
         offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
       </small>
     )
   }
-  const waits = status === 'pending' && !isAboveZero(net) ? 'waits for later batches' : failure
-  const note = sealed_at ? waits : 'is being built'
-  return note && <small>{note}</small>
+  const isBelowZero = status === 'pending' && !isAboveZero(net)
+  const note = sealed_at ? (isBelowZero ? 'waits for later batches' : failure) : 'is being built'
+  return note ? <small class="block">{note}</small> : null
 }
 
 /** The stored amount is that of the last payout, which may have failed. */
@@ -44,7 +45,7 @@ const columns: Column<BatchResult>[] = [
     cell: (batch) => (
       <>
         <Status value={batch.status} />
-        <div>{noteOf(batch)}</div>
+        <Note batch={batch} />
       </>
     ),
   },
