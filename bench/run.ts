@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments, unknownWord } from '../cli/arguments.ts'
+import { newProgress } from '../cli/progress.ts'
 import { type Measured, type Options, section } from './figures.ts'
 
 /**
@@ -26,7 +27,10 @@ const files: Record<string, string> = {
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
 
-const { values } = parseArgs({
+const { values, refuse } = readArguments({
+  name: 'bench',
+  form: '[--short | --full] [--json] [--only PART]...',
+  summary: 'Measures the service against its base (docs/benchmarks.md).',
   options: {
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
@@ -37,11 +41,8 @@ const { values } = parseArgs({
 const { short, full, only, json } = values
 const options: Options = { rounds: short ? 1 : ROUNDS, short, full }
 
-const unknown = (only ?? []).filter((name) => !(name in files))
-if (unknown.length > 0) {
-  process.stderr.write(`No such part: ${unknown}. There are ${Object.keys(files).join(', ')}.\n`)
-  process.exit(1)
-}
+const [unknown] = (only ?? []).filter((name) => !(name in files))
+if (unknown !== undefined) refuse(unknownWord('part', unknown, Object.keys(files)))
 const parts = Object.keys(files).filter((part) => only?.includes(part) ?? true)
 
 const measurePart = async (part: string): Promise<Measured> => {
@@ -76,12 +77,14 @@ const withSection = (page: string, text: string): string => {
 
 process.stdout.write(`${environment}\n`)
 const sections: string[] = []
+const tick = newProgress('parts', parts.length)
 for (const part of parts) {
   const measured = await measurePart(part)
   const text = section(measured)
   process.stdout.write(`\n${text}`)
   if (json && measured.json) process.stdout.write(`${JSON.stringify(measured.json)}\n`)
   sections.push(text)
+  tick()
 }
 if (!only && !short) {
   const page = await readFile(PAGE, 'utf8')

@@ -1,37 +1,22 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseArgs } from 'node:util'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import { consoleHandler } from '../console/server/handler.ts'
 import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import type { OperatorReply } from '../shared/operator/verbs.ts'
+import { portIn, readArguments } from './arguments.ts'
 import { fail } from './fail.ts'
 import { actorOf, invokeFunction, mayInvoke } from './functions-client.ts'
 
 /**
- * `npm run -s console -- --stage NAME`: serves the console of a stage on this machine. It invokes the
+ * `debit console --stage NAME`: serves the console of a stage on this machine. It invokes the
  * operator functions with the shell's AWS credentials.
  */
 
-const USAGE = 'usage: npm run -s console -- --stage NAME [--port 3100]'
-
 /** A bank's statement is sent in parts of less than this. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
-
-const readArguments = () => {
-  try {
-    const { values } = parseArgs({
-      options: { stage: { type: 'string' }, port: { type: 'string', default: '3100' } },
-    })
-    const { stage = '', port } = values
-    const isValid = /^[a-z][a-z0-9-]{0,19}$/.test(stage) && /^[0-9]{1,5}$/.test(port)
-    return isValid ? { stage, port: Number(port) } : fail(USAGE)
-  } catch {
-    return fail(USAGE)
-  }
-}
 
 const stageBackend = (stage: string): ConsoleBackend => {
   const target = { stage }
@@ -70,7 +55,15 @@ const refuse = (response: ServerResponse, status: number, message: string): void
     .end(`${message}\n`)
 }
 
-const { stage, port } = readArguments()
+const command = readArguments({
+  name: 'console',
+  form: '--stage NAME [--port 3100]',
+  summary: 'Serves the console of a stage on this machine, with the AWS credentials of the shell.',
+  options: { stage: { type: 'string', default: '' }, port: { type: 'string', default: '3100' } },
+})
+const { stage } = command.values
+if (!/^[a-z][a-z0-9-]{0,19}$/.test(stage)) command.refuse("--stage: must be a stage's name")
+const port = portIn(command.values.port, command.refuse, 0)
 const backend = stageBackend(stage)
 try {
   const allowed = await backend.nouns()

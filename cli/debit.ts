@@ -5,25 +5,61 @@ import 'core-js/actual/map/group-by.js'
 import 'core-js/actual/object/group-by.js'
 import 'core-js/actual/promise/with-resolvers.js'
 import 'core-js/actual/regexp/escape.js'
-import { fail } from './fail.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { nouns } from '../shared/operator/catalogue.ts'
+import { commandLine, misuse, printAndExit, unknownWord } from './arguments.ts'
+import { completionOf, shells } from './completion.ts'
 
-/** `debit COMMAND [options]`: the commands of the packed tarball (cli/pack.ts). */
+/** `debit COMMAND`: all commands of the service, also in the packed tarball (cli/pack.ts). */
 
-const commands: Record<string, () => Promise<unknown>> = {
-  sandbox: () => import('../sandbox/main.ts'),
-  operator: () => import('./operator.ts'),
-  listen: () => import('./listen.ts'),
-  invoke: () => import('./invoke.ts'),
-  clock: () => import('./clock.ts'),
-  trigger: () => import('./trigger.ts'),
-  fixtures: () => import('./fixtures.ts'),
-  console: () => import('./console.ts'),
+type CommandRow = { summary: string; run: () => Promise<unknown> }
+
+const commands: Record<string, CommandRow> = {
+  sandbox: { summary: 'runs the service on this machine', run: () => import('../sandbox/main.ts') },
+  console: { summary: 'serves the console of a stage', run: () => import('./console.ts') },
+  listen: { summary: 'receives and verifies webhooks', run: () => import('./listen.ts') },
+  trigger: { summary: 'plays a scenario in a sandbox', run: () => import('./trigger.ts') },
+  clock: { summary: 'moves the clock of a sandbox', run: () => import('./clock.ts') },
+  fixtures: { summary: 'applies a file of calls to a sandbox', run: () => import('./fixtures.ts') },
+  invoke: { summary: 'invokes a function of a sandbox', run: () => import('./invoke.ts') },
+  smoke: { summary: 'checks a stage or a sandbox', run: () => import('../smoke/main.ts') },
+  operator: { summary: 'calls an operator verb: NOUN VERB', run: () => import('./operator.ts') },
 }
+
+const others = {
+  completion: `prints the completion of a shell: ${shells.join(', ')}`,
+  help: 'prints this help',
+}
+
+const rowsOf = (rows: Record<string, { summary: string }>): string =>
+  Object.entries(rows)
+    .map(([word, { summary }]) => `  ${word.padEnd(15)} ${summary}\n`)
+    .join('')
+
+const help = (): string =>
+  `usage: ${commandLine('').trim()} COMMAND [options]\n\nCommands:\n${rowsOf(commands)}${Object.entries(
+    others,
+  )
+    .map(([word, summary]) => `  ${word.padEnd(15)} ${summary}\n`)
+    .join(
+      '',
+    )}\nNouns of operators, followed by a verb:\n${rowsOf(nouns)}\n--help after a command, a noun or a verb prints its options.\n`
 
 // The package contains its SDK, so the advice to upgrade Node would not help.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
-const [name = ''] = process.argv.splice(2, 1)
-const run = Object.hasOwn(commands, name) ? commands[name] : undefined
-if (!run) fail(`usage: debit ${Object.keys(commands).join('|')} [options]`)
-else await run()
+const [word = ''] = process.argv.slice(2)
+const words = [...Object.keys(commands), ...Object.keys(others), ...Object.keys(nouns)]
+if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())
+if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
+if (word === 'completion') {
+  const shell = process.argv[3] ?? ''
+  printAndExit(completionOf(shell, words) ?? misuse(unknownWord('shell', shell, shells)))
+}
+if (Object.hasOwn(commands, word)) {
+  process.argv.splice(2, 1)
+  await commands[word]?.run()
+  // Short forms of the operator command.
+} else if (Object.hasOwn(nouns, word) || word === 'reconcile') {
+  await import('./operator.ts')
+} else misuse(unknownWord('command', word, words))

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
+import { commandLine } from './arguments.ts'
 
-export const COMMAND = 'npm run -s operator --'
+/** The command as its caller typed it. */
+export const COMMAND = commandLine('operator').replace(/ operator$/, '')
 
-const TARGET = '[--port N | --stage NAME]'
+const TARGET = '[--port N | --stage NAME] [--output table|json] [--watch]'
 
 const table = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -14,6 +16,8 @@ const table = (rows: readonly (readonly [string, string])[]): string => {
 const targets = table([
   ['--port N', 'port of a sandbox on this machine (default 3000)'],
   ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
+  ['--output FORM', 'table or json (default: a table on a terminal, else JSON)'],
+  ['--watch', 'repeats a call every two seconds and prints changes'],
 ])
 
 export const helpOfAll = (shortForms: Record<string, readonly [string, string]>): string =>
@@ -22,7 +26,8 @@ export const helpOfAll = (shortForms: Record<string, readonly [string, string]>)
     ...Object.entries(shortForms).map(
       ([word, call]) => [word, `short for ${call.join(' ')}`] as const,
     ),
-  ])}\n${targets}\n--help after a noun or a verb prints its options.\n`
+  ])}\n${targets}\nThe first required option needs no name: debit show DCS-20261121-ABC123.
+--help after a noun or a verb prints its options.\n`
 
 export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
   `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET}\n\n${table(

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { buffer, text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../shared/domain/refusal.ts'
 import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import { misuse, portIn, printAndExit as print, unknownWord } from './arguments.ts'
 import { fail } from './fail.ts'
 import {
   actorOf,
@@ -14,10 +16,12 @@ import {
 } from './functions-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 import type { LoadDebits } from './statement.ts'
+import { tableOf } from './table.ts'
 
 /**
- * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: prints one JSON
- * document on standard output, or one line on standard error and exits 1.
+ * `debit NOUN VERB [--option value ...] [--port N | --stage NAME]`: prints the result, as a table on a
+ * terminal and as one JSON document elsewhere. A refusal prints one line on standard error and exits
+ * with 1, a wrong use with 2.
  */
 
 const shortForms: Record<string, [noun: string, verb: string]> = {
@@ -32,52 +36,68 @@ const HELP = /^(?:--help|-h)$/
 
 const lookUp = <T>(rows: Record<string, T>, name: string, kind: string): T =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
-  fail(`unknown ${kind} ${name}; known: ${Object.keys(rows).join(', ')}`)
+  misuse(unknownWord(kind, name, Object.keys(rows)))
 
-/** Parses options as `--option value` or `--option=value`; rejects repeated ones. */
-const readOptions = (words: readonly string[]): Record<string, string> => {
+/**
+ * Parses options as `--option value` or `--option=value`; rejects repeated ones.
+ * @param positional the option that a word without a name gives; undefined: none
+ */
+const readOptions = (words: readonly string[], positional: string | undefined) => {
   const options: Record<string, string> = {}
   const remaining = [...words]
   while (remaining.length > 0) {
     const word = remaining.shift() ?? ''
     const [, name, attached] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? []
-    if (!name) return fail(`expected --option value at: ${word}`)
-    if (Object.hasOwn(options, name)) return fail(`--${name}: is given twice`)
-    const value = attached ?? (remaining[0]?.startsWith('--') ? undefined : remaining.shift())
-    if (value === undefined) return fail(`--${name}: has no value`)
-    options[name] = value
+    if (!name && (!positional || word.startsWith('-') || Object.hasOwn(options, positional))) {
+      return misuse(`expected --option value at: ${word}`)
+    }
+    const option = name ?? (positional as string)
+    if (Object.hasOwn(options, option)) return misuse(`--${option}: is given twice`)
+    const value = name ? (attached ?? nextValue(name, remaining)) : word
+    if (value === undefined) return misuse(`--${option}: has no value`)
+    options[option] = value
   }
   return options
 }
 
+const nextValue = (name: string, remaining: string[]): string | undefined => {
+  if (name === 'watch') return 'true'
+  return remaining[0]?.startsWith('--') ? undefined : remaining.shift()
+}
+
 const readTarget = (port: string | undefined, stage: string | undefined): FunctionTarget => {
   if (stage === undefined) {
-    const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '3000') && Number(port ?? 0) <= 65_535
-    return isPort ? { port: Number(port ?? 3000) } : fail('--port: must be a port')
+    return { port: portIn(port ?? '3000', misuse) }
   }
-  if (port !== undefined) fail('--port, --stage: only one of them is allowed')
-  return /^[a-z][a-z0-9-]{0,19}$/.test(stage) ? { stage } : fail('--stage: must be a stage’s name')
+  if (port !== undefined) misuse('--port, --stage: only one of them is allowed')
+  return /^[a-z][a-z0-9-]{0,19}$/.test(stage)
+    ? { stage }
+    : misuse('--stage: must be a stage’s name')
 }
 
 /** Reads secrets from standard input: other users and the shell's history see arguments. */
 const readSecrets = async (options: Record<string, string>, secrets: readonly string[]) => {
   const names = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
   for (const name of names) {
-    if (options[name] !== '-') fail(`--${name}: must be -, with the secret on standard input`)
+    if (options[name] !== '-') misuse(`--${name}: must be -, with the secret on standard input`)
   }
   const [name] = names
   if (name === undefined) return options
   return { ...options, [name]: (await text(process.stdin)).replace(/\r?\n$/, '') }
 }
 
-const print = (text: string): never => {
-  process.stdout.write(text)
-  process.exit(0)
-}
-
 /** A result that is too large for a reply has a presigned URL for download. */
 const isDownload = (result: unknown): result is { download: string } =>
   typeof result === 'object' && result !== null && 'download' in result
+
+const WATCH_MS = 2_000
+
+/** Returns the text of a result, which is a file or an object. */
+const textOf = (result: unknown): string => {
+  if (typeof result === 'string') return result
+  const width = process.stdout.columns ?? 120
+  return `${isTable ? tableOf(result, width) : JSON.stringify(result, null, 2)}\n`
+}
 
 const printFile = async (url: string): Promise<void> => {
   const { ok, status, body } = await fetch(url).catch(() =>
@@ -94,11 +114,11 @@ const shortForm = Object.hasOwn(shortForms, first) && !isNoun ? shortForms[first
 const isStatement = first === 'reconcile' && others.some(isStatementOption)
 const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [first])
 const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
-if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
+if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
 if (HELP.test(noun)) print(helpOfAll(shortForms))
 const nounRow = lookUp(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
-if (verb === '') fail(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
+if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
 const verbRow = lookUp(nounRow.verbs, verb, `verb of ${noun}`)
 if (optionWords.some((word) => HELP.test(word))) {
   const { statement } = nounRow.verbs
@@ -107,12 +127,19 @@ if (optionWords.some((word) => HELP.test(word))) {
   print(`${helpOfVerb(noun, verb, verbRow)}${statementHelp}`)
 }
 
-const { port, stage, ...callOptions } = readOptions(optionWords)
+const [positional] = Object.entries(verbRow.options.entries)
+  .filter(([, schema]) => (schema as { type: string }).type !== 'optional')
+  .map(([name]) => name)
+const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, positional)
+if (output !== undefined && output !== 'table' && output !== 'json') {
+  misuse('--output: must be table or json')
+}
+const isTable = output ? output === 'table' : process.stdout.isTTY
 const target = readTarget(port, stage)
 const options = await readSecrets(callOptions, secretsOf(verbRow))
 // The function checks the call as well; this check is faster.
 const call = parseCall(nounRow, { verb, options })
-if (call instanceof Refusal) fail(explain(call))
+if (call instanceof Refusal) misuse(explain(call))
 
 const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
   const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
@@ -153,13 +180,18 @@ try {
   const actor = await actorOf(target)
   const perform = { run: reconcile, statement: compareWithStatement }
   const isReconciliation = noun === 'reconciliation' && (verb === 'run' || verb === 'statement')
-  const result = await (isReconciliation ? perform[verb](actor) : invoke(options, actor))
-  if (isDownload(result)) await printFile(result.download)
-  // The result is a file or a JSON document.
-  else
-    process.stdout.write(
-      typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`,
-    )
+  let shown: string | undefined
+  do {
+    if (shown !== undefined) await pause(WATCH_MS)
+    const result = await (isReconciliation ? perform[verb](actor) : invoke(options, actor))
+    if (isDownload(result)) await printFile(result.download)
+    else if (textOf(result) !== shown) {
+      // Replaces the last table.
+      if (watch && isTable) process.stdout.write('\u001b[2J\u001b[H')
+      shown = textOf(result)
+      process.stdout.write(shown)
+    }
+  } while (watch)
 } catch (error) {
   if (!(error instanceof InvocationFailure)) throw error
   fail(error.message)

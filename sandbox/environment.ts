@@ -36,7 +36,7 @@ export const functionVariables = (
     ...environmentOf(row, settings, addresses),
     TIME_SCALE: String(timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
-    LOCAL_PEERS: ['127.0.0.1', ...webhookHosts].join(','),
+    LOCAL_PEERS: ['127.0.0.1', 'localhost', ...webhookHosts].join(','),
     METRICS_DISABLED: 'true',
     AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'ERROR',
   }

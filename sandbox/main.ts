@@ -1,54 +1,37 @@
 import module from 'node:module'
-import { parseArgs } from 'node:util'
+import { portIn, readArguments } from '../cli/arguments.ts'
+import { fail } from '../cli/fail.ts'
 
 /** Starts the sandbox. It imports the rest after its first line, so that it answers at once. */
 
-const USAGE =
-  'usage: npm run sandbox -- [--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] ' +
-  '[--host ADDRESS] [--names NAME,...] [--webhook-hosts NAME,...]'
-
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-const fail = (line: string): never => {
-  process.stderr.write(`${line}\n`)
-  process.exit(1)
-}
 
 const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
 
-const readArguments = () => {
-  try {
-    const { values } = parseArgs({
-      options: {
-        port: { type: 'string', default: '3000' },
-        data: { type: 'string' },
-        'time-scale': { type: 'string', default: '1' },
-        approvals: { type: 'boolean', default: false },
-        bundles: { type: 'boolean', default: false },
-        host: { type: 'string', default: '127.0.0.1' },
-        names: { type: 'string', default: '' },
-        'webhook-hosts': { type: 'string', default: '' },
-      },
-    })
-    const { port, host, names } = values
-    return {
-      port: Number(port),
-      listening: { host, names: listIn(names) },
-      runsBundles: values.bundles,
-      settings: {
-        data: values.data,
-        timeScale: Number(values['time-scale']),
-        approvals: values.approvals,
-        webhookHosts: listIn(values['webhook-hosts']),
-      },
-    }
-  } catch {
-    return fail(USAGE)
-  }
-}
-
-const { port, listening, runsBundles, settings } = readArguments()
-if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(settings.timeScale > 0)) fail(USAGE)
+const { values, positionals, refuse } = readArguments({
+  name: 'sandbox',
+  form:
+    '[--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] [--host ADDRESS] ' +
+    '[--names NAME,...] [--webhook-hosts NAME,...]',
+  summary: 'Runs the service on this machine (docs/sandbox.md).',
+  options: {
+    port: { type: 'string', default: '3000' },
+    data: { type: 'string' },
+    'time-scale': { type: 'string', default: '1' },
+    approvals: { type: 'boolean', default: false },
+    bundles: { type: 'boolean', default: false },
+    host: { type: 'string', default: '127.0.0.1' },
+    names: { type: 'string', default: '' },
+    'webhook-hosts': { type: 'string', default: '' },
+  },
+})
+if (positionals.length > 0) refuse()
+const port = portIn(values.port, refuse, 0)
+const timeScale = Number(values['time-scale'])
+if (!(timeScale > 0)) refuse('--time-scale: must be a number above zero')
+const { data, approvals, host } = values
+const listening = { host, names: listIn(values.names) }
+const settings = { data, timeScale, approvals, webhookHosts: listIn(values['webhook-hosts']) }
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -83,14 +66,14 @@ try {
     const { endpointsIn } = await import('./emulator/endpoints.ts')
     const endpoints = endpointsIn(process.env)
     const { buildForSandbox } = await import('./bundles/build.ts')
-    const bundleOf = runsBundles ? await buildForSandbox() : undefined
+    const bundleOf = values.bundles ? await buildForSandbox() : undefined
     return startSandbox({ gateway, ...settings, print, endpoints, bundleOf })
   }
   sandbox = start()
   await sandbox
   const { address } = gateway
   const { welcome } = await import('./terminal.ts')
-  print(welcome(address, settings.timeScale))
+  print(welcome(address, timeScale))
   print(`ready ${address}`)
 } catch (error) {
   fail(error instanceof StartFailure ? error.message : String((error as Error).stack))

@@ -1,11 +1,17 @@
 import './platform/register.ts'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
-import { exitWith, print, wholeNumber } from './terminal.ts'
+import { readArguments, wholeNumberIn } from '../cli/arguments.ts'
+import { print } from './terminal.ts'
 
 /** `npm run simulate`: runs random scenarios, or one again. Exits with 1 after a violation. */
 
-const { values } = parseArgs({
+const { values, refuse } = readArguments({
+  name: 'simulate',
+  form:
+    '[--lifecycles 20000] [--seed 1] [--each 200] [--workers N] [--scenario KIND] ' +
+    '[--lives N,...] [--without FAULT,...] [--trace]',
+  summary:
+    'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
   options: {
     lifecycles: { type: 'string', default: '20000' },
     /** The first seed; the next runs use the following ones. */
@@ -25,13 +31,13 @@ const { values } = parseArgs({
 })
 
 await import('./aws/environment.ts')
-const seed = wholeNumber('seed', values.seed)
-const each = wholeNumber('each', values.each)
-const lifecycles = wholeNumber('lifecycles', values.lifecycles)
+const seed = wholeNumberIn('seed', values.seed, refuse)
+const each = wholeNumberIn('each', values.each, refuse)
+const lifecycles = wholeNumberIn('lifecycles', values.lifecycles, refuse)
 
 const { kindNames } = await import('./scenario/kinds.ts')
 const kind = kindNames.find((name) => name === values.scenario)
-if (values.scenario && !kind) exitWith(`--scenario must be one of: ${kindNames.join(', ')}`)
+if (values.scenario && !kind) refuse(`--scenario: must be one of ${kindNames.join(', ')}`)
 
 if (values.trace || values.lives || values.without) {
   const { drawScenario } = await import('./scenario/scenario.ts')
@@ -46,6 +52,6 @@ if (values.trace || values.lives || values.without) {
   process.exitCode = violations.length > 0 ? 1 : 0
 } else {
   const { simulate } = await import('./simulate.ts')
-  const workers = wholeNumber('workers', values.workers)
+  const workers = wholeNumberIn('workers', values.workers, refuse)
   process.exitCode = await simulate({ seed, lifecycles, each, kind }, workers)
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { newProgress } from '../cli/progress.ts'
 import type { CheckedRun } from './check.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
@@ -87,7 +88,9 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
       if (violations.length > 0) fail(seed, violations.map(violationLine), true)
     }
   }
+  const tick = newProgress('runs', [...tasks(size)].length)
   const onResult = (result: TaskResult, { seed }: RunTask): boolean => {
+    tick()
     if (result.kind === 'run') addRun(result.run)
     else if (result.kind === 'failure') fail(seed, [result.message])
     return failed.length < FAILED_MAX

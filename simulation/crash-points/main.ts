@@ -1,15 +1,19 @@
 import '../platform/register.ts'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readArguments, wholeNumberIn } from '../../cli/arguments.ts'
 import type { Crash } from '../engine/effects.ts'
-import { print, wholeNumber } from '../terminal.ts'
+import { print } from '../terminal.ts'
 
 /**
  * `npm run simulate:kills`: runs every shape with a crash before and after each of its effects, or
  * some shapes with a crash at each pair of effects. Exits with 1 after a violation.
  */
 
-const { values } = parseArgs({
+const { values, refuse } = readArguments({
+  name: 'simulate:kills',
+  form: '[--one-in N] [--pairs] [--workers N] [--shape NAME --deaths 12:before,... [--trace]]',
+  summary:
+    'Runs each shape with a crash before and after each of its effects (docs/simulation.md).',
   options: {
     pairs: { type: 'boolean', default: false },
     /** Crashes at one in so many effects. */
@@ -26,7 +30,7 @@ const { values } = parseArgs({
 const parseCrash = (text: string): Crash => {
   const [effect, when] = text.split(':')
   if (!Number(effect) || (when !== 'before' && when !== 'after')) {
-    throw new Error(`${text} is not a crash: use 12:before or 12:after`)
+    return refuse(`${text} is not a crash: use 12:before or 12:after`)
   }
   return { effect: Number(effect), when }
 }
@@ -45,7 +49,7 @@ if (values.shape) {
   const { runAllCrashPoints } = await import('./run-all.ts')
   process.exitCode = await runAllCrashPoints({
     pairs: values.pairs,
-    oneIn: wholeNumber('one-in', values['one-in']),
-    workers: wholeNumber('workers', values.workers),
+    oneIn: wholeNumberIn('one-in', values['one-in'], refuse),
+    workers: wholeNumberIn('workers', values.workers, refuse),
   })
 }

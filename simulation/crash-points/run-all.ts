@@ -1,3 +1,4 @@
+import { newProgress } from '../../cli/progress.ts'
 import { checkScenario } from '../check.ts'
 import { print, printVerdict, violationLine } from '../terminal.ts'
 import type { Task, TaskResult } from '../worker.ts'
@@ -46,7 +47,9 @@ export const runAllCrashPoints = async (size: Size): Promise<number> => {
   const counts = await countEffects(size.pairs ? pairedShapes : shapes)
   const effects = [...counts.values()].reduce((sum, count) => sum + count, 0)
   let [runs, crashed, failed] = [0, 0, 0]
+  const tick = newProgress('crash points', [...tasks(counts, size)].length)
   const add = (result: TaskResult, task: ShapeTask): boolean => {
+    tick()
     if (result.kind === 'shape') {
       runs += result.result.runs
       crashed += result.result.crashed

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
-import { exitWith, print, wholeNumber } from '../terminal.ts'
+import { readArguments, wholeNumberIn } from '../../cli/arguments.ts'
+import { print } from '../terminal.ts'
 import type { Task, TaskResult } from '../worker.ts'
 import { performTasks } from '../worker-pool.ts'
 import { type Mutant, mutants } from './mutants.ts'
@@ -19,7 +19,10 @@ const CLEAN_RUNS = 10
 /** The time limit of one run; generous for a busy machine. */
 const RUN_MAX_MS = 120_000
 
-const { values } = parseArgs({
+const { values, refuse } = readArguments({
+  name: 'simulate:planted',
+  form: '[--only NAME]... [--lifecycles 20000] [--seed 1] [--together N]',
+  summary: 'Runs each mutant until an invariant reports it (docs/simulation.md).',
   options: {
     /** The names of mutants; all by default. */
     only: { type: 'string', multiple: true },
@@ -31,11 +34,11 @@ const { values } = parseArgs({
     together: { type: 'string', default: String(availableParallelism()) },
   },
 })
-const seed = wholeNumber('seed', values.seed)
-const runsMax = Math.ceil(wholeNumber('lifecycles', values.lifecycles) / EACH)
-const together = wholeNumber('together', values.together)
+const seed = wholeNumberIn('seed', values.seed, refuse)
+const runsMax = Math.ceil(wholeNumberIn('lifecycles', values.lifecycles, refuse) / EACH)
+const together = wholeNumberIn('together', values.together, refuse)
 const selected = mutants.filter(({ name }) => values.only?.includes(name) ?? true)
-if (selected.length === 0) exitWith(`Unknown mutant: ${values.only?.join(', ')}`)
+if (selected.length === 0) refuse(`unknown mutant ${values.only?.join(', ')}`)
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(130))
 

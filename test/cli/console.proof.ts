@@ -62,14 +62,14 @@ describe('the console of a stage', () => {
   })
 })
 
-describe('the command prints one line and exits with 1', () => {
+describe('the command fails with one line', () => {
   test.each([
-    [[], 'usage: npm run -s console -- --stage NAME [--port 3100]'],
-    [['--stage', 'Sandbox'], 'usage: npm run -s console -- --stage NAME [--port 3100]'],
-    [['--stage', 'sandbox', '--port', 'x'], 'usage: npm run -s console -- --stage NAME'],
-  ])('for the arguments %j', async (words, line) => {
+    [[], 'usage: debit console --stage NAME [--port 3100]'],
+    [['--stage', 'Sandbox'], 'usage: debit console --stage NAME [--port 3100]'],
+    [['--stage', 'sandbox', '--port', 'x'], '--port: must be a port; usage: debit console'],
+  ])('for the wrong arguments %j, with code 2', async (words, line) => {
     const { code, stderr } = await runScript(['cli/console.ts', ...words], stage.env)
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(line) })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
   })
 
   test('without AWS credentials', async () => {

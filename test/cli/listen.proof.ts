@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
 import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
@@ -11,11 +12,13 @@ import {
   webhookSecret,
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
-import { printedBy, useCommands } from '../support/commands.ts'
+import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { whileListening } from '../support/servers.ts'
 
 const SECRET = webhookSecret(new Uint8Array(32).fill(1))
 const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
+
+const SOON = { timeout: 10_000 }
 
 const start = useCommands()
 const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
@@ -169,6 +172,81 @@ test('the listener prints one line per malformed body and continues', async () =
   expect(child.exitCode).toBeNull()
 })
 
+test('registers itself with the secret of the webhook, and restores the setting at its end', async () => {
+  const sandbox = start(['sandbox/main.ts', '--port', '0'])
+  const port = new URL(await printedBy(sandbox, /^ready (http:\S+)$/m)).port
+  const operator = async (...words: string[]) =>
+    runScript(['cli/operator.ts', ...words, '--provider', 'demo', '--port', port])
+  const url = 'http://localhost:4242/webhooks'
+  const { secret } = JSON.parse((await operator('webhook', 'set', '--url', url)).stdout)
+  const words = ['--register', 'demo', '--sandbox', port, '--events', 'completed,failed']
+  const { child, exited, printed, url: own } = await startListener(words)
+  expect(printed.out).toContain(`registered demo  secret ${secret}`)
+  const shown = async () => JSON.parse((await operator('webhook', 'show')).stdout)
+  const events = ['transaction.completed', 'transaction.failed']
+  expect(await shown()).toMatchObject({ url: `${own}/webhooks`, events })
+  const { stdout } = await operator('webhook', 'ping')
+  expect(JSON.parse(stdout)).toMatchObject({ delivered: true })
+  await vi.waitFor(() => expect(printed.out).toMatch(/ping .*verified/), SOON)
+  child.kill('SIGINT')
+  expect(await exited).toBe(0)
+  expect(await shown()).toMatchObject({ url, events: null })
+}, 60_000)
+
+describe('a listener', () => {
+  test('forwards an event with its headers and bytes, and answers as the receiver does', async () => {
+    const received: { body: string; signature: unknown }[] = []
+    const receiver = createServer(async (request, response) => {
+      const signature = request.headers['x-svc-signature']
+      received.push({ body: await text(request), signature })
+      response.writeHead(received.length === 1 ? 503 : 200).end('order-1 is paid')
+    })
+    await whileListening(receiver, async (port) => {
+      const forwardTo = ['--forward-to', `http://127.0.0.1:${port}/events`]
+      const { post } = await startListener(['--secret', SECRET, ...forwardTo])
+      const [body, headers] = webhook({ n: 3 })
+      const first = await post(body, headers)
+      expect([first.status, (await post(body, headers)).status]).toEqual([503, 200])
+      expect(received[0]).toEqual({ body, signature: headers['x-svc-signature'] })
+    })
+  })
+
+  test('forwards nothing that is not verified, and answers 502 for a receiver that is down', async () => {
+    const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
+    expect((await post(webhook({ n: 3 })[0])).status).toBe(401)
+    expect((await post(...webhook({ n: 3 }))).status).toBe(502)
+  })
+
+  test('prints bodies with --print, and one JSON object for each event with --json', async () => {
+    const printing = await startListener(['--print'])
+    await printing.post(...webhook({ n: 3 }))
+    await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
+    const child = startListen([
+      '--port',
+      '0',
+      '--json',
+      '--events',
+      'completed',
+      '--secret',
+      SECRET,
+    ])
+    await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
+    const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
+    const send = ([body, headers]: ReturnType<typeof webhook>) =>
+      fetch(address, { method: 'POST', body, headers })
+    await send(webhook({ n: 2 }))
+    await send(webhook({ n: 3 }))
+    await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
+    const lines = child.printed.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { verified: true, attempt: 1, status: 204, payload: { event: 'transaction.completed' } },
+    ])
+  })
+})
+
 describe('the listen command', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
     const { child, exited, url } = await startListener()
@@ -190,10 +268,10 @@ describe('the listen command', () => {
   test.each([
     ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
     ...['--colour red', '4242'],
-  ])('prints the usage and exits with 1 for %s', async (args) => {
+    ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
+  ])('prints one line with the usage and exits with 2 for %s', async (args) => {
     const { exited, printed } = startListen(args.split(' '))
-    expect(await exited).toBe(1)
-    const options = '[--port 4242] [--secret whsec_...] [--fail STATUS [--times 1]]'
-    expect(printed.err).toBe(`usage: npm run -s listen -- ${options}\n`)
+    expect(await exited).toBe(2)
+    expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)
   })
 })

@@ -71,7 +71,7 @@ describe('help', () => {
 })
 
 test.each([
-  ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
+  ['nothing', [], 'usage: debit NOUN VERB'],
   ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
   ['no verb', ['provider'], 'provider: a verb is required: create,'],
   ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
@@ -81,13 +81,19 @@ test.each([
   ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
   ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
   ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
-  ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
+  ['a second word', ['bank', 'show', 'GCB', 'ECO'], 'expected --option value at: ECO'],
+  ['a typo', ['bank', 'shwo'], 'unknown verb of bank shwo; did you mean show?'],
+  ['an unknown form', ['bank', 'list', '--output', 'xml'], '--output: must be table or json'],
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-  ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
-])('wrong arguments: %s prints one line and exits with 1', async (_case, args, line) => {
-  expectOneLine(await operator(args), line)
+])('wrong arguments: %s prints one line and exits with 2', async (_case, args, line) => {
+  expectOneLine(await operator(args), line, 2)
+})
+
+test('a port without a sandbox prints one line and exits with 1', async () => {
+  const args = ['bank', 'list', '--port', '1']
+  expectOneLine(await operator(args), 'No sandbox answers at port 1')
 })
 
 describe('an unreadable statement', () => {
@@ -149,14 +155,18 @@ test('a secret is read from standard input without its line end, and never from 
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
   for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
     const stderr = '--connector-secret: must be -, with the secret on standard input\n'
-    expect(await operator([...update, option])).toEqual({ code: 1, stdout: '', stderr })
+    expect(await operator([...update, option])).toEqual({ code: 2, stdout: '', stderr })
   }
   // The command invokes the function only after its own validation.
   const isValid = 'No sandbox answers at port 1'
   const isShort = '--connector-secret: must be 16 to 200 characters'
   const secrets = { 'cs_0123456789abcdef\n': isValid, 'cs_0123456789abcdef\r\n': isValid }
   for (const [input, line] of Object.entries({ ...secrets, short: isShort, '': isShort })) {
-    expectOneLine(await operator([...update, '--connector-secret', '-'], {}, input), line)
+    expectOneLine(
+      await operator([...update, '--connector-secret', '-'], {}, input),
+      line,
+      line === isShort ? 2 : 1,
+    )
   }
   const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
   expectOneLine(await operator([...none, '--port', '1']), isValid)

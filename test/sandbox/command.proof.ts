@@ -76,7 +76,8 @@ describe('the sandbox command', () => {
     expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
     expectOneLine(
       await run('cli/trigger.ts', 'complete'),
-      'unknown scenario complete; known: completed,',
+      'unknown scenario complete; did you mean completed?',
+      2,
     )
     expect((await run('cli/trigger.ts', 'one', 'two')).code).toBe(2)
     const applied = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
@@ -144,10 +145,10 @@ describe('the sandbox command', () => {
     ['--port', '70000'],
     ['--time-scale', '0'],
     ['--colour', 'red'],
-  ])('prints the usage and exits with 1 for %s %s', async (...args) => {
+  ])('prints the usage and exits with 2 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)
-    expect(await exited).toBe(1)
-    expect(printed.err).toMatch(/^usage: npm run sandbox -- .*\n$/)
+    expect(await exited).toBe(2)
+    expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
   })
 })
 
@@ -229,11 +230,14 @@ describe('the sandbox on a running emulator', () => {
 })
 
 test.each([
-  [['charge', '--port', '1'], 'No sandbox answers'],
-  [['charge', 'no-such-file.json'], 'no-such-file.json: '],
-  [['nobody'], 'usage: '],
-  [['charge', '--colour', 'red'], 'usage: '],
-  [['charge', '--port', 'x'], 'usage: '],
-])('invoke without a sandbox prints one line and exits with 1 for %j', async (args, line) => {
-  expectOneLine(await runScript(['cli/invoke.ts', ...args]), line)
-})
+  [['charge', '--port', '1'], 1, 'No sandbox answers'],
+  [['charge', 'no-such-file.json'], 1, 'no-such-file.json: '],
+  [['charg'], 2, 'unknown function charg; did you mean charge?'],
+  [['charge', '--colour', 'red'], 2, 'usage: '],
+  [['charge', '--port', 'x'], 2, '--port: must be a port'],
+])(
+  'invoke without a sandbox prints one line for %j and exits with %i',
+  async (args, code, line) => {
+    expectOneLine(await runScript(['cli/invoke.ts', ...args]), line, code)
+  },
+)

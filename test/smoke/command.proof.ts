@@ -217,5 +217,5 @@ test.each([
 ])('prints the usage in one line and exits with 2 for "%s"', async (options) => {
   const { code, stdout, stderr } = await smoke(...options.split(' ').filter(Boolean))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^usage: npm run smoke -- .*\n$/)
+  expect(stderr).toMatch(/^.*usage: debit smoke .*\n$/)
 })

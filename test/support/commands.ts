@@ -22,8 +22,12 @@ export const runScript = (
 }
 
 /** Checks that a script exited with 1 and printed one line on standard error. */
-export const expectOneLine = ({ code, stdout, stderr }: ScriptOutput, text: string): void => {
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+export const expectOneLine = (
+  { code, stdout, stderr }: ScriptOutput,
+  text: string,
+  expectedCode = 1,
+): void => {
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' })
   expect(stderr).toContain(text)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 }

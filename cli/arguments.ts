@@ -1,0 +1,89 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { closest, distance } from 'fastest-levenshtein'
+import { fail } from './fail.ts'
+
+/** The arguments of all commands: `--help` exits with 0, a wrong use with 2 and one line. */
+
+/** Returns a command as its caller typed it: a script of npm, or the command `debit`. */
+export const commandLine = (name: string): string => {
+  const script = process.env.npm_lifecycle_event
+  if (script === name) return `npm run -s ${name} --`
+  return script === 'debit' ? `npm run -s debit -- ${name}` : `debit ${name}`
+}
+
+export const misuse = (line: string): never => fail(line, 2)
+
+/** Returns `unknown KIND WORD` with the nearest known word, or with all. */
+export const unknownWord = (kind: string, word: string, known: readonly string[]): string => {
+  const nearest = known.length > 0 ? closest(word, known as string[]) : ''
+  const isNear = nearest !== '' && distance(word, nearest) <= Math.max(2, nearest.length / 3)
+  return isNear
+    ? `unknown ${kind} ${word}; did you mean ${nearest}?`
+    : `unknown ${kind} ${word}; known: ${known.join(', ')}`
+}
+
+export const printAndExit = (text: string): never => {
+  process.stdout.write(text)
+  process.exit(0)
+}
+
+type CommandForm<O extends ParseArgsOptionsConfig> = {
+  name: string
+  /** The words after the name, as the usage shows them. */
+  form: string
+  summary: string
+  options: O
+}
+
+/**
+ * Parses the words of the process. Prints the usage for --help.
+ * @returns also `refuse`, which ends the command because its words make no call
+ */
+export const readArguments = <const O extends ParseArgsOptionsConfig>({
+  name,
+  form,
+  summary,
+  options,
+}: CommandForm<O>) => {
+  const usage = `usage: ${commandLine(name)} ${form}`
+  const refuse = (reason?: string): never => misuse(reason ? `${reason}; ${usage}` : usage)
+  try {
+    const { values, positionals } = parseArgs({
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    })
+    if ((values as { help?: boolean }).help) return printAndExit(`${summary}\n\n${usage}\n`)
+    return { values, positionals, refuse }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (!code?.startsWith('ERR_PARSE_ARGS')) throw error
+    const [, option = ''] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
+    return refuse(
+      option
+        ? unknownWord(
+            'option',
+            `--${option}`,
+            [...Object.keys(options), 'help'].map((known) => `--${known}`),
+          )
+        : message.split('. ')[0],
+    )
+  }
+}
+
+/** Parses the port of a sandbox. */
+export const portIn = (text: string, refuse: (reason: string) => never, min = 1): number => {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1
+  return port >= min && port <= 65_535 ? port : refuse('--port: must be a port')
+}
+
+/** Parses a whole number above zero. */
+export const wholeNumberIn = (
+  option: string,
+  text: string,
+  refuse: (reason: string) => never,
+): number => {
+  const value = Number(text)
+  return Number.isSafeInteger(value) && value > 0
+    ? value
+    : refuse(`--${option}: must be a whole number above 0`)
+}

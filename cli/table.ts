@@ -1,0 +1,65 @@
+/** Formats results for a terminal; programs read JSON. */
+
+const CELL_MAX = 40
+const GAP = 2
+
+type ResultRow = Record<string, unknown>
+
+const isRow = (value: unknown): value is ResultRow =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '-'
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return value.join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null
+
+/** Returns the columns that fit into the width, in the order of the members. */
+const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, width: number][] => {
+  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) =>
+    rows.every((row) => isShort(row[name])),
+  )
+  const columns: [string, number][] = []
+  let used = 0
+  for (const name of names) {
+    const lengths = rows.map((row) => Math.min(textOf(row[name]).length, CELL_MAX))
+    const own = Math.max(name.length, ...lengths)
+    used += own + GAP
+    if (columns.length > 0 && used > width + GAP) break
+    columns.push([name, own])
+  }
+  return columns
+}
+
+const cut = (text: string): string =>
+  text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 1)}…` : text
+
+const gridOf = (rows: readonly ResultRow[], width: number): string => {
+  const columns = columnsOf(rows, width)
+  const line = (cellOf: (name: string) => string) =>
+    columns
+      .map(([name, own]) => cellOf(name).padEnd(own + GAP))
+      .join('')
+      .trimEnd()
+  return [line((name) => name), ...rows.map((row) => line((name) => cut(textOf(row[name]))))].join(
+    '\n',
+  )
+}
+
+/** Returns a table of a list, and a line for each member of another object. */
+export const tableOf = (result: unknown, width: number): string => {
+  if (Array.isArray(result) && result.length === 0) return 'none'
+  if (Array.isArray(result) && result.every(isRow)) return gridOf(result, width)
+  if (!isRow(result)) return textOf(result)
+  const longest = Math.max(...Object.keys(result).map(({ length }) => length))
+  return Object.entries(result)
+    .map(([name, value]) =>
+      Array.isArray(value) && value.length > 0 && value.every(isRow)
+        ? `${name}\n${gridOf(value, width - GAP).replaceAll(/^/gm, ' '.repeat(GAP))}`
+        : `${name.padEnd(longest)}  ${textOf(value)}`,
+    )
+    .join('\n')
+}
