@@ -19,9 +19,10 @@ const isShort = (value: unknown): boolean => typeof value !== 'object' || value 
 
 /** Returns the columns that fit into the width, in the order of the members. */
 const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, width: number][] => {
-  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) =>
-    rows.every((row) => isShort(row[name])),
-  )
+  const all = new Set(rows.flatMap(Object.keys))
+  // A reference names the object well enough.
+  if (all.has('reference')) for (const name of ['id', 'uuid']) all.delete(name)
+  const names = [...all].filter((name) => rows.every((row) => isShort(row[name])))
   const columns: [string, number][] = []
   let used = 0
   for (const name of names) {

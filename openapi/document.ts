@@ -1,5 +1,6 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
 import { bankProtocol } from './bank-protocol.ts'
+import { errorGuide } from './error-guide.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
 import { componentsOf, type Json, schemaComponents } from './schemas.ts'
@@ -90,10 +91,11 @@ export const openApi = (): Json => ({
 
 const textOf = (document: Json): string => `${JSON.stringify(document, null, 2)}\n`
 
-/** Returns the text of each description, by its file. */
+/** Returns the text of each generated page, by its file. */
 export const descriptionFiles = (): Record<string, string> => ({
   'docs/openapi.json': textOf(openApi()),
   'docs/bank-protocol.json': textOf(bankProtocol()),
+  'docs/errors.md': errorGuide(),
 })
 
 export const openApiText = (): string => textOf(openApi())

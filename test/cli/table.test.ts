@@ -3,8 +3,14 @@ import { tableOf } from '../../cli/table.ts'
 
 test('a list becomes a row per item, with the columns that fit', () => {
   const rows = [
-    { reference: 'DCS-1', status: 'completed', nested: { a: 1 }, narration: 'x'.repeat(60) },
-    { reference: 'DCS-2', status: null, nested: { a: 2 }, narration: 'y' },
+    {
+      id: 'dt_1',
+      reference: 'DCS-1',
+      status: 'completed',
+      nested: { a: 1 },
+      narration: 'x'.repeat(60),
+    },
+    { id: 'dt_2', reference: 'DCS-2', status: null, nested: { a: 2 }, narration: 'y' },
   ]
   expect(tableOf(rows, 30)).toBe(
     ['reference  status', 'DCS-1      completed', 'DCS-2      -'].join('\n'),

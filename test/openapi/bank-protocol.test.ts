@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { bankProtocol } from '../../openapi/bank-protocol.ts'
-import { descriptionFiles } from '../../openapi/document.ts'
 import { bankReplying, ECHO, faultOf, pay, queryOutcome, submit } from '../banks/stub-bank.ts'
 
 /** The description of the protocol for banks, checked against the connector. */
@@ -11,11 +9,6 @@ import { bankReplying, ECHO, faultOf, pay, queryOutcome, submit } from '../banks
 const document = bankProtocol() as any
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema({ $id: 'protocol', ...document })
-
-test('docs/bank-protocol.json is up to date (npm run openapi)', () => {
-  const text = descriptionFiles()['docs/bank-protocol.json']
-  expect(readFileSync('docs/bank-protocol.json', 'utf8')).toBe(text)
-})
 
 const operation = (path: string) => document.paths[path][path.endsWith('}') ? 'get' : 'post']
 const send = { '/submissions': submit, '/settlements': pay } as const

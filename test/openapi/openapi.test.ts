@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { openApi, openApiText } from '../../openapi/document.ts'
+import { descriptionFiles, openApi } from '../../openapi/document.ts'
 import { operations } from '../../shared/api/operations.ts'
 import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
@@ -18,9 +18,12 @@ const operationOf = (name: string) => {
   return document.paths[path][method.toLowerCase()]
 }
 
-test('docs/openapi.json is up to date (npm run openapi)', () => {
-  expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
-})
+test.each(Object.entries(descriptionFiles()))(
+  '%s is up to date (npm run openapi)',
+  (file, text) => {
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  },
+)
 
 test('examples of errors have a name and a row of the error table', () => {
   const examples = Object.entries(document.components.examples as Record<string, TestedExample>)
