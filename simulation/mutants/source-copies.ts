@@ -5,7 +5,7 @@ import { type Mutant, mutate } from './mutants.ts'
 
 /** Temporary copies of the source that a run needs; the exit of this process removes them. */
 
-const PARTS = ['aws', 'shared', 'functions', 'infra', 'simulation', 'events', 'package.json']
+const PARTS = ['aws', 'shared', 'functions', 'infra', 'simulation', 'cli', 'events', 'package.json']
 
 const folders = new Set<string>()
 
