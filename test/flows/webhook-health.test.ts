@@ -7,15 +7,9 @@ import { atOnce, NOON, providerId } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import type { Answer, Received } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
-import {
-  codeOf,
-  PATIENCE,
-  type Shown,
-  testUnderLoad,
-  textOf,
-  useService,
-} from '../support/running-service.ts'
+import { codeOf, PATIENCE, type Shown, textOf, useService } from '../support/running-service.ts'
 import { CREATED, ONCE, type Subscriber, useSubscribers } from '../support/subscriber.ts'
+import { isEmulated } from '../support/tables.ts'
 
 /** Redeliveries, the health of a webhook and the recovery of its events (docs/api.md#webhook-health). */
 
@@ -174,26 +168,25 @@ describe('delivery recover', () => {
   })
 })
 
-testUnderLoad(
-  'nine providers receive all their events while the first attempts for the tenth still hang',
-  async () => {
-    const slow = await subscribe('silent')
-    slow.respond(hold)
-    const others = await atOnce(9, (n) => subscribe(`awake-${n}`))
-    held.length = 0
-    const { maxConcurrency } = jobs['deliver-webhook'].from
-    // Each leads to one message for created and pending and one for failed.
-    await atOnce(Math.ceil(1.6 * maxConcurrency), () => slow.provider.charge())
-    // Every worker of one priority would hang if the webhook were not marked as slow.
-    await vi.waitFor(async () => {
-      const { is_sidelined } = await slow.provider.webhook('show')
-      expect(is_sidelined || held.length >= maxConcurrency).toBe(true)
-    }, PATIENCE)
-    const charges = others.flatMap(({ provider }) => [provider.charge(), provider.charge()])
-    const references = await Promise.all(charges)
-    const received = await Promise.all(references.map((one) => receiver.events(one, 3)))
-    expect(received.flat()).toHaveLength(9 * 2 * 3)
-    expect(held.some((response) => !response.destroyed)).toBe(true)
-    await shows(slow.provider, { is_sidelined: true, health: 'healthy' })
-  },
-)
+test('nine providers receive all their events while the first attempts for the tenth still hang', async () => {
+  const slow = await subscribe('silent')
+  slow.respond(hold)
+  const others = await atOnce(9, (n) => subscribe(`awake-${n}`))
+  held.length = 0
+  const { maxConcurrency } = jobs['deliver-webhook'].from
+  // Each leads to one message for created and pending and one for failed.
+  // More would slow emulators on the same processors down so much that live receivers look slow.
+  const count = isEmulated ? 10 : Math.ceil(1.6 * maxConcurrency)
+  await atOnce(count, () => slow.provider.charge())
+  // Every worker of one priority would hang if the webhook were not marked as slow.
+  await vi.waitFor(async () => {
+    const { is_sidelined } = await slow.provider.webhook('show')
+    expect(is_sidelined || held.length >= maxConcurrency).toBe(true)
+  }, PATIENCE)
+  const charges = others.flatMap(({ provider }) => [provider.charge(), provider.charge()])
+  const references = await Promise.all(charges)
+  const received = await Promise.all(references.map((one) => receiver.events(one, 3)))
+  expect(received.flat()).toHaveLength(9 * 2 * 3)
+  expect(held.some((response) => !response.destroyed)).toBe(true)
+  await shows(slow.provider, { is_sidelined: true, health: 'healthy' })
+})

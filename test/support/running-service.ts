@@ -59,9 +59,6 @@ export const isBundled = process.env.BUNDLES === 'true'
 /** Skips a test that changes the clock, variables or SDK of functions if these run in other processes. */
 export const testInProcess = test.skipIf(isBundled)
 
-/** A test whose load makes emulators on the same processors too slow. */
-export const testUnderLoad = test.skipIf(isEmulated)
-
 /** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
   timeScale = 1,
