@@ -172,6 +172,8 @@ export const startRealClock = () => {
   }
 }
 
+export type StoppableClock = ReturnType<typeof stoppable>
+
 /** Returns a view of a clock whose timers can all be stopped. */
 export const stoppable = (clock: Clock) => {
   let isStopped = false
@@ -180,6 +182,7 @@ export const stoppable = (clock: Clock) => {
     now: clock.now,
     at,
     after: (milliseconds: number, act: () => unknown): Timer => at(clock.now() + milliseconds, act),
+    isStopped: (): boolean => isStopped,
     stop: (): void => {
       isStopped = true
     },

@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Aws } from '../aws/aws.ts'
-import { type Clock, stoppable } from '../aws/clock.ts'
+import { type Clock, type StoppableClock, stoppable } from '../aws/clock.ts'
+import type { Journal } from '../aws/journal.ts'
 
 /**
  * Holds the in-memory AWS, which a reset replaces. Invocations that began before the reset still see the
  * services that they began with, so that none of their writes reaches the new ones.
  */
-export const newMemory = (clock: Clock, create: (clock: Clock, scope: Scope) => Aws) => {
+export const newMemory = (clock: Clock, create: (clock: StoppableClock, scope: Scope) => Aws) => {
   const callers = new AsyncLocalStorage<Aws>()
   const open = () => {
     const own = stoppable(clock)
@@ -45,6 +46,17 @@ export const newMemory = (clock: Clock, create: (clock: Clock, scope: Scope) => 
     },
   }
 }
+
+/** Returns a journal that ignores what services write after a reset has replaced them. */
+export const untilStopped = (
+  { generation, write }: Journal,
+  { isStopped }: StoppableClock,
+): Journal => ({
+  generation,
+  write: (entry) => {
+    if (!isStopped()) write(entry)
+  },
+})
 
 export type Memory = ReturnType<typeof newMemory>
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { newAws } from '../aws/aws.ts'
-import { type Clock, startRealClock } from '../aws/clock.ts'
+import { startRealClock } from '../aws/clock.ts'
 import type { Invoke } from '../aws/event-sources.ts'
 import { queueArn, queueUrl } from '../aws/queues.ts'
 import { restore } from '../aws/restore.ts'
@@ -30,7 +30,7 @@ import {
   loadWith,
 } from './function-host.ts'
 import type { Gateway } from './gateway.ts'
-import { newMemory, type Scope } from './memory.ts'
+import { newMemory, type Scope, untilStopped } from './memory.ts'
 import { seed } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
 import { sweepPace } from './sweep-pace.ts'
@@ -111,12 +111,12 @@ const start = async (
         return { kind: 'failed' }
       }
     }
-  const memory = newMemory(clock, (ownClock: Clock, scope) =>
+  const memory = newMemory(clock, (ownClock, scope) =>
     newAws({
       clock: ownClock,
       tableName: name,
       invoke: invokeIn(scope),
-      ...(journal && { journal }),
+      ...(journal && { journal: untilStopped(journal, ownClock) }),
       fitting,
       onRecord: (record) => {
         changeLines(record).forEach(print)
