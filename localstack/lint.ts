@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { print, runCommand } from './command.ts'
-import { installedPython } from './python.ts'
+import { installedPython, stackTools } from './python.ts'
 import { run } from './run.ts'
 
 /** Checks the templates of `npm run synth` with cfn-lint; .cfnlintrc has its settings. */
@@ -10,7 +10,7 @@ import { run } from './run.ts'
 await runCommand(async ({ signal }) => {
   const templates = globSync('cdk.out/*.template.json').sort()
   if (templates.length === 0) throw new StartFailure('No templates in cdk.out: npm run synth')
-  const python = await installedPython(print, signal)
+  const python = await installedPython(stackTools, print, signal)
   const code = await run([python, join(dirname(python), 'cfn-lint'), ...templates], {
     onLine: print,
     signal,

@@ -14,7 +14,7 @@ import {
   usePlaceholderCredentials,
 } from './deployment.ts'
 import { startLocalStack } from './emulator.ts'
-import { installedPython } from './python.ts'
+import { installedPython, stackTools } from './python.ts'
 import { run } from './run.ts'
 import { fireSchedules } from './schedules.ts'
 
@@ -30,7 +30,7 @@ const measure = async <T>(name: string, step: Promise<T>): Promise<T> => {
 
 await runCommand(async ({ cleanup, signal, all }) => {
   assertJava()
-  const python = await installedPython(print, signal)
+  const python = await installedPython(stackTools, print, signal)
   usePlaceholderCredentials()
   const folder = await mkdtemp(join(tmpdir(), 'debit-collection-'))
   cleanup.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))

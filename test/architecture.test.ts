@@ -12,7 +12,9 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
-  ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench}/**/*.ts').sort(),
+  ...globSync(
+    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,sdk/python}/**/*.ts',
+  ).sort(),
   ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
 const tests = globSync('test/**/*.ts')
@@ -81,6 +83,7 @@ const allowedImports = Object.groupBy(
     smoke/                      ./domain/json.ts cli/arguments.ts cli/functions-client.ts cli/listener/verify.ts
     smoke/                      infra/definitions/ @aws-sdk/ node:
     localstack/                 aws/scheduler.ts infra/bundles/ infra/definitions/ infra/stacks/
+    sdk/python/                 localstack/
     localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
   `),
   ([folder = '']) => folder,

@@ -1,0 +1,82 @@
+"""Writes the wire types, src/debit_collection/wire.py, from docs/openapi.json."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+HERE = Path(__file__).parent
+WIRE = HERE / "src/debit_collection/wire.py"
+OPTIONS = [
+    "--input-file-type=openapi",
+    "--output-model-type=typing.TypedDict",
+    "--target-python-version=3.10",
+    "--use-union-operator",
+    "--use-standard-collections",
+    "--use-title-as-name",
+    "--formatters=builtin",
+    "--custom-file-header=# Generated from docs/openapi.json by generate.py.",
+]
+# Schemas of banks and requests, the envelope, and a variant of webhooks.
+OTHERS = (
+    "BankTransaction",
+    "CallbackTransaction",
+    "ChargeRequest",
+    "DebitCallback",
+    "Meta",
+    "Problem",
+    "ReducedTransaction",
+    "ReportedTransaction",
+    "UpdateDebit",
+)
+
+
+def prepared(schema: Any, name: str = "") -> Any:
+    """Returns the schema with decimals as fractions and with names for inline objects."""
+    if isinstance(schema, list):
+        return [prepared(one, name) for one in schema if "ReducedTransaction" not in str(one)]
+    if not isinstance(schema, dict):
+        return schema
+    kinds = schema.get("type", "")
+    if "number" in kinds and "enum" not in schema:
+        return {"type": ["string", "null"] if "null" in kinds else "string", "format": "decimal"}
+    if "object" in kinds and schema.get("required") == []:
+        return {"type": "object"}
+    members = {key: prepared(member, name) for key, member in schema.items() if key != "description"}
+    if "properties" in schema:
+        members["title"] = name
+        members["properties"] = {
+            key: prepared(member, name + key.title().replace("_", ""))
+            for key, member in schema["properties"].items()
+        }
+    return members
+
+
+def wire_types() -> str:
+    document = json.loads((HERE / "../../docs/openapi.json").read_text())
+    schemas = {
+        name: prepared(schema, name)
+        for name, schema in document["components"]["schemas"].items()
+        if not name.startswith(OTHERS)
+    }
+    prepared_document = {
+        "openapi": "3.1.0",
+        "info": document["info"],
+        "paths": {},
+        "components": {"schemas": schemas},
+    }
+    with TemporaryDirectory() as folder:
+        source, output = Path(folder) / "openapi.json", Path(folder) / "wire.py"
+        source.write_text(json.dumps(prepared_document))
+        program = [sys.executable, "-m", "datamodel_code_generator", *OPTIONS]
+        subprocess.run([*program, f"--input={source}", f"--output={output}"], check=True)
+        formatter = [sys.executable, "-m", "ruff", "format", f"--stdin-filename={WIRE}", "-"]
+        text = output.read_text()
+    done = subprocess.run(formatter, input=text, capture_output=True, check=True, text=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    WIRE.write_text(wire_types())

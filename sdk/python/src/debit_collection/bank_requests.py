@@ -1,0 +1,86 @@
+"""Defines what a bank receives, and where it stores its replies (docs/bank-protocol.md)."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+
+Kind: TypeAlias = Literal["submission", "payout", "refund"]
+Result: TypeAlias = Mapping[str, Any]
+"""The members of a reply in docs/bank-protocol.md, without `uuid` and `amount`."""
+
+
+class Submission(TypedDict):
+    """A debit. `account_number` is None if the service does not know it."""
+
+    uuid: str
+    reference: str
+    phone_number: str
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    narration: str
+    timestamp: str
+
+
+class Payout(TypedDict):
+    """The payment of a settlement batch to a provider."""
+
+    uuid: str
+    batch: str
+    partner: str
+    account_number: str
+    account_name: str
+    amount: str
+    currency: Literal["GHS"]
+    date: str
+
+
+class RefundOrder(TypedDict):
+    """The return of a debited amount to the customer."""
+
+    uuid: str
+    debit_uuid: str
+    bank_reference: str | None
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    reason: str
+    timestamp: str
+
+
+class Query(TypedDict):
+    kind: Kind
+    uuid: str
+
+
+class ReplyStore(Protocol):
+    """Stores the reply to each request. A bank needs one in the database of its books."""
+
+    def once(self, key: str, decide: Callable[[], dict[str, Any]], /) -> dict[str, Any]:
+        """Returns the stored reply of a key, or stores that of `decide`.
+
+        Concurrent calls with the same key wait for the first. If `decide` raises, nothing is stored.
+        """
+
+    def read(self, key: str, /) -> dict[str, Any] | None:
+        """Returns the stored reply of a key."""
+
+
+class MemoryReplies:
+    """Stores replies until the process ends. After that, a repeat would debit twice: for tests only."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._replies: dict[str, dict[str, Any]] = {}
+
+    def once(self, key: str, decide: Callable[[], dict[str, Any]], /) -> dict[str, Any]:
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._replies:
+                self._replies[key] = decide()
+            return self._replies[key]
+
+    def read(self, key: str, /) -> dict[str, Any] | None:
+        return self._replies.get(key)

@@ -1,0 +1,238 @@
+"""Serves the protocol for banks (docs/bank-protocol.md): signatures, idempotency and the form of replies."""
+
+import asyncio
+import hmac
+import json
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import quote
+
+from .bank_requests import Kind, MemoryReplies, Payout, Query, RefundOrder, ReplyStore, Result, Submission
+from .calls import request_hmac
+from .handlers import call_handler
+
+BODY_MAX = 64 * 1024
+TOLERANCE_SECONDS = 300
+
+logger = logging.getLogger("debit_collection")
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+_ROUTE = re.compile(r"/(submissions|settlements|refunds)(?:/([^/]+))?/*$")
+_KINDS: dict[str, Kind] = {
+    "submissions": "submission",
+    "settlements": "payout",
+    "refunds": "refund",
+}
+_FINAL = {"rejected": 422, "underway": 202, "accepted": 202}
+_DECISIONS = {
+    "submission": ("accepted", "rejected"),
+    "payout": ("paid", "underway", "rejected"),
+    "refund": ("paid", "underway", "rejected"),
+}
+
+
+class BankServer:
+    """Answers the service. `wsgi` and `asgi` are applications for any server, at any path."""
+
+    def __init__(
+        self,
+        secrets: list[str],
+        store: ReplyStore,
+        handlers: Mapping[Kind, Callable[[Any], Any]],
+        on_query: Callable[[Query], Any] | None,
+    ) -> None:
+        if not secrets or not all(secrets):
+            raise ValueError("a connector secret is missing or empty")
+        self._secrets = secrets
+        self._store = store
+        self._handlers = handlers
+        self._on_query = on_query
+
+    def respond(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> tuple[int, bytes]:
+        """Returns status and body. `target` is the path as sent; names of headers are in lower case."""
+        try:
+            status, reply = self._respond(method, target, headers, body, loop)
+        except _Refused as refused:
+            status, reply = refused.status, {"error": str(refused)}
+        except Exception:
+            # The service queries and repeats.
+            logger.exception("A handler of the bank failed")
+            status, reply = 500, {"error": "the bank failed"}
+        return status, json.dumps(reply).encode()
+
+    def _respond(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> tuple[int, Result]:
+        if len(body) > BODY_MAX:
+            raise _Refused(413, "the body is too large")
+        route = _ROUTE.search(target.split("?")[0])
+        if route is None:
+            raise _Refused(404, "unknown path")
+        kind, uuid = _KINDS[route[1]], route[2]
+        if method != ("POST" if uuid is None else "GET"):
+            raise _Refused(405, "wrong method")
+        self._check_signature(method, target, headers, body)
+        if uuid is not None:
+            return self._query(kind, uuid, loop)
+        request = _parse(body, headers)
+        key = f"{kind}:{request['uuid']}"
+        is_first = False
+
+        def decide() -> dict[str, Any]:
+            nonlocal is_first
+            is_first = True
+            result = call_handler(loop, self._handlers[kind], request)
+            if result["status"] not in _DECISIONS[kind]:
+                raise ValueError(f"{result['status']} is not a reply to a {kind}")
+            return _reply(result, request["uuid"], request["amount"])
+
+        reply = self._store.once(key, decide)
+        if not is_first and kind != "submission":
+            return self._query(kind, request["uuid"], loop)
+        return _FINAL.get(reply["status"], 200), reply
+
+    def _query(self, kind: Kind, uuid: str, loop: asyncio.AbstractEventLoop | None) -> tuple[int, Result]:
+        reply = self._store.read(f"{kind}:{uuid}")
+        query: Query = {"kind": kind, "uuid": uuid}
+        current = call_handler(loop, self._on_query, query) if self._on_query else None
+        if current is not None:
+            # A missing amount raises: the bank knows the uuid, so 404 would be wrong.
+            reply = _reply(current, uuid, reply["amount"] if reply else current["amount"])
+        if reply is None:
+            raise _Refused(404, "unknown uuid")
+        return (422 if reply["status"] == "rejected" else 200), reply
+
+    def _check_signature(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> None:
+        sent_at = headers.get("x-timestamp", "")
+        if not re.fullmatch(r"[0-9]{10}", sent_at):
+            raise _Refused(401, "X-Timestamp is missing or malformed")
+        if abs(time.time() - int(sent_at)) > TOLERANCE_SECONDS:
+            raise _Refused(401, "the request is more than five minutes old")
+        given = headers.get("x-signature", "").encode(errors="replace")
+        expected = [request_hmac(secret, method, target, sent_at, body).encode() for secret in self._secrets]
+        if not any([hmac.compare_digest(given, one) for one in expected]):
+            raise _Refused(401, "X-Signature is missing or wrong")
+
+    def wsgi(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        """Is the application for WSGI servers, Flask and Django."""
+        path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+        query = environ.get("QUERY_STRING")
+        target = quote(path.encode("latin-1")) + (f"?{query}" if query else "")
+        names = {
+            name[5:].replace("_", "-").lower(): value
+            for name, value in environ.items()
+            if name.startswith("HTTP_")
+        }
+        length = environ.get("CONTENT_LENGTH") or "0"
+        size = min(int(length), BODY_MAX + 1) if length.isdecimal() else 0
+        body = environ["wsgi.input"].read(size) if size else b""
+        status, reply = self.respond(environ["REQUEST_METHOD"], target, names, body)
+        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(reply)))]
+        start_response(f"{status} Reply", headers)
+        return [reply]
+
+    @property
+    def asgi(self) -> Callable[..., Awaitable[None]]:
+        """Is the application for ASGI servers, FastAPI and Starlette. Only async handlers run in the loop."""
+
+        # uvicorn takes a method for an application of ASGI 2.
+        async def application(
+            scope: Mapping[str, Any],
+            receive: Callable[[], Awaitable[Mapping[str, Any]]],
+            send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+        ) -> None:
+            if scope["type"] != "http":
+                return
+            body, more = b"", True
+            while more and len(body) <= BODY_MAX:
+                message = await receive()
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+            path = scope.get("raw_path") or quote(scope["path"]).encode()
+            query = scope.get("query_string") or b""
+            target = (path.split(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
+            names = {
+                name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+            }
+            loop = asyncio.get_running_loop()
+            status, reply = await asyncio.to_thread(self.respond, scope["method"], target, names, body, loop)
+            length = str(len(reply)).encode()
+            headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": reply})
+
+        return application
+
+
+def bank_server(
+    *,
+    secret: str | Iterable[str],
+    on_submission: Callable[[Submission], Any],
+    on_query: Callable[[Query], Any] | None = None,
+    on_payout: Callable[[Payout], Any] | None = None,
+    on_refund: Callable[[RefundOrder], Any] | None = None,
+    store: ReplyStore | None = None,
+) -> BankServer:
+    """Returns the server of a bank.
+
+    `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
+    `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
+    but the default store forgets that when the process ends. `on_query` returns the present outcome, or None
+    for the stored reply.
+    """
+    handlers: dict[Kind, Callable[[Any], Any]] = {
+        "submission": on_submission,
+        "payout": on_payout or (lambda _: _rejected("This bank makes no payouts")),
+        "refund": on_refund or (lambda _: _rejected("This bank makes no refunds")),
+    }
+    secrets = [secret] if isinstance(secret, str) else list(secret)
+    return BankServer(secrets, MemoryReplies() if store is None else store, handlers, on_query)
+
+
+def _rejected(message: str) -> Result:
+    return {"status": "rejected", "message": message}
+
+
+def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
+    try:
+        request = json.loads(body)
+    except ValueError:
+        raise _Refused(400, "the body is not JSON") from None
+    if not isinstance(request, dict) or not all(
+        isinstance(request.get(name), str) and request[name] for name in ("uuid", "amount")
+    ):
+        raise _Refused(400, "uuid and amount are required")
+    if headers.get("x-idempotency-key") != request["uuid"]:
+        raise _Refused(400, "X-Idempotency-Key must be the uuid")
+    return {"account_number": None, **request}
+
+
+def _reply(result: Result, uuid: str, amount: str) -> dict[str, Any]:
+    """Returns a complete reply. Raises ValueError for a result that the service would not understand."""
+    reply = {**result, "uuid": uuid, "amount": amount}
+    needs_message = result["status"] in ("rejected", "failed")
+    required = "message" if needs_message else "bank_reference"
+    if result["status"] != "underway" and not reply.get(required):
+        raise ValueError(f"a reply {result['status']} needs {required}")
+    return reply

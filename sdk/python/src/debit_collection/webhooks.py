@@ -1,0 +1,225 @@
+"""Receives webhooks: verifies them, applies each event once and in order, and answers the service."""
+
+import asyncio
+import inspect
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar
+
+from .errors import SignatureError
+from .handlers import call_handler
+from .signature import HeaderItems, WebhookEvent, secret_list
+from .signature import verify as verify
+from .wire import (
+    SettlementCompletedEvent,
+    TransactionCompletedEvent,
+    TransactionCreatedEvent,
+    TransactionFailedEvent,
+    TransactionPendingEvent,
+    TransactionProcessingEvent,
+    TransactionReversedEvent,
+)
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from fastapi import Request, Response
+
+BODY_MAX = 1024 * 1024
+
+E = TypeVar("E")
+Handler: TypeAlias = Callable[[E, Any], object]
+
+Handlers = TypedDict(
+    "Handlers",
+    {
+        "transaction.created": Handler[TransactionCreatedEvent],
+        "transaction.pending": Handler[TransactionPendingEvent],
+        "transaction.processing": Handler[TransactionProcessingEvent],
+        "transaction.completed": Handler[TransactionCompletedEvent],
+        "transaction.failed": Handler[TransactionFailedEvent],
+        "transaction.reversed": Handler[TransactionReversedEvent],
+        "settlement.completed": Handler[SettlementCompletedEvent],
+    },
+    total=False,
+)
+"""Handlers by event. Each receives the event and the transaction of the store."""
+
+Applied: TypeAlias = Literal["applied", "duplicate", "superseded"]
+
+logger = logging.getLogger("debit_collection")
+
+
+@dataclass(frozen=True)
+class EventKey:
+    """Identifies an event. `subject` is a debit or a batch, `sequence` orders its events."""
+
+    id: str
+    subject: str
+    sequence: int
+
+
+class Store(Protocol):
+    """Applies events in a database of yours."""
+
+    def apply(self, key: EventKey, work: Callable[[Any], object], /) -> Applied:
+        """Runs `work(transaction)` at most once per id, and only for the highest sequence of a subject.
+
+        One transaction contains the work and the record of `key`; if the work raises, nothing is stored.
+        Calls for a subject run one after the other.
+        """
+
+
+class AsyncStore(Protocol):
+    """Is a `Store` for asyncio."""
+
+    async def apply(self, key: EventKey, work: Callable[[Any], Awaitable[object]], /) -> Applied:
+        """Runs the work as `Store.apply` does."""
+
+
+class MemoryStore:
+    """Forgets all events when the process ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ids: set[str] = set()
+        self._sequences: dict[str, int] = {}
+
+    def apply(self, key: EventKey, work: Callable[[Any], object], /) -> Applied:
+        with self._lock:
+            if key.id in self._ids:
+                return "duplicate"
+            if key.sequence <= self._sequences.get(key.subject, -1):
+                return "superseded"
+            work(None)
+            self._ids.add(key.id)
+            self._sequences[key.subject] = key.sequence
+            return "applied"
+
+
+def memory_store() -> MemoryStore:
+    """Returns a store for tests."""
+    return MemoryStore()
+
+
+class Receiver:
+    """Decides about webhooks for the adapters below."""
+
+    def __init__(self, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers) -> None:
+        unknown = set(on) - set(Handlers.__annotations__)
+        if unknown:
+            raise ValueError(f"unknown events: {', '.join(sorted(unknown))}")
+        self._secrets = secret_list(secrets)
+        self._store: Any = store
+        self._on: Mapping[str, Any] = dict(on)
+
+    def receive(
+        self, body: bytes, headers: HeaderItems, loop: asyncio.AbstractEventLoop | None = None
+    ) -> int:
+        """Returns the status of the response. `loop` runs async handlers."""
+        work = self._work(body, headers)
+        if isinstance(work, int):
+            return work
+        key, handler, event = work
+        try:
+            self._store.apply(key, lambda transaction: call_handler(loop, handler, event, transaction))
+        except Exception:
+            return self._failed(key)
+        return 204
+
+    async def receive_async(self, body: bytes, headers: HeaderItems) -> int:
+        """Returns the status of the response. A synchronous store works in a thread."""
+        if not inspect.iscoroutinefunction(self._store.apply):
+            return await asyncio.to_thread(self.receive, body, headers, asyncio.get_running_loop())
+        work = self._work(body, headers)
+        if isinstance(work, int):
+            return work
+        key, handler, event = work
+
+        async def run(transaction: object) -> None:
+            result = handler(event, transaction)
+            if inspect.isawaitable(result):
+                await result
+
+        try:
+            await self._store.apply(key, run)
+        except Exception:
+            return self._failed(key)
+        return 204
+
+    def _work(
+        self, body: bytes, headers: HeaderItems
+    ) -> int | tuple[EventKey, Callable[..., Any], WebhookEvent]:
+        if len(body) > BODY_MAX:
+            return 413
+        try:
+            event: Any = verify(body, headers, self._secrets)
+        except SignatureError as error:
+            logger.warning("Refused a webhook: %s", error)
+            return 401
+        handler = self._on.get(event["event"].replace("debit_request.", "transaction."))
+        if handler is None:
+            return 204
+        data = event["data"]
+        subject = (
+            data["settlement"]["id"] if "settlement" in data else data.get("transaction", data)["reference"]
+        )
+        return EventKey(event["event_id"], subject, event["sequence"]), handler, event
+
+    def _failed(self, key: EventKey) -> int:
+        logger.exception("The handler of %s failed; the service sends it again", key.id)
+        return 500
+
+
+def fastapi(
+    *, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers
+) -> Callable[["Request"], Awaitable["Response"]]:
+    """Returns a path operation for FastAPI or Starlette: `app.post("/webhooks")(webhooks.fastapi(...))`."""
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    receiver = Receiver(secrets, store, on)
+
+    async def receive_webhook(request: Request) -> Response:
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > BODY_MAX:
+                break
+        return Response(status_code=await receiver.receive_async(body, request.headers))
+
+    return receive_webhook
+
+
+def flask(*, secrets: str | Iterable[str], store: Store, on: Handlers) -> Callable[[], tuple[str, int]]:
+    """Returns a view for Flask: `app.post("/webhooks")(webhooks.flask(...))`."""
+    from flask import request
+
+    receiver = Receiver(secrets, store, on)
+
+    def receive_webhook() -> tuple[str, int]:
+        if (request.content_length or 0) > BODY_MAX:
+            return "", 413
+        return "", receiver.receive(request.get_data(), request.headers)
+
+    return receive_webhook
+
+
+def django(
+    *, secrets: str | Iterable[str], store: Store, on: Handlers
+) -> Callable[["HttpRequest"], "HttpResponse"]:
+    """Returns a view for Django, exempt from CSRF: `path("webhooks", webhooks.django(...))`."""
+    from django.http import HttpRequest, HttpResponse
+
+    receiver = Receiver(secrets, store, on)
+
+    def receive_webhook(request: HttpRequest) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponse(status=405, headers={"Allow": "POST"})
+        if int(request.headers.get("content-length") or 0) > BODY_MAX:
+            return HttpResponse(status=413)
+        return HttpResponse(status=receiver.receive(request.body, request.headers))
+
+    receive_webhook.csrf_exempt = True  # type: ignore[attr-defined]
+    return receive_webhook

@@ -1,0 +1,194 @@
+"""The receivers of FastAPI, Flask and Django behave alike."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import django
+import flask
+import httpx
+import pytest
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.urls import path
+from fastapi import FastAPI
+
+from debit_collection import testing, webhooks
+from debit_collection.webhooks import Applied, EventKey, Receiver
+
+from .conftest import served_asgi, served_wsgi
+from .test_signature import OTHER, SECRET
+
+settings.configure(ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, SECRET_KEY="test")
+django.setup()
+urlpatterns: list[Any] = []
+
+Handled = list[tuple[str, str]]
+Serve = Callable[[Any], AbstractContextManager[str]]
+
+
+def handlers(handled: Handled, failures: list[Exception]) -> webhooks.Handlers:
+    def handle(event: Any, transaction: object) -> None:
+        if failures:
+            raise failures.pop()
+        data = event["data"]
+        subject = data.get("settlement") or data.get("transaction", data)
+        handled.append((event["event"], subject.get("reference") or subject["id"]))
+
+    return {"transaction.completed": handle, "transaction.failed": handle, "settlement.completed": handle}
+
+
+def async_handlers(handled: Handled, failures: list[Exception]) -> webhooks.Handlers:
+    handle: Any = handlers(handled, failures)["transaction.completed"]
+
+    async def handle_later(event: Any, transaction: object) -> None:
+        await asyncio.sleep(0)
+        handle(event, transaction)
+
+    return dict.fromkeys(handlers([], []), handle_later)  # type: ignore[return-value]
+
+
+class AsyncMemoryStore:
+    def __init__(self) -> None:
+        self.store = webhooks.memory_store()
+        self.lock = asyncio.Lock()
+
+    async def apply(self, key: EventKey, work: Callable[[Any], Awaitable[object]], /) -> Applied:
+        async with self.lock:
+            applied = self.store.apply(key, lambda _: None)
+            if applied == "applied":
+                try:
+                    await work(None)
+                except Exception:
+                    self.store = webhooks.memory_store()
+                    raise
+            return applied
+
+
+def fastapi_app(on: webhooks.Handlers, store: Any = None) -> Any:
+    app = FastAPI()
+    app.post("/webhooks")(webhooks.fastapi(secrets=SECRET, store=store or webhooks.memory_store(), on=on))
+    return app
+
+
+def flask_app(on: webhooks.Handlers) -> Any:
+    app = flask.Flask(__name__)
+    app.post("/webhooks")(webhooks.flask(secrets=SECRET, store=webhooks.memory_store(), on=on))
+    return app
+
+
+def django_app(on: webhooks.Handlers) -> Any:
+    view = webhooks.django(secrets=SECRET, store=webhooks.memory_store(), on=on)
+    urlpatterns[:] = [path("webhooks", view)]
+    return get_wsgi_application()
+
+
+APPS: dict[str, Callable[[Handled, list[Exception]], tuple[Any, Serve]]] = {
+    "fastapi": lambda *seen: (fastapi_app(handlers(*seen)), served_asgi),
+    "fastapi with async handlers": lambda *seen: (fastapi_app(async_handlers(*seen)), served_asgi),
+    "fastapi with an async store": lambda *seen: (
+        fastapi_app(async_handlers(*seen), AsyncMemoryStore()),
+        served_asgi,
+    ),
+    "fastapi with sync handlers and an async store": lambda *seen: (
+        fastapi_app(handlers(*seen), AsyncMemoryStore()),
+        served_asgi,
+    ),
+    "flask": lambda *seen: (flask_app(handlers(*seen)), served_wsgi),
+    "django": lambda *seen: (django_app(handlers(*seen)), served_wsgi),
+}
+
+
+class Shop:
+    def __init__(self, url: str, handled: Handled, failures: list[Exception]) -> None:
+        self.url, self.handled, self.failures = f"{url}/webhooks", handled, failures
+
+    def send(self, event: dict[str, Any], secret: str = SECRET) -> int:
+        body, headers = testing.signed(event, secret)
+        return httpx.post(self.url, content=body, headers=headers).status_code
+
+
+@pytest.fixture(params=APPS)
+def shop(request: pytest.FixtureRequest) -> Iterator[Shop]:
+    handled: Handled = []
+    failures: list[Exception] = []
+    app, serve = APPS[request.param](handled, failures)
+    with serve(app) as url:
+        yield Shop(url, handled, failures)
+
+
+def event_of(name: str, sequence: int, **members: Any) -> dict[str, Any]:
+    transaction = {"reference": "DCS-1", "status": name.split(".")[1], "narration": "Nyansapɔ"}
+    return {"event": name, "sequence": sequence, "data": {"transaction": transaction}, **members}
+
+
+def test_an_event_is_applied_once(shop: Shop) -> None:
+    completed = event_of("transaction.completed", 3, event_id="evt_3")
+    assert [shop.send(completed), shop.send(completed)] == [204, 204]
+    assert shop.handled == [("transaction.completed", "DCS-1")]
+
+
+def test_an_older_event_is_superseded(shop: Shop) -> None:
+    for name, sequence in [("failed", 4), ("completed", 3)]:
+        assert shop.send(event_of(f"transaction.{name}", sequence)) == 204
+    assert shop.handled == [("transaction.failed", "DCS-1")]
+
+
+def test_a_failed_handler_gets_the_event_again(shop: Shop) -> None:
+    completed = event_of("transaction.completed", 3, event_id="evt_3")
+    shop.failures.append(RuntimeError("the database is down"))
+    assert [shop.send(completed), shop.send(completed)] == [500, 204]
+    assert shop.handled == [("transaction.completed", "DCS-1")]
+
+
+def test_the_variants_of_an_event_run_its_handler(shop: Shop) -> None:
+    reduced = {"reference": "DCS-2", "status": "completed"}
+    assert shop.send(event_of("debit_request.completed", 3)) == 204
+    assert shop.send(event_of("debit_request.completed", 3, data=reduced)) == 204
+    assert shop.send(event_of("settlement.completed", 0, data={"settlement": {"id": "STL-1"}})) == 204
+    assert [subject for _, subject in shop.handled] == ["DCS-1", "DCS-2", "STL-1"]
+
+
+def test_other_events_are_accepted_without_work(shop: Shop) -> None:
+    names = ("ping", "transaction.created", "transaction.renamed")
+    assert [shop.send({"event": name, "data": {}}) for name in names] == [204, 204, 204]
+    assert shop.handled == []
+
+
+def test_a_forged_event_is_refused(shop: Shop) -> None:
+    assert shop.send(event_of("transaction.completed", 3), OTHER) == 401
+    assert shop.handled == []
+
+
+def test_a_large_body_is_refused(shop: Shop) -> None:
+    assert shop.send(event_of("transaction.completed", 3, filler="x" * 1024 * 1024)) == 413
+
+
+def test_another_method_is_refused(shop: Shop) -> None:
+    assert httpx.get(shop.url).status_code == 405
+
+
+def test_a_misspelt_event_is_refused_at_the_start() -> None:
+    with pytest.raises(ValueError, match="unknown events"):
+        Receiver(SECRET, webhooks.memory_store(), {"transaction.complete": print})  # type: ignore[typeddict-unknown-key]
+
+
+def test_an_async_handler_without_a_loop_is_an_error_instead_of_lost_work() -> None:
+    handled: Handled = []
+    receiver = Receiver(SECRET, webhooks.memory_store(), async_handlers(handled, []))
+    body, headers = testing.signed(event_of("transaction.completed", 3), SECRET)
+    assert receiver.receive(body, headers) == 500
+
+
+def test_concurrent_deliveries_of_an_event_run_its_handler_once() -> None:
+    handled: Handled = []
+    receiver = Receiver([SECRET, OTHER], webhooks.memory_store(), handlers(handled, []))
+    body, headers = testing.signed(event_of("transaction.completed", 3), OTHER)
+    threads = [threading.Thread(target=receiver.receive, args=(body, headers)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(handled) == 1

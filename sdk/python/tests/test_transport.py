@@ -1,0 +1,207 @@
+"""Both clients against a server with faults."""
+
+import asyncio
+import logging
+import threading
+import time
+import traceback
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from debit_collection import AsyncDebitCollection, DebitCollection
+from debit_collection.client import environment_proxy
+from debit_collection.errors import (
+    AuthenticationError,
+    DebitCollectionError,
+    NetworkError,
+    RequestTimeoutError,
+    ServerError,
+)
+
+from .calling import KINDS, ORDER, ClientKind, call
+from .faulty_server import FaultyServer, Step, faulty_server, problem, success
+
+BANK = {"name": "GCB Bank PLC", "identifier": "GCB", "country_code": "GH"}
+RESPONSE = {"uuid": "u", "status": "pending", "timestamp": "t", "reference": "DCS-1", "bank": BANK}
+CHARGED = success({"reference": "DCS-1", "status": "pending", "response": RESPONSE}, 202)
+NOW = {"retry-after": "0"}
+HTML = Step(502, "<html>Bad gateway</html>", NOW)
+
+both = pytest.mark.parametrize("kind", KINDS)
+
+
+@both
+@pytest.mark.parametrize(
+    "fault", [Step(fault="close"), Step(body="{}", fault="cut"), HTML, problem(503, 1503, headers=NOW)]
+)
+def test_a_charge_survives_a_fault_and_sends_the_same_body(kind: ClientKind, fault: Step) -> None:
+    with faulty_server(fault, CHARGED) as server:
+        charged = call(kind, server.url, lambda client: client.charge(**ORDER), signing_secret="rs_1")
+    assert charged["reference"] == "DCS-1"
+    first, second = server.requests
+    assert first.body == second.body
+    assert first.headers["authorization"] == "Bearer sk_sandbox_demo"
+    assert "x-signature" in second.headers
+
+
+@both
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_an_attempt_ends_at_its_timeout(kind: ClientKind, fault: str) -> None:
+    with faulty_server(Step(body="x" * 200, fault=fault)) as server:
+        started = time.monotonic()
+        with pytest.raises(RequestTimeoutError):
+            call(kind, server.url, lambda client: client.get("DCS-1", timeout=0.3), max_retries=0)
+    assert 0.3 <= time.monotonic() - started < 1.5
+
+
+@both
+def test_a_refused_connection_is_a_network_error_with_its_cause(kind: ClientKind) -> None:
+    with faulty_server(CHARGED) as server:
+        pass
+    with pytest.raises(NetworkError) as raised:
+        call(kind, server.url, lambda client: client.get("DCS-1"), max_retries=0)
+    assert isinstance(raised.value.__cause__, httpx.ConnectError)
+
+
+@both
+def test_the_link_of_a_large_report_is_followed_without_credentials(kind: ClientKind) -> None:
+    link = success({"url": "/bucket/report?X-Amz-Signature=1"}, 303, {"location": "/elsewhere"})
+    report = Step(200, '{"lines": [{"gross": "1.00", "rate": 1.10}]}')
+    options: Any = {"signing_secret": "rs_1"}
+    with faulty_server(link, problem(503, 1503, headers=NOW), report) as server:
+        read = call(kind, server.url, lambda client: client.settlements.report("STL-1"), **options)
+    assert read["lines"][0]["rate"] == Decimal("1.10")
+    first, *followed = server.requests
+    assert "authorization" in first.headers
+    assert [request.path for request in followed] == ["/bucket/report?X-Amz-Signature=1"] * 2
+    for request in followed:
+        assert not {"authorization", "x-signature", "x-timestamp"} & set(request.headers)
+
+
+@both
+def test_a_report_in_csv_is_text_also_behind_a_link(kind: ClientKind) -> None:
+    csv = Step(200, "type,reference\r\n", {"content-type": "text/csv; charset=utf-8"})
+    for steps in ([csv], [success({"url": "/report.csv"}, 303), csv]):
+        with faulty_server(*steps) as server:
+            text = call(kind, server.url, lambda client: client.settlements.report("STL-1", format="csv"))
+        assert text == "type,reference\r\n"
+
+
+@both
+def test_an_expired_link_is_an_error(kind: ClientKind) -> None:
+    expired = Step(403, "<Error>Expired</Error>")
+    with faulty_server(success({"url": "/r"}, 303), expired) as server, pytest.raises(ServerError) as raised:
+        call(kind, server.url, lambda client: client.settlements.report("STL-1"))
+    assert raised.value.status == 403
+
+
+@both
+def test_a_list_reads_pages_as_it_needs_them(kind: ClientKind) -> None:
+    pages = (
+        success([1, 2], next_cursor="c/1", has_more=True),
+        success([3], next_cursor=None, has_more=False),
+    )
+    with faulty_server(*pages) as server:
+        assert call(kind, server.url, lambda client: client.list(status="failed")) == [1, 2, 3]
+    path = "/api/v1/payment-providers/debit-requests?status=failed&per_page=100"
+    assert [request.path for request in server.requests] == [path, f"{path}&cursor=c%2F1"]
+
+
+def test_the_pages_of_the_feed_have_a_cursor_to_store() -> None:
+    feed = success([], next_cursor="c2", has_more=False)
+    with faulty_server(feed) as server, DebitCollection(api_key="sk_1", base_url=server.url) as client:
+        pages = list(client.events.list(cursor="c1").pages())
+    assert [(page.data, page.next_cursor, page.has_more) for page in pages] == [([], "c2", False)]
+    assert server.requests[0].path.endswith("/events?per_page=100&cursor=c1")
+
+
+def test_a_client_is_shared_by_threads() -> None:
+    with (
+        faulty_server(success(BANK)) as server,
+        DebitCollection(api_key="sk_1", base_url=server.url) as client,
+    ):
+        found: list[str] = []
+        threads = [
+            threading.Thread(target=lambda: found.append(client.banks.get("GCB")["name"])) for _ in range(20)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == ["GCB Bank PLC"] * 20
+
+
+def test_a_cancelled_call_ends_at_once() -> None:
+    async def run(server: FaultyServer) -> None:
+        async with AsyncDebitCollection(api_key="sk_1", base_url=server.url) as client:
+            await asyncio.wait_for(client.wait_for("DCS-1"), 0.2)
+
+    with faulty_server(Step(fault="hang")) as server:
+        started = time.monotonic()
+        with pytest.raises((TimeoutError, asyncio.TimeoutError)):
+            asyncio.run(run(server))
+        assert time.monotonic() - started < 2
+
+
+def test_the_proxy_of_the_environment_is_used_except_for_its_exceptions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    monkeypatch.setenv("no_proxy", "localhost,127.0.0.1")
+    assert environment_proxy("https://api.example/prod") == "http://proxy.example:3128"
+    assert environment_proxy("https://127.0.0.1:3000") is None
+
+
+SECRETS = ["sk_live_hidden", "rs_hidden", "233241234567", "1041001001", "Ama Mensah", "Order 1", "order-1"]
+
+
+@both
+@pytest.mark.parametrize(
+    "step",
+    [
+        CHARGED,
+        problem(401, 1401, "the credential is unknown"),
+        problem(422, 1007, {"phone_number": ["+233241234567 is unknown"], "name": ["Ama Mensah"]}),
+        problem(409, 3003, {"reference": "DCS-1", "account_number": "1041001001"}),
+        Step(502, "<html>+233241234567 Ama Mensah 1041001001</html>", {"retry-after": "61"}),
+        Step(fault="close"),
+    ],
+)
+def test_nothing_secret_or_personal_appears_in_logs_errors_or_reprs(
+    kind: ClientKind, step: Step, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    entries: list[Any] = []
+    seen: list[str] = []
+
+    def use(client: Any) -> Any:
+        seen.extend([repr(client), str(client), repr(client.banks), repr(client._settings)])
+        return client.charge(**ORDER, metadata={"name": SECRETS[4]})
+
+    options: Any = {
+        "api_key": "sk_live_hidden",
+        "signing_secret": "rs_hidden",
+        "log": entries.append,
+        "max_retries": 0,
+    }
+    with faulty_server(step) as server:
+        for operation in (use, lambda client: client.banks.lookup(ORDER["phone_number"])):
+            try:
+                call(kind, server.url, operation, **options)
+            except DebitCollectionError as error:
+                seen.extend([*traceback.format_exception(error), repr(error), str(error)])
+            except KeyError:
+                assert step is CHARGED
+    seen.extend([record.getMessage() for record in caplog.records])
+    text = "\n".join([*seen, repr(entries)])
+    assert len(entries) == 2
+    assert [secret for secret in SECRETS if secret in text] == []
+
+
+def test_a_wrong_key_is_an_authentication_error() -> None:
+    with faulty_server(problem(401, 1401)) as server, pytest.raises(AuthenticationError):
+        call("sync", server.url, lambda client: client.get("DCS-1"))
+    assert len(server.requests) == 1
