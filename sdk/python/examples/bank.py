@@ -30,11 +30,11 @@ class Books:
     def __init__(self, file: str) -> None:
         self.db = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
         self.db.executescript(TABLES)
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self.db:
+        with self.lock, self.db:
             yield self.db.execute("BEGIN IMMEDIATE").connection
 
     def once(self, key: str, decide: Callable[[], dict[str, Any]], /) -> dict[str, Any]:
@@ -46,7 +46,8 @@ class Books:
             return reply
 
     def read(self, key: str, /) -> dict[str, Any] | None:
-        row = self.db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+        with self.lock:
+            row = self.db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         return json.loads(row[0]) if row else None
 
 
@@ -64,19 +65,18 @@ def submit(submission: Submission) -> Result:
         return {"status": "rejected", "code": "invalid_account", "message": "Unknown account"}
     if row[0] < amount:
         return {"status": "rejected", "code": "insufficient_funds", "message": "Insufficient funds"}
-    books.db.execute("INSERT INTO debits VALUES (?, ?, ?, 'pending')", (submission["uuid"], account, amount))
+    books.db.execute("UPDATE accounts SET pesewas = pesewas - ? WHERE number = ?", (amount, account))
+    books.db.execute("INSERT INTO debits VALUES (?, ?, ?, 'reserved')", (submission["uuid"], account, amount))
+    # The customer would approve by USSD.
+    threading.Timer(1, approve, [submission["uuid"]]).start()
     return {"status": "accepted", "bank_reference": f"XYZ-{submission['uuid'][:8]}"}
 
 
 def approve(uuid: str) -> None:
-    """Debits the customer, who approved, and reports it. If the report is lost, the service queries."""
+    """Completes a debit that the customer approved. If the report is lost, the service queries."""
     with books.transaction() as db:
-        change = "UPDATE debits SET status = 'completed' WHERE uuid = ? AND status = 'pending' RETURNING *"
-        row = db.execute(change, (uuid,)).fetchone()
-        if row is None:
+        if db.execute("UPDATE debits SET status = 'completed' WHERE uuid = ?", (uuid,)).rowcount == 0:
             return
-        _, account, amount, _ = row
-        db.execute("UPDATE accounts SET pesewas = pesewas - ? WHERE number = ?", (amount, account))
     report = {"status": "completed", "bank_reference": f"XYZ-{uuid[:8]}", "approval_method": "ussd"}
     url = f"{SERVICE}/api/v1/banks/debit-transactions/{uuid}/update"
     token = os.environ["BANK_TOKEN"]
@@ -93,8 +93,9 @@ def credit(order: Payout | RefundOrder) -> Result:
 def outcome(query: Query) -> Result | None:
     """Returns None unless the customer was debited: until then the first reply is current."""
     debited = "SELECT 1 FROM debits WHERE uuid = ? AND status = 'completed'"
-    if books.db.execute(debited, (query["uuid"],)).fetchone() is None:
-        return None
+    with books.lock:
+        if books.db.execute(debited, (query["uuid"],)).fetchone() is None:
+            return None
     return {"status": "completed", "bank_reference": f"XYZ-{query['uuid'][:8]}"}
 
 

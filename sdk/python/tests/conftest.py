@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -41,7 +43,7 @@ def operate(sandbox: str) -> Operate:
 
     def run(*words: str) -> Any:
         port = sandbox.rsplit(":", 1)[1]
-        command = [NODE, "cli/operator.ts", "--port", port, "--output", "json", *words]
+        command = [NODE, "cli/operator.ts", *words, "--port", port, "--output", "json"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -81,6 +83,28 @@ def served_asgi(app: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextlib.contextmanager
+def example(name: str, port: int = 0, **environment: str) -> Iterator[str]:
+    """Serves an example in a process and returns its address."""
+    program = [sys.executable, "-m", "uvicorn", f"examples.{name}:app", f"--port={port}", "--no-access-log"]
+    folder = ROOT / "sdk/python"
+    variables = {**os.environ, "PYTHONPATH": f"{folder}/src", **environment}
+    with subprocess.Popen(program, cwd=folder, env=variables, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        lines: list[str] = []
+        try:
+            for line in process.stderr:
+                lines.append(line)
+                if "running on" in line:
+                    break
+            found = re.search(r"http://\S+", "".join(lines))
+            assert found, "".join(lines)
+            threading.Thread(target=process.stderr.read).start()
+            yield found[0]
+        finally:
+            process.terminate()
 
 
 def eventually(check: Callable[[], bool], seconds: float = 20) -> None:

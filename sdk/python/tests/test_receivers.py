@@ -67,9 +67,9 @@ class AsyncMemoryStore:
             return applied
 
 
-def fastapi_app(on: webhooks.Handlers, store: Any = None) -> Any:
+def fastapi_app(on: webhooks.Handlers, store: Any = None, secret: str = SECRET) -> Any:
     app = FastAPI()
-    app.post("/webhooks")(webhooks.fastapi(secrets=SECRET, store=store or webhooks.memory_store(), on=on))
+    app.post("/webhooks")(webhooks.fastapi(secrets=secret, store=store or webhooks.memory_store(), on=on))
     return app
 
 

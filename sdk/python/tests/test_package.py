@@ -1,0 +1,44 @@
+"""The package and its generated types."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from generate import WIRE, wire_types
+
+from .conftest import ROOT
+
+FOLDER = ROOT / "sdk/python"
+
+
+def test_the_wire_types_are_those_of_the_api_description() -> None:
+    """If this fails: python generate.py."""
+    assert WIRE.read_text() == wire_types()
+
+
+def test_the_wheel_contains_the_modules_and_their_types(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=FOLDER, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("debit_collection-*.whl")
+    modules = {path.name for path in (FOLDER / "src/debit_collection").iterdir() if path.is_file()}
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {Path(name).name for name in archive.namelist() if name.startswith("debit_collection/")}
+        (metadata,) = (
+            archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA")
+        )
+    assert packed == modules
+    assert "py.typed" in packed
+    assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist")] == [
+        "Requires-Dist: httpx<1,>=0.27"
+    ]
+
+
+def test_no_framework_is_imported_without_its_receiver() -> None:
+    code = "import sys, debit_collection.webhooks, debit_collection.bank_server; print(*sys.modules)"
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(
+        run, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(FOLDER / "src")}
+    )
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert not {"fastapi", "starlette", "flask", "django", "uvicorn", "typing_extensions"} & loaded

@@ -1,0 +1,222 @@
+"""Both clients, receivers and the examples against a sandbox."""
+
+import asyncio
+import json
+import socket
+import sqlite3
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from debit_collection import AsyncDebitCollection, DebitCollection, Pesewas, webhooks
+from debit_collection.calls import AttemptLog
+from debit_collection.errors import (
+    AuthenticationError,
+    DuplicateReferenceError,
+    ForbiddenError,
+    LimitExceededError,
+    NotFoundError,
+    ValidationError,
+)
+
+from .calling import KINDS, ORDER, ClientKind, call
+from .conftest import Operate, eventually, example, served_asgi
+from .test_receivers import fastapi_app
+
+OTHER: dict[str, Any] = {"api_key": "sk_sandbox_other"}
+
+both = pytest.mark.parametrize("kind", KINDS)
+
+
+def new_order(**members: Any) -> dict[str, Any]:
+    return {**ORDER, "partner_reference": str(uuid4()), **members}
+
+
+@both
+def test_a_charge_is_waited_for_and_found(kind: ClientKind, sandbox: str) -> None:
+    order = new_order(amount=Pesewas(12345), metadata={"cart": 77, "rate": 0.1})
+    charged = call(kind, sandbox, lambda client: client.charge(**order), **OTHER)
+    assert (charged["status"], charged["replayed"]) == ("pending", False)
+    again = call(kind, sandbox, lambda client: client.charge(**order), **OTHER)
+    assert (again["uuid"], again["replayed"]) == (charged["uuid"], True)
+    debit = call(kind, sandbox, lambda client: client.wait_for(charged["reference"]), **OTHER)
+    assert (debit["status"], debit["amount"]) == ("completed", "123.45")
+    key = order["partner_reference"]
+    found = call(kind, sandbox, lambda client: client.find_by_partner_reference(key), **OTHER)
+    assert found["reference"] == charged["reference"]
+    assert call(kind, sandbox, lambda client: client.find_by_partner_reference("none"), **OTHER) is None
+
+
+@both
+def test_refusals_have_their_classes(kind: ClientKind, sandbox: str) -> None:
+    order = new_order()
+    call(kind, sandbox, lambda client: client.charge(**order), **OTHER)
+
+    def refused(expected: type[Exception], use: Any, **options: Any) -> Any:
+        with pytest.raises(expected) as raised:
+            call(kind, sandbox, use, **{**OTHER, **options})
+        return raised.value
+
+    error = refused(DuplicateReferenceError, lambda client: client.charge(**{**order, "amount": "101.00"}))
+    assert set(error.existing) == {"reference", "uuid", "status"}
+    error = refused(ValidationError, lambda client: client.charge(**new_order(amount="1", phone_number="0")))
+    assert set(error.fields) == {"amount", "phone_number"}
+    error = refused(
+        LimitExceededError, lambda client: client.charge(**new_order(amount="501.00", bank_identifier="CAL"))
+    )
+    assert error.details["maximum"] == "500.00"
+    refused(NotFoundError, lambda client: client.get("DCS-20260101-AAAAAA"))
+    refused(AuthenticationError, lambda client: client.get("x"), api_key="sk_wrong")
+    refused(ForbiddenError, lambda client: client.get("x"), api_key="sk_sandbox_fenced")
+
+
+@both
+def test_signed_requests_are_accepted(kind: ClientKind, sandbox: str) -> None:
+    signed: dict[str, Any] = {"api_key": "sk_sandbox_signed", "signing_secret": "rs_sandbox_signed"}
+    order = new_order(partner_reference=f"é a/b+c~'{kind}")
+    since = datetime.now(timezone.utc) - timedelta(minutes=5)
+    charged = call(kind, sandbox, lambda client: client.charge(**order), **signed)
+    key = order["partner_reference"]
+    use: Any = lambda client: client.list(created_from=since, partner_reference=key)  # noqa: E731
+    assert [debit["reference"] for debit in call(kind, sandbox, use, **signed)] == [charged["reference"]]
+    with pytest.raises(AuthenticationError):
+        call(kind, sandbox, use, api_key="sk_sandbox_signed")
+
+
+@both
+def test_banks_are_listed_read_and_looked_up(kind: ClientKind, sandbox: str) -> None:
+    assert len(call(kind, sandbox, lambda client: client.banks.list())) >= 8
+    assert call(kind, sandbox, lambda client: client.banks.get("GCB"))["status"] == "live"
+    found = call(kind, sandbox, lambda client: client.banks.lookup("+233241234567"))
+    assert found["customer"]
+    assert {bank["identifier"] for bank in found["banks"]} >= {"ECO", "GCB"}
+
+
+def test_many_waits_at_once_share_a_client(sandbox: str, operate: Operate) -> None:
+    operate("provider", "create", "--provider", "waits", "--name", "Waits")
+    limit = ("--operation", "get-debit-request", "--per-minute", "3000")
+    operate("limit", "set", "--provider", "waits", *limit)
+    token = operate("credential", "issue", "--provider", "waits")["token"]
+    statuses: list[int | None] = []
+
+    async def run() -> list[str]:
+        def log(entry: AttemptLog) -> None:
+            statuses.append(entry["status"])
+
+        async with AsyncDebitCollection(base_url=sandbox, api_key=token, log=log) as client:
+            charged = [await client.charge(**new_order(amount="1.00")) for _ in range(40)]
+            debits = await asyncio.gather(*[client.wait_for(one["reference"]) for one in charged])
+            return [debit["status"] for debit in debits]
+
+    assert asyncio.run(run()) == ["completed"] * 40
+    assert set(statuses) == {202, 200}
+
+
+def test_webhooks_arrive_and_the_feed_has_the_same_events(sandbox: str, operate: Operate) -> None:
+    received: list[Any] = []
+    on: webhooks.Handlers = {"transaction.failed": lambda event, _: received.append(event)}
+    secret = operate("webhook", "set", "--provider", "demo", "--url", "http://127.0.0.1:9/")["secret"]
+    with served_asgi(fastapi_app(on, secret=secret)) as url:
+        operate("webhook", "set", "--provider", "demo", "--url", f"{url}/webhooks")
+        with DebitCollection(api_key="sk_sandbox_demo", base_url=sandbox) as client:
+            assert client.webhook.test()["response_code"] == 204
+            cursor = list(client.events.list().pages())[-1].next_cursor
+            order = new_order(phone_number="+233241111111")
+            reference = client.charge(**order)["reference"]
+            assert client.wait_for(reference)["error_details"] is not None
+            eventually(lambda: bool(received))
+            fed = [event for event in client.events.list(cursor=cursor) if event["event"].endswith("failed")]
+            assert fed == received
+            deliveries = client.deliveries.list(reference)
+            assert {delivery["event"] for delivery in deliveries} >= {"transaction.failed"}
+            assert client.deliveries.redeliver(deliveries[-1]["id"])["reference"] == reference
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def test_the_shop_sells_and_reconciles_at_the_bank_of_the_example(
+    sandbox: str, operate: Operate, tmp_path: Path
+) -> None:
+    port, books = free_port(), str(tmp_path / "books.sqlite")
+    bank = ("--bank", "XYZ", "--name", "XYZ Bank", "--connector", "http")
+    url = f"http://127.0.0.1:{port}/debits"
+    connector_secret = operate("bank", "create", *bank, "--connector-url", url)["connector_secret"]
+    token = operate("credential", "issue", "--bank", "XYZ")["token"]
+    account = ("--phone", "+233200000001", "--name", "Kofi", "--account-number", "200100")
+    operate("customer", "link", *account, "--bank", "XYZ")
+    webhook = ("webhook", "set", "--provider", "demo", "--url")
+    secret = operate(*webhook, "http://127.0.0.1:9/")["secret"]
+    with (
+        example(
+            "bank", port, BOOKS=books, CONNECTOR_SECRET=connector_secret, BANK_TOKEN=token, SERVICE=sandbox
+        ),
+        example(
+            "fastapi_shop", ORDERS=str(tmp_path / "orders.sqlite"), WEBHOOK_SECRET=secret, SERVICE=sandbox
+        ) as shop,
+        httpx.Client(base_url=shop, timeout=30) as customer,
+    ):
+        with sqlite3.connect(books) as db:
+            db.execute("INSERT INTO accounts VALUES ('200100', 15000)")
+        operate(*webhook, f"{shop}/webhooks")
+        order = {"pesewas": 10000, "phone_number": "+233200000001", "bank": "XYZ"}
+        first, second = (customer.post("/orders", json={**order, "id": f"shop-{n}"}).json() for n in (1, 2))
+        assert first["status"] == "pending"
+        assert (
+            customer.post("/orders", json={**order, "id": "shop-1"}).json()["reference"] == first["reference"]
+        )
+        eventually(lambda: customer.get("/orders/shop-1").json()["status"] == "completed")
+        # The second debit of 100.00 exceeds the account.
+        assert customer.get("/orders/shop-2", params={"wait": True}).json()["status"] == "failed"
+        assert second["reference"]
+        assert customer.post("/orders", json={**order, "id": "shop-3", "pesewas": 1}).status_code == 422
+        assert sqlite3.connect(books).execute("SELECT pesewas FROM accounts").fetchone() == (5000,)
+
+        tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)
+        operate("settlement", "run", "--date", str(tomorrow), "--provider", "demo")
+        with DebitCollection(api_key="sk_sandbox_demo", base_url=sandbox) as client:
+            batch = next(iter(client.settlements.list()))
+            assert client.settlements.get(batch["id"])["debits"] == batch["debits"]
+            csv = client.settlements.report(batch["id"], format="csv")
+            report = client.settlements.report(batch["id"])
+        assert csv.startswith("type,reference,")
+        assert first["reference"] in {line["reference"] for line in report["lines"]}
+        compared = customer.get(f"/reconciliation/{batch['id']}").json()
+        assert compared["matched"] == ["shop-1"]
+        assert compared["differs"] == []
+
+
+def test_a_lost_reply_to_a_charge_of_a_rejecting_provider_is_resolved(sandbox: str, operate: Operate) -> None:
+    """With `duplicates: reject` the repeat of an own attempt is a 409."""
+    operate("provider", "update", "--provider", "demo", "--duplicates", "reject")
+
+    class LossyTransport(httpx.HTTPTransport):
+        lost = 0
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            response = super().handle_request(request)
+            if request.method == "POST" and not self.lost:
+                self.lost += 1
+                response.read()
+                raise httpx.ReadError("the reply is lost")
+            return response
+
+    try:
+        order = new_order(metadata={"rate": 0.1, "list": [1, 2.50]})
+        transport = LossyTransport()
+        with DebitCollection(api_key="sk_sandbox_demo", base_url=sandbox, transport=transport) as client:
+            charged = client.charge(**order)
+            assert charged["replayed"] is True
+            assert client.get(charged["reference"])["partner_reference"] == order["partner_reference"]
+            with pytest.raises(DuplicateReferenceError):
+                client.charge(**order)
+        json.dumps(charged)
+    finally:
+        operate("provider", "update", "--provider", "demo", "--duplicates", "return")
