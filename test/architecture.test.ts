@@ -74,7 +74,7 @@ const allowedImports = Object.groupBy(
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
-    openapi/                    @valibot/to-json-schema valibot
+    openapi/                    @valibot/to-json-schema node: valibot
     simulation/                 cli/arguments.ts cli/progress.ts ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
     simulation/invariants/      simulation/engine/observations.ts aws/table/change.ts node:
     simulation/platform/        simulation/engine/current.ts node:
