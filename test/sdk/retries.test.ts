@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { beforeEach, describe, expect, test } from 'vitest'
+import manifest from '../../sdk/typescript/package.json' with { type: 'json' }
 import { DebitCollection, type LogEntry } from '../../sdk/typescript/src/index.ts'
 import { useServer } from '../support/servers.ts'
 
@@ -106,6 +107,7 @@ describe('charge', () => {
       const message = `${method}${path}${headers['x-timestamp']}${body}`
       const expected = createHmac('sha256', 'rs_secret').update(message).digest('hex')
       expect(headers['x-signature']).toBe(expected)
+      expect(headers['user-agent']).toBe(`debit-collection-typescript/${manifest.version}`)
     }
   })
 
