@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
 import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
+import { createProvider } from '../support/provider.ts'
 import { SILENT } from '../support/requests.ts'
 import { PATIENCE, useService } from '../support/running-service.ts'
 import { useServer } from '../support/servers.ts'
@@ -73,6 +74,34 @@ describe('a charge', () => {
     })
   })
 })
+
+test.each(['return', 'reject'])(
+  'a charge whose first reply is lost returns its debit, with duplicates: %s',
+  async (duplicates) => {
+    const { credential } = await createProvider(service, `lost-${duplicates}`, { duplicates })
+    let attempts = 0
+    const losesReply: typeof fetch = async (...request) => {
+      const response = await fetch(...request)
+      attempts += 1
+      if (attempts > 1) return response
+      await response.body?.cancel()
+      throw new TypeError('terminated')
+    }
+    const first = order()
+    const debit = await client({ apiKey: credential, fetch: losesReply }).charge(first)
+    expect(debit).toMatchObject({ replayed: true })
+    const list = client({ apiKey: credential }).list()
+    expect((await all(list)).map(({ reference }) => reference)).toEqual([debit.reference])
+    const repeated = client({ apiKey: credential }).charge(first)
+    if (duplicates === 'return')
+      expect(await repeated).toEqual({ ...debit, status: expect.any(String) })
+    else
+      await expect(repeated).rejects.toMatchObject({
+        code: 3003,
+        existing: { reference: debit.reference },
+      })
+  },
+)
 
 describe('waitFor', () => {
   test('returns the debit with its outcome', async () => {

@@ -293,7 +293,7 @@ describe('logs', () => {
         requestId: 'id-1',
         error: 'ServerError',
       },
-      expect.objectContaining({ attempt: 2, status: 202, duration: expect.any(Number) }),
+      expect.objectContaining({ attempt: 2, status: 202, error: undefined }),
     ])
     script = [refuse(404, 1404)]
     await client({ log })
@@ -311,6 +311,14 @@ describe('logs', () => {
     expect(shown).not.toMatch(/_secret|23324|Order 1/)
   })
 })
+
+test.each([[{ apiKey: '' }], [{ apiKey: 'sk_secret\n' }], [{ baseUrl: 'api.example.com' }]])(
+  'options %o are refused without showing the key',
+  (options) => {
+    expect(() => client(options)).toThrow(TypeError)
+    expect(() => client(options)).not.toThrow(/sk_secret/)
+  },
+)
 
 test.each(['', '.', '..'])(
   'a reference %o is refused, because it would change the path',

@@ -64,7 +64,6 @@ export class DebitCollection {
   readonly #waits = openWaits()
 
   constructor(options: ClientOptions) {
-    if (!options.apiKey) throw new TypeError('apiKey is missing')
     this.#send = openTransport(options)
   }
 

@@ -83,9 +83,9 @@ const keyOf = (event: WebhookEvent): EventKey | undefined => {
   } = event as {
     event_id: string
     sequence?: number
-    data: { reference?: string; transaction?: { reference: string }; settlement?: { id: string } }
+    data?: { reference?: string; transaction?: { reference: string }; settlement?: { id: string } }
   }
-  const subject = data.settlement?.id ?? data.transaction?.reference ?? data.reference
+  const subject = data?.settlement?.id ?? data?.transaction?.reference ?? data?.reference
   return subject === undefined || sequence === undefined ? undefined : { id, subject, sequence }
 }
 

@@ -1,10 +1,4 @@
-import {
-  ApiError,
-  apiError,
-  DebitCollectionError,
-  NetworkError,
-  RequestTimeoutError,
-} from './errors.ts'
+import { ApiError, apiError, NetworkError, RequestTimeoutError } from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { pause } from './pause.ts'
 import { VERSION } from './version.ts'
@@ -59,6 +53,7 @@ export type Request = {
 
 export type Reply = {
   status: number
+  requestId: string | undefined
   headers: Headers
   text: string
   /** The envelope, or undefined if the reply has another form. */
@@ -76,7 +71,9 @@ const LONGEST_PAUSE = 60_000
 
 /** Sends requests, and repeats them after failures that permit it (docs/errors.md#repeats). */
 export const openTransport = (options: ClientOptions) => {
-  const base = options.baseUrl.replace(/\/+$/, '') + BASE_PATH
+  // A malformed header value would appear in the error of fetch.
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
+  const base = new URL(options.baseUrl).href.replace(/\/+$/, '') + BASE_PATH
   const { maxRetries = 3, fetch: send = fetch } = options
 
   const attempt = async (request: Request, call: CallOptions): Promise<Reply> => {
@@ -93,7 +90,7 @@ export const openTransport = (options: ClientOptions) => {
       const stored = location ? await send(new URL(location, url), { signal }) : undefined
       return stored?.ok ? await fileIn(stored) : await accepted(stored ?? response)
     } catch (cause) {
-      if (cause instanceof DebitCollectionError) throw cause
+      if (cause instanceof ApiError) throw cause
       call.signal?.throwIfAborted()
       if (limit.aborted) throw new RequestTimeoutError('No complete reply in time', { cause })
       throw new NetworkError('The connection failed', { cause })
@@ -105,32 +102,33 @@ export const openTransport = (options: ClientOptions) => {
     const { operation, method, path } = request
     for (let number = 1; ; number += 1) {
       const startedAt = performance.now()
-      const log = (result: Pick<LogEntry, 'status' | 'requestId' | 'error'>) => {
-        const duration = Math.round(performance.now() - startedAt)
-        options.log?.({
-          operation,
-          method,
-          path: BASE_PATH + path,
-          attempt: number,
-          duration,
-          ...result,
-        })
-      }
-      try {
-        const reply = await attempt(request, call)
-        log({ status: reply.status, requestId: requestIdOf(reply.headers) })
-        return reply
-      } catch (error) {
-        if (!(error instanceof DebitCollectionError)) throw error
-        const { status, requestId } = error instanceof ApiError ? error : {}
-        log({ status, requestId, error: error.name })
-        error.attempts = number
-        const delay = delayAfter(error)
-        if (number > maxRetries || delay === undefined) throw error
-        await pause(delay, call.signal)
-      }
+      const result = await attempt(request, call).catch(failureIn)
+      const { status, requestId } = result instanceof NetworkError ? {} : result
+      options.log?.({
+        operation,
+        method,
+        path: BASE_PATH + path,
+        attempt: number,
+        duration: Math.round(performance.now() - startedAt),
+        status,
+        requestId,
+        error: result instanceof Error ? result.name : undefined,
+      })
+      if (!(result instanceof Error)) return result
+      result.attempts = number
+      const delay = delayAfter(result)
+      if (number > maxRetries || delay === undefined) throw result
+      await pause(delay, call.signal)
     }
   }
+}
+
+type Failure = ApiError | NetworkError
+
+/** Returns the failure of an attempt, and throws anything else again. */
+const failureIn = (error: unknown): Failure => {
+  if (error instanceof ApiError || error instanceof NetworkError) return error
+  throw error
 }
 
 /** Returns path and query. @throws TypeError for a value that would change the path */
@@ -182,7 +180,8 @@ const envelopeIn = (text: string): Envelope | undefined => {
 
 const fileIn = async (response: Response): Promise<Reply> => {
   const { status, headers } = response
-  return { status, headers, text: await response.text(), envelope: undefined }
+  const text = await response.text()
+  return { status, requestId: requestIdOf(headers), headers, text, envelope: undefined }
 }
 
 /** @throws ApiError for anything but a success */
@@ -191,8 +190,8 @@ const accepted = async (response: Response): Promise<Reply> => {
   const text = await response.text()
   const envelope = envelopeIn(text)
   const isReport = headers.get('content-type')?.startsWith('text/csv')
-  if (ok && (envelope?.success || isReport)) return { status, headers, text, envelope }
   const requestId = requestIdOf(headers)
+  if (ok && (envelope?.success || isReport)) return { status, requestId, headers, text, envelope }
   const retryAfter = secondsOf(headers.get('retry-after'))
   if (!envelope) {
     const message = `The reply with status ${status} is not from the service`
@@ -210,7 +209,7 @@ const secondsOf = (text: string | null): number | undefined => {
 }
 
 /** Returns the milliseconds until a repeat, or undefined if the failure does not permit one. */
-const delayAfter = (error: DebitCollectionError): number | undefined => {
+const delayAfter = (error: Failure): number | undefined => {
   const { status, retryAfter } = error instanceof ApiError ? error : {}
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined
   if (retryAfter !== undefined) {
