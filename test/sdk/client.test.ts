@@ -56,6 +56,7 @@ describe('a charge', () => {
       name: 'ValidationError',
       code: 1007,
       category: 'validation',
+      docUrl: expect.stringMatching(/#c1007$/),
       fields: { phone_number: expect.arrayContaining([expect.stringContaining('E.164')]) },
       requestId: expect.any(String),
     })

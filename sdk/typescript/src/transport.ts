@@ -197,7 +197,7 @@ const accepted = async (response: Response): Promise<Reply> => {
     const message = `The reply with status ${status} is not from the service`
     throw apiError(status, { message, requestId, retryAfter })
   }
-  const { error, details } = envelope as unknown as Problem & { error: { doc_url?: string } }
+  const { error, details } = envelope as unknown as Problem
   throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })
 }
 
