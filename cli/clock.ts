@@ -12,7 +12,7 @@ const bodies: Record<string, (value: string) => object | undefined> = {
   run: () => ({ freeze: false }),
 }
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'clock',
   form: 'show | advance 6m | to 2026-11-25T00:00:00Z | freeze | run [--port 3000]',
   summary: 'Shows, moves, freezes or starts the clock of a sandbox.',

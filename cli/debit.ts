@@ -54,7 +54,7 @@ if (word === '' || word === 'help' || word === '--help' || word === '-h') printA
 if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
 if (word === 'completion') {
   const shell = process.argv[3] ?? ''
-  printAndExit(completionOf(shell, words) ?? misuse(unknownWord('shell', shell, shells)))
+  printAndExit(completionOf(shell, words) ?? misuse(await unknownWord('shell', shell, shells)))
 }
 if (Object.hasOwn(commands, word)) {
   process.argv.splice(2, 1)
@@ -62,4 +62,4 @@ if (Object.hasOwn(commands, word)) {
   // Short forms of the operator command.
 } else if (Object.hasOwn(nouns, word) || word === 'reconcile') {
   await import('./operator.ts')
-} else misuse(unknownWord('command', word, words))
+} else misuse(await unknownWord('command', word, words))

@@ -34,9 +34,9 @@ const isStatementOption = (word: string): boolean => /^--(?:bank|statement)(?:=|
 
 const HELP = /^(?:--help|-h)$/
 
-const lookUp = <T>(rows: Record<string, T>, name: string, kind: string): T =>
+const lookUp = async <T>(rows: Record<string, T>, name: string, kind: string): Promise<T> =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
-  misuse(unknownWord(kind, name, Object.keys(rows)))
+  misuse(await unknownWord(kind, name, Object.keys(rows)))
 
 /**
  * Parses options as `--option value` or `--option=value`; rejects repeated ones.
@@ -116,10 +116,10 @@ const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [
 const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
 if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
 if (HELP.test(noun)) print(helpOfAll(shortForms))
-const nounRow = lookUp(nouns, noun, 'noun')
+const nounRow = await lookUp(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
 if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
-const verbRow = lookUp(nounRow.verbs, verb, `verb of ${noun}`)
+const verbRow = await lookUp(nounRow.verbs, verb, `verb of ${noun}`)
 if (optionWords.some((word) => HELP.test(word))) {
   const { statement } = nounRow.verbs
   const isAmbiguous = first === 'reconcile' && !isStatement && statement

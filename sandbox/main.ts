@@ -8,7 +8,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'sandbox',
   form:
     '[--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] [--host ADDRESS] ' +
