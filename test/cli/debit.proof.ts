@@ -25,6 +25,21 @@ test.each(COMMANDS)('debit %s --help prints its usage on standard output', async
   expect(stdout).toContain('usage: debit ')
 })
 
+test('completion has the options of each command, and completion --help prints its usage', async () => {
+  const { stdout } = await debit('completion', 'bash')
+  for (const command of COMMANDS.filter((name) => name !== 'operator')) {
+    const help = (await debit(command, '--help')).stdout
+    const [, usage = ''] = /^usage: (.*)$/m.exec(help) ?? []
+    const [, completed = ''] = new RegExp(`^ +${command}\\) next="([^"]*)"`, 'm').exec(stdout) ?? []
+    const options = new Set([...(usage.match(/--[a-z-]+/g) ?? []), '--help'])
+    expect(new Set(completed.match(/--[a-z-]+/g)), command).toEqual(options)
+  }
+  expect(await debit('completion', '--help')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('usage: debit completion bash | zsh | fish\n'),
+  })
+})
+
 test('debit --version prints the version', async () => {
   const { code, stdout } = await debit('--version')
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
@@ -37,6 +52,7 @@ test.each([
   [['clock', 'show', '--prot', '1'], 'unknown option --prot; did you mean --port?'],
   [['bank', 'lst'], 'unknown verb of bank lst; did you mean list?'],
   [['completion', 'csh'], 'unknown shell csh'],
+  [['completion'], 'usage: debit completion bash | zsh | fish'],
 ])('debit %j prints one line and exits with 2', async (words, line) => {
   expectOneLine(await debit(...words), line, 2)
 })
