@@ -70,15 +70,20 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
             `--${option}`,
             [...Object.keys(options), 'help'].map((known) => `--${known}`),
           )
-        : message.split('. ')[0],
+        : message.split(/\.\s/)[0],
     )
   }
 }
 
 /** Parses the port of a sandbox. */
-export const portIn = (text: string, refuse: (reason: string) => never, min = 1): number => {
+export const portIn = (
+  text: string,
+  refuse: (reason: string) => never,
+  min = 1,
+  option = 'port',
+): number => {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1
-  return port >= min && port <= 65_535 ? port : refuse('--port: must be a port')
+  return port >= min && port <= 65_535 ? port : refuse(`--${option}: must be a port`)
 }
 
 /** Parses a whole number above zero. */

@@ -1,4 +1,4 @@
-import { portIn, readArguments } from './arguments.ts'
+import { portIn, readArguments, unknownWord } from './arguments.ts'
 import { callSandbox } from './sandbox-client.ts'
 
 /** `debit clock VERB`: shows, moves, freezes and starts the clock of a sandbox. */
@@ -21,6 +21,7 @@ const { values, positionals, refuse } = await readArguments({
 const [verb = '', value, ...others] = positionals
 const bodyOf = Object.hasOwn(bodies, verb) ? bodies[verb] : undefined
 const takesValue = verb === 'advance' || verb === 'to'
+if (verb !== '' && !bodyOf) refuse(await unknownWord('verb', verb, Object.keys(bodies)))
 if (!bodyOf || takesValue !== (value !== undefined) || others.length > 0) refuse()
 const body = bodyOf?.(value ?? '')
 const port = portIn(values.port, refuse)

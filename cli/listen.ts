@@ -71,10 +71,11 @@ const eventsIn = async (text: string): Promise<string[]> => {
 }
 
 if (positionals.length > 0) refuse()
-if (values.secret === '' || (values.secret && values.register)) refuse()
-if (values.times !== undefined && values.fail === undefined) refuse()
+if (values.secret === '') refuse('--secret: has no value')
+if (values.secret && values.register) refuse('--secret, --register: only one of them is allowed')
+if (values.times !== undefined && values.fail === undefined) refuse('--times: requires --fail')
 const port = portIn(values.port, refuse, 0)
-const sandboxPort = portIn(values.sandbox, refuse)
+const sandboxPort = portIn(values.sandbox, refuse, 1, 'sandbox')
 const target = values['forward-to']
 if (target !== undefined && !(/^https?:/.test(target) && URL.canParse(target))) {
   refuse('--forward-to: must be a URL with http or https')

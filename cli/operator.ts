@@ -14,7 +14,7 @@ import {
   InvocationFailure,
   invokeFunction,
 } from './functions-client.ts'
-import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import type { LoadDebits } from './statement.ts'
 import { tableOf } from './table.ts'
 
@@ -55,6 +55,7 @@ const readOptions = (words: readonly string[], positional: string | undefined) =
     if (Object.hasOwn(options, option)) return misuse(`--${option}: is given twice`)
     const value = name ? (attached ?? nextValue(name, remaining)) : word
     if (value === undefined) return misuse(`--${option}: has no value`)
+    if (option === 'watch' && attached !== undefined) return misuse('--watch: takes no value')
     options[option] = value
   }
   return options
@@ -134,6 +135,7 @@ const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, 
 if (output !== undefined && output !== 'table' && output !== 'json') {
   misuse('--output: must be table or json')
 }
+if (watch !== undefined && !isWatchable(verb)) misuse(`--watch: ${verb} cannot be repeated`)
 const isTable = output ? output === 'table' : process.stdout.isTTY
 const target = readTarget(port, stage)
 const options = await readSecrets(callOptions, secretsOf(verbRow))
