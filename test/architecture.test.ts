@@ -61,7 +61,7 @@ const allowedImports = Object.groupBy(
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
-    infra/                      constructs esbuild node:
+    infra/                      cli/progress.ts constructs esbuild node:
     aws/                        ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
@@ -80,7 +80,7 @@ const allowedImports = Object.groupBy(
     simulation/platform/        simulation/engine/current.ts node:
     smoke/                      ./domain/json.ts cli/arguments.ts cli/functions-client.ts cli/listener/verify.ts
     smoke/                      infra/definitions/ @aws-sdk/ node:
-    localstack/                 aws/scheduler.ts infra/bundles/ infra/definitions/ infra/stacks/
+    localstack/                 aws/scheduler.ts cli/progress.ts infra/bundles/ infra/definitions/ infra/stacks/
     localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
   `),
   ([folder = '']) => folder,
