@@ -25,7 +25,10 @@ const {
   run: runStep,
   advance,
   print,
-} = newSteps({ LocalStack: 25, synthesis: 15, bootstrap: 10, deployment: 120, smoke: 60 })
+} = newSteps({ LocalStack: 12, synthesis: 25, bootstrap: 20, deployment: 65, smoke: 70 })
+
+/** The usual number of smoke checks. */
+const CHECKS = 55
 
 await runCommand(async ({ cleanup, signal, all }) => {
   assertJava()
@@ -53,6 +56,11 @@ await runCommand(async ({ cleanup, signal, all }) => {
   const api = await runStep('deployment', () => deploy(endpoint, assembly, { signal, onCreated }))
   cleanup.defer(fireSchedules(endpoint, (error) => print(`schedules: ${error}`)))
   const smoke = ['smoke/main.ts', '--stage', STAGE, '--api', api, '--receiver']
-  // Its last line is the number of checks.
-  return await runStep('smoke', () => run([process.execPath, ...smoke], { onLine: print, signal }))
+  let checked = 0
+  const onLine = (line: string) => {
+    checked += 1
+    advance('smoke', Math.min(checked / CHECKS, 0.99))
+    print(line)
+  }
+  return await runStep('smoke', () => run([process.execPath, ...smoke], { onLine, signal }))
 })
