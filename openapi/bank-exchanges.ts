@@ -33,7 +33,7 @@ export const replies = {
   },
   rejectedDebit: {
     schema: reply('RejectedDebit', 'rejected', {
-      code: v.optional(v.picklist(failureCodes)),
+      code: v.picklist(failureCodes),
       message: Message,
       bank_reference: v.nullish(BankReference),
     }),
