@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 /** The wire types of the TypeScript client, and the description that each file follows from. */
-export const wireFiles = { 'sdk/typescript/src/wire.ts': 'docs/openapi.json' }
+export const wireFiles = {
+  'sdk/typescript/src/wire.ts': 'docs/openapi.json',
+  'sdk/typescript/src/bank-wire.ts': 'docs/bank-protocol.json',
+}
 
 /** Generates the types of the schemas of a description with Redocly. */
 export const wireTypes = async (description: string): Promise<string> => {

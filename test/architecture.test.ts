@@ -15,6 +15,7 @@ const code = [
   ...globSync('{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench}/**/*.ts').sort(),
   ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
+const clients = globSync('sdk/typescript/{src,examples}/**/*.ts').sort()
 const tests = globSync('test/**/*.ts')
 
 const IMPORT = /(?:from|import)\s*\(?\s*'([^'\n]+)'/g
@@ -70,6 +71,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    fauxqs marked node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        package.json openapi/ csv-parse/sync fastest-levenshtein @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
+    cli/                        ./banks/ ./request-hmac.ts smoke/expect.ts
     cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
@@ -82,6 +84,8 @@ const allowedImports = Object.groupBy(
     smoke/                      infra/definitions/ @aws-sdk/ node:
     localstack/                 aws/scheduler.ts cli/progress.ts infra/bundles/ infra/definitions/ infra/stacks/
     localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
+    sdk/typescript/src/         sdk/typescript/src/
+    sdk/typescript/examples/    sdk/typescript/src/ express node:
   `),
   ([folder = '']) => folder,
 )
@@ -94,7 +98,7 @@ const folderOf = (file: string): string | undefined =>
 
 test.each(Object.entries(allowedImports))('%s has allowed imports alone', (folder, rows = []) => {
   const allowed = rows.flatMap(([, names = '']) => names.replaceAll('./', 'shared/').split(' '))
-  const forbidden = code
+  const forbidden = [...code, ...clients]
     .filter((file) => folderOf(file) === folder)
     .flatMap((file) => importsIn(file).map((name) => `${file}: ${name}`))
     .filter((line) => ![folder, ...allowed].some((entry) => line.includes(`: ${entry}`)))
@@ -118,7 +122,7 @@ test('no file imports itself through others, by values or by types', () => {
     for (const next of importsIn(file)) follow(next, [...path, file])
     done.add(file)
   }
-  for (const file of code) follow(file, [])
+  for (const file of [...code, ...clients]) follow(file, [])
   expect(cycles).toEqual([])
 })
 
@@ -173,7 +177,9 @@ describe('every file', () => {
   })
 
   test('has no TODO and no skipped test', () => {
-    const files = [...code, ...tests].filter((file) => !file.endsWith('architecture.test.ts'))
+    const files = [...code, ...clients, ...tests].filter(
+      (file) => !file.endsWith('architecture.test.ts'),
+    )
     expect(without(files, /TODO|FIXME|\.(?:skip|only|todo)\(/g)).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
   'comments of the tools': sources(
-    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console}',
+    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console,sdk/typescript/src,sdk/typescript/examples}',
   ),
   'comments of the tests': sources('test'),
   pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),

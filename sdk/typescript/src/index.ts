@@ -14,6 +14,15 @@ export const webhooks = {
 export const testing = { signed }
 
 export { type Amount, pesewasOf } from './amount.ts'
+export type {
+  DebitOutcome,
+  Outcome,
+  PaymentReply,
+  ReplyStore,
+  SubmissionReply,
+} from './bank-replies.ts'
+export { type BankServerOptions, bankServer } from './bank-server.ts'
+export type { Payment, RefundOrder, Submission } from './bank-wire.ts'
 export {
   type ChargedDebit,
   type ChargeOptions,
