@@ -57,6 +57,11 @@ const commands: Record<string, CommandRow> = {
     words: '--port',
     run: () => import('./invoke.ts'),
   },
+  'bank-check': {
+    summary: 'checks a bank against the protocol',
+    words: '--url --secret --skip',
+    run: () => import('./bank-check.ts'),
+  },
   smoke: {
     summary: 'checks a stage or a sandbox',
     words: '--stage --port --api --receiver --keep',

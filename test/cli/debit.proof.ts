@@ -6,7 +6,8 @@ import { expectOneLine, runScript } from '../support/commands.ts'
 
 const debit = (...words: string[]) => runScript(['cli/debit.ts', ...words])
 
-const COMMANDS = 'sandbox console listen trigger clock fixtures invoke smoke operator'.split(' ')
+const COMMANDS =
+  'sandbox console listen trigger clock fixtures invoke bank-check smoke operator'.split(' ')
 
 test.each([[], ['help'], ['--help'], ['-h']])(
   'debit %s prints all commands and nouns',

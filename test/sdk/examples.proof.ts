@@ -23,11 +23,11 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Returns a block of code from the README. */
-const block = (heading: string): string => {
-  const readme = readFileSync('sdk/typescript/README.md', 'utf8')
-  const [, code] = /```js\n(.*?)```/s.exec(readme.slice(readme.indexOf(`\n## ${heading}\n`))) ?? []
-  if (!code) throw new Error(`The README has no code below ${heading}`)
+/** Returns a block of code from the README or another page. */
+const block = (heading: string, page = 'sdk/typescript/README.md'): string => {
+  const text = readFileSync(page, 'utf8')
+  const [, code] = /```js\n(.*?)```/s.exec(text.slice(text.indexOf(`\n## ${heading}\n`))) ?? []
+  if (!code) throw new Error(`${page} has no code below ${heading}`)
   return code.replace('http://127.0.0.1:3000', service.sandbox().address)
 }
 
@@ -69,6 +69,20 @@ describe('the packed client', () => {
     const partner_reference = `order-${Math.random()}`
     await service.charge({ partner_reference })
     expect(await printedBy(receiver, /^ship (\S+)$/m)).toBe(partner_reference)
+  })
+
+  test.each(versions)('serves the bank of docs/bank-protocol.md on %s', async (node) => {
+    const port = await freePort()
+    const file = join(folder, 'bank.mjs')
+    const page = block('Start with the kit', 'docs/bank-protocol.md')
+    const serving = `${port}, '127.0.0.1', () => process.stdout.write('serves\\n')`
+    writeFileSync(file, page.replace("8080, '127.0.0.1'", serving))
+    const secret = 'cs_secret_of_the_bank'
+    const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
+    await printedBy(bank, /^(serves)$/m)
+    const check = ['cli/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
+    const { code: exitCode, stdout } = await runScript(check)
+    expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
   })
 
   test('compiles in a strict project without types of Node', () => {
