@@ -6,7 +6,7 @@ import type { OrderKind } from './bank-check/requests.ts'
 
 /** `debit bank-check`: checks the endpoint of a bank against docs/bank-protocol.md. */
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'bank-check',
   form: '--url URL --secret SECRET [--skip settlements,refunds] [--account NUMBER]',
   summary:
@@ -34,7 +34,7 @@ const { secret, account, skip } = values
 const target = { url: urlIn(text ?? ''), secret: secret || refuse(), account }
 const skipped = skip.split(',').filter(Boolean)
 for (const part of skipped) {
-  if (!Object.hasOwn(parts, part)) refuse(unknownWord('part', part, Object.keys(parts)))
+  if (!Object.hasOwn(parts, part)) refuse(await unknownWord('part', part, Object.keys(parts)))
 }
 const kinds = Object.entries(parts).flatMap(([part, kind]) => (skipped.includes(part) ? [] : kind))
 

@@ -59,7 +59,7 @@ const commands: Record<string, CommandRow> = {
   },
   'bank-check': {
     summary: 'checks a bank against the protocol',
-    words: '--url --secret --skip',
+    words: '--url --secret --skip --account',
     run: () => import('./bank-check.ts'),
   },
   smoke: {
