@@ -39,7 +39,7 @@ const markdown = new Marked(gfmHeadingId(), {
   renderer: { checkbox: () => '☐ ' },
 })
 
-/** A drawing needs a script of several megabytes, so that its source follows instead. */
+/** Mermaid needs a script of several megabytes to draw, so the page offers the source. */
 const DRAWING = /<pre>(<code class="language-mermaid">.*?<\/code>)<\/pre>/gs
 
 /** Code and tables scroll by themselves, and keys must reach what scrolls. */
@@ -47,6 +47,8 @@ const scrolling = (html: string): string =>
   html
     .replaceAll(DRAWING, '<details><summary>Drawing, as Mermaid</summary><pre>$1</pre></details>')
     .replaceAll('<pre>', '<pre tabindex="0">')
+    // An empty corner must not be a heading.
+    .replaceAll('<th></th>', '<td></td>')
     .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
 

@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
@@ -7,12 +9,12 @@ const { open } = useBrowser()
 
 const openGuide = (name: string) => open(`${service.sandbox().address}/docs/guides/${name}`)
 
-test.each([
-  ...['integration', 'errors', 'webhooks', 'settlement', 'testing', 'going-live'],
-  ...['bank-protocol', 'operators', 'console', 'architecture'],
-])('the guide %s is legible at every width, in light and dark', async (name) => {
-  expect(await legibilityFindings(await openGuide(name))).toEqual([])
-})
+test.each(globSync('docs/*.md').map((file) => basename(file, '.md')))(
+  'the guide %s is legible at every width, in light and dark',
+  async (name) => {
+    expect(await legibilityFindings(await openGuide(name))).toEqual([])
+  },
+)
 
 test('guides, reference and start page lead to each other', async () => {
   const page = await open(`${service.sandbox().address}/`)
