@@ -27,7 +27,7 @@ const files: Record<string, string> = {
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
 
-const { values, refuse } = readArguments({
+const { values, refuse } = await readArguments({
   name: 'bench',
   form: '[--short | --full] [--json] [--only PART]...',
   summary: 'Measures the service against its base (docs/benchmarks.md).',
@@ -42,7 +42,7 @@ const { short, full, only, json } = values
 const options: Options = { rounds: short ? 1 : ROUNDS, short, full }
 
 const [unknown] = (only ?? []).filter((name) => !(name in files))
-if (unknown !== undefined) refuse(unknownWord('part', unknown, Object.keys(files)))
+if (unknown !== undefined) refuse(await unknownWord('part', unknown, Object.keys(files)))
 const parts = Object.keys(files).filter((part) => only?.includes(part) ?? true)
 
 const measurePart = async (part: string): Promise<Measured> => {

@@ -1,5 +1,4 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { closest, distance } from 'fastest-levenshtein'
 import { fail } from './fail.ts'
 
 /** The arguments of all commands: `--help` exits with 0, a wrong use with 2 and one line. */
@@ -14,7 +13,13 @@ export const commandLine = (name: string): string => {
 export const misuse = (line: string): never => fail(line, 2)
 
 /** Returns `unknown KIND WORD` with the nearest known word, or with all. */
-export const unknownWord = (kind: string, word: string, known: readonly string[]): string => {
+export const unknownWord = async (
+  kind: string,
+  word: string,
+  known: readonly string[],
+): Promise<string> => {
+  // Loaded here, because it delays the first line of the sandbox.
+  const { closest, distance } = await import('fastest-levenshtein')
   const nearest = known.length > 0 ? closest(word, known as string[]) : ''
   const isNear = nearest !== '' && distance(word, nearest) <= Math.max(2, nearest.length / 3)
   return isNear
@@ -39,7 +44,7 @@ type CommandForm<O extends ParseArgsOptionsConfig> = {
  * Parses the words of the process. Prints the usage for --help.
  * @returns also `refuse`, which ends the command because its words make no call
  */
-export const readArguments = <const O extends ParseArgsOptionsConfig>({
+export const readArguments = async <const O extends ParseArgsOptionsConfig>({
   name,
   form,
   summary,
@@ -60,20 +65,25 @@ export const readArguments = <const O extends ParseArgsOptionsConfig>({
     const [, option = ''] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
     return refuse(
       option
-        ? unknownWord(
+        ? await unknownWord(
             'option',
             `--${option}`,
             [...Object.keys(options), 'help'].map((known) => `--${known}`),
           )
-        : message.split('. ')[0],
+        : message.split(/\.\s/)[0],
     )
   }
 }
 
 /** Parses the port of a sandbox. */
-export const portIn = (text: string, refuse: (reason: string) => never, min = 1): number => {
+export const portIn = (
+  text: string,
+  refuse: (reason: string) => never,
+  min = 1,
+  option = 'port',
+): number => {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1
-  return port >= min && port <= 65_535 ? port : refuse('--port: must be a port')
+  return port >= min && port <= 65_535 ? port : refuse(`--${option}: must be a port`)
 }
 
 /** Parses a whole number above zero. */

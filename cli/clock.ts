@@ -1,4 +1,4 @@
-import { portIn, readArguments } from './arguments.ts'
+import { portIn, readArguments, unknownWord } from './arguments.ts'
 import { callSandbox } from './sandbox-client.ts'
 
 /** `debit clock VERB`: shows, moves, freezes and starts the clock of a sandbox. */
@@ -12,7 +12,7 @@ const bodies: Record<string, (value: string) => object | undefined> = {
   run: () => ({ freeze: false }),
 }
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'clock',
   form: 'show | advance 6m | to 2026-11-25T00:00:00Z | freeze | run [--port 3000]',
   summary: 'Shows, moves, freezes or starts the clock of a sandbox.',
@@ -21,6 +21,7 @@ const { values, positionals, refuse } = readArguments({
 const [verb = '', value, ...others] = positionals
 const bodyOf = Object.hasOwn(bodies, verb) ? bodies[verb] : undefined
 const takesValue = verb === 'advance' || verb === 'to'
+if (verb !== '' && !bodyOf) refuse(await unknownWord('verb', verb, Object.keys(bodies)))
 if (!bodyOf || takesValue !== (value !== undefined) || others.length > 0) refuse()
 const body = bodyOf?.(value ?? '')
 const port = portIn(values.port, refuse)

@@ -4,51 +4,69 @@ import { nouns } from '../shared/operator/catalogue.ts'
 
 export const shells = ['bash', 'zsh', 'fish']
 
-/** Returns the options of all verbs of a noun. */
-const optionsOf = (noun: string): string[] => [
-  ...new Set(
-    Object.values(nouns[noun]?.verbs ?? {}).flatMap(({ options }) =>
-      Object.keys(options.entries).map((name) => `--${name}`),
-    ),
-  ),
-]
-
 const TARGETS = ['--port', '--stage', '--output', '--watch', '--help']
 
-const bash = (words: readonly string[]): string => {
-  const cases = Object.entries(nouns).map(
-    ([noun, { verbs }]) =>
-      `    ${noun}) words="${Object.keys(verbs).join(' ')}"; options="${[...optionsOf(noun), ...TARGETS].join(' ')}" ;;\n`,
+type CompletionRow = {
+  name: string
+  /** The words after the name: verbs, or the words of a command. */
+  next: readonly string[]
+  /** The words after these. */
+  rest: readonly string[]
+}
+
+const nounRows: CompletionRow[] = Object.entries(nouns).map(([name, { verbs }]) => {
+  const options = Object.values(verbs).flatMap(({ options }) =>
+    Object.keys(options.entries).map((option) => `--${option}`),
+  )
+  return { name, next: Object.keys(verbs), rest: [...new Set([...options, ...TARGETS])] }
+})
+
+const bash = (words: readonly string[], rows: readonly CompletionRow[]): string => {
+  const cases = rows.map(
+    ({ name, next, rest }) =>
+      `    ${name}) next="${next.join(' ')}"; rest="${rest.join(' ')}" ;;\n`,
   )
   return `_debit() {
-  local words="" options="--port --help" word="\${COMP_WORDS[COMP_CWORD]}"
+  local next="" rest="" word="\${COMP_WORDS[COMP_CWORD]}"
   case "\${COMP_WORDS[1]}" in
 ${cases.join('')}  esac
-  if [ "$COMP_CWORD" -eq 1 ]; then words="${words.join(' ')}"
-  elif [ "$COMP_CWORD" -gt 2 ]; then words="$options"; fi
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [ "$COMP_CWORD" -eq 1 ]; then next="${words.join(' ')}"
+  elif [ "$COMP_CWORD" -gt 2 ]; then next="$rest"; fi
+  COMPREPLY=($(compgen -W "$next" -- "$word"))
 }
-complete -F _debit debit
+complete -o default -F _debit debit
 `
 }
 
 /** zsh runs the completion of bash. */
-const zsh = (words: readonly string[]): string =>
-  `#compdef debit\nautoload -U +X bashcompinit && bashcompinit\n${bash(words)}`
+const zsh: typeof bash = (words, rows) =>
+  `#compdef debit\nautoload -U +X bashcompinit && bashcompinit\n${bash(words, rows)}`
 
-const fish = (words: readonly string[]): string =>
+const fish: typeof bash = (words, rows) =>
   [
     `complete -c debit -f`,
     `complete -c debit -n __fish_use_subcommand -a "${words.join(' ')}"`,
-    ...Object.entries(nouns).map(
-      ([noun, { verbs }]) =>
-        `complete -c debit -n "__fish_seen_subcommand_from ${noun}" -a "${[...Object.keys(verbs), ...optionsOf(noun), ...TARGETS].join(' ')}"`,
-    ),
+    ...rows.map(({ name, next, rest }) => {
+      const all = [...new Set([...next, ...rest])].join(' ')
+      return `complete -c debit -n "__fish_seen_subcommand_from ${name}" -a "${all}"`
+    }),
     '',
   ].join('\n')
 
-const scripts: Record<string, (words: readonly string[]) => string> = { bash, zsh, fish }
+const scripts: Record<string, typeof bash> = { bash, zsh, fish }
 
-/** Returns the script that a shell evaluates; undefined for another shell. */
-export const completionOf = (shell: string, words: readonly string[]): string | undefined =>
-  scripts[shell]?.(words)
+/**
+ * Returns the script that a shell evaluates; undefined for another shell.
+ * @param commands the words and options of each command that is not a noun
+ */
+export const completionOf = (
+  shell: string,
+  words: readonly string[],
+  commands: Record<string, { words: string }>,
+): string | undefined => {
+  const rows = Object.entries(commands).map(([name, command]) => {
+    const own = [...command.words.split(' '), '--help']
+    return { name, next: own, rest: own }
+  })
+  return Object.hasOwn(scripts, shell) ? scripts[shell]?.(words, [...nounRows, ...rows]) : undefined
+}

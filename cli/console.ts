@@ -55,7 +55,7 @@ const refuse = (response: ServerResponse, status: number, message: string): void
     .end(`${message}\n`)
 }
 
-const command = readArguments({
+const command = await readArguments({
   name: 'console',
   form: '--stage NAME [--port 3100]',
   summary: 'Serves the console of a stage on this machine, with the AWS credentials of the shell.',

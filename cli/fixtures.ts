@@ -9,7 +9,7 @@ import { MalformedFixtures, parseSteps } from './fixtures/steps.ts'
  * sandbox. Exits 1 when a step fails, 2 for a malformed file or command.
  */
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'fixtures',
   form: 'apply FILE [--port 3000]',
   summary: 'Applies the steps of a YAML or JSON file to a sandbox.',

@@ -59,9 +59,12 @@ const explain = (error: SdkError, target: FunctionTarget, name: string): string 
   return explanation?.(name) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
 }
 
+export const notSandbox = (port: number): string =>
+  `Another program than the sandbox answers at port ${port}`
+
 const notLambda = (target: FunctionTarget): string =>
   'port' in target
-    ? `Another program than the sandbox answers at port ${target.port}`
+    ? notSandbox(target.port)
     : 'Another program answers at the endpoint of AWS Lambda'
 
 const clientOf = (target: FunctionTarget): LambdaClient =>

@@ -8,7 +8,7 @@ import { InvocationFailure, invokeFunction } from './functions-client.ts'
 
 const names: string[] = functionRows.map((row) => row.name)
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'invoke',
   form: 'FUNCTION [EVENT.json] [--port 3000]',
   summary: `Invokes a function of a sandbox and prints its reply. Functions: ${names.join(', ')}.`,
@@ -16,7 +16,7 @@ const { values, positionals, refuse } = readArguments({
 })
 const [name = '', file = `events/${name}.json`, ...others] = positionals
 if (name === '' || others.length > 0) refuse()
-if (!names.includes(name)) misuse(unknownWord('function', name, names))
+if (!names.includes(name)) misuse(await unknownWord('function', name, names))
 const port = portIn(values.port, refuse)
 
 const event = await readFile(file, 'utf8')

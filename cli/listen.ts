@@ -27,7 +27,7 @@ const note = (text: string): void => {
   stream.write(`${text}\n`)
 }
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'listen',
   form:
     '[--port 4242] [--register PROVIDER [--sandbox 3000] | --secret whsec_...] [--events EVENT,...] ' +
@@ -64,20 +64,23 @@ const numberIn = (
 const published: string[] = Object.values(eventTypes).map(({ event }) => event)
 
 /** Parses `failed,completed` or `transaction.failed`. */
-const eventsIn = (text: string): string[] =>
-  text.split(',').map((word) => {
-    const event = word.includes('.') ? word : `transaction.${word}`
-    return published.includes(event) ? event : refuse(unknownWord('event', event, published))
-  })
+const eventsIn = async (text: string): Promise<string[]> => {
+  const events = text.split(',').map((word) => (word.includes('.') ? word : `transaction.${word}`))
+  const unknown = events.find((event) => !published.includes(event))
+  return unknown === undefined ? events : refuse(await unknownWord('event', unknown, published))
+}
 
 if (positionals.length > 0) refuse()
-if (values.secret === '' || (values.secret && values.register)) refuse()
-if (values.times !== undefined && values.fail === undefined) refuse()
+if (values.secret === '') refuse('--secret: has no value')
+if (values.secret && values.register) refuse('--secret, --register: only one of them is allowed')
+if (values.times !== undefined && values.fail === undefined) refuse('--times: requires --fail')
 const port = portIn(values.port, refuse, 0)
-const sandboxPort = portIn(values.sandbox, refuse)
+const sandboxPort = portIn(values.sandbox, refuse, 1, 'sandbox')
 const target = values['forward-to']
-if (target !== undefined && !URL.canParse(target)) refuse('--forward-to: must be a URL')
-const events = values.events === undefined ? undefined : eventsIn(values.events)
+if (target !== undefined && !(/^https?:/.test(target) && URL.canParse(target))) {
+  refuse('--forward-to: must be a URL with http or https')
+}
+const events = values.events === undefined ? undefined : await eventsIn(values.events)
 const slowSeconds = numberIn(values.slow, { min: 0, max: 120 }, 'slow')
 const failureStatus = numberIn(values.fail ?? '500', { min: 300, max: 599 }, 'fail')
 let remainingFailures =

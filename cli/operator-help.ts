@@ -6,7 +6,10 @@ import { commandLine } from './arguments.ts'
 /** The command as its caller typed it. */
 export const COMMAND = commandLine('operator').replace(/ operator$/, '')
 
-const TARGET = '[--port N | --stage NAME] [--output table|json] [--watch]'
+const TARGET = '[--port N | --stage NAME] [--output table|json]'
+
+/** Reports whether a verb changes nothing, so that --watch can repeat it. */
+export const isWatchable = (verb: string): boolean => /^(?:list|show|report)$/.test(verb)
 
 const table = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -17,11 +20,11 @@ const targets = table([
   ['--port N', 'port of a sandbox on this machine (default 3000)'],
   ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
   ['--output FORM', 'table or json (default: a table on a terminal, else JSON)'],
-  ['--watch', 'repeats a call every two seconds and prints changes'],
+  ['--watch', 'repeats list, show or report every two seconds and prints changes'],
 ])
 
 export const helpOfAll = (shortForms: Record<string, readonly [string, string]>): string =>
-  `usage: ${COMMAND} NOUN VERB [--option value ...] ${TARGET}\n\n${table([
+  `usage: ${COMMAND} NOUN VERB [--option value ...] ${TARGET} [--watch]\n\n${table([
     ...Object.entries(nouns).map(([name, { summary }]) => [name, summary] as const),
     ...Object.entries(shortForms).map(
       ([word, call]) => [word, `short for ${call.join(' ')}`] as const,
@@ -30,7 +33,7 @@ export const helpOfAll = (shortForms: Record<string, readonly [string, string]>)
 --help after a noun or a verb prints its options.\n`
 
 export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
-  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET}\n\n${table(
+  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET} [--watch]\n\n${table(
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
@@ -44,7 +47,7 @@ export const helpOfVerb = (noun: string, name: string, { summary, options, appro
     ({ form, description, isRequired }) =>
       [form, `${isRequired ? '(required) ' : ''}${description}`] as const,
   )
-  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}\n${
+  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}${isWatchable(name) ? ' [--watch]' : ''}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
   }${approval ? `\n${approvalLine(approval)}\n` : ''}`
 }

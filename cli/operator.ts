@@ -14,7 +14,7 @@ import {
   InvocationFailure,
   invokeFunction,
 } from './functions-client.ts'
-import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import type { LoadDebits } from './statement.ts'
 import { tableOf } from './table.ts'
 
@@ -34,9 +34,9 @@ const isStatementOption = (word: string): boolean => /^--(?:bank|statement)(?:=|
 
 const HELP = /^(?:--help|-h)$/
 
-const lookUp = <T>(rows: Record<string, T>, name: string, kind: string): T =>
+const lookUp = async <T>(rows: Record<string, T>, name: string, kind: string): Promise<T> =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
-  misuse(unknownWord(kind, name, Object.keys(rows)))
+  misuse(await unknownWord(kind, name, Object.keys(rows)))
 
 /**
  * Parses options as `--option value` or `--option=value`; rejects repeated ones.
@@ -55,6 +55,7 @@ const readOptions = (words: readonly string[], positional: string | undefined) =
     if (Object.hasOwn(options, option)) return misuse(`--${option}: is given twice`)
     const value = name ? (attached ?? nextValue(name, remaining)) : word
     if (value === undefined) return misuse(`--${option}: has no value`)
+    if (option === 'watch' && attached !== undefined) return misuse('--watch: takes no value')
     options[option] = value
   }
   return options
@@ -116,10 +117,10 @@ const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [
 const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
 if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
 if (HELP.test(noun)) print(helpOfAll(shortForms))
-const nounRow = lookUp(nouns, noun, 'noun')
+const nounRow = await lookUp(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
 if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
-const verbRow = lookUp(nounRow.verbs, verb, `verb of ${noun}`)
+const verbRow = await lookUp(nounRow.verbs, verb, `verb of ${noun}`)
 if (optionWords.some((word) => HELP.test(word))) {
   const { statement } = nounRow.verbs
   const isAmbiguous = first === 'reconcile' && !isStatement && statement
@@ -134,6 +135,7 @@ const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, 
 if (output !== undefined && output !== 'table' && output !== 'json') {
   misuse('--output: must be table or json')
 }
+if (watch !== undefined && !isWatchable(verb)) misuse(`--watch: ${verb} cannot be repeated`)
 const isTable = output ? output === 'table' : process.stdout.isTTY
 const target = readTarget(port, stage)
 const options = await readSecrets(callOptions, secretsOf(verbRow))

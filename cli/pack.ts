@@ -37,6 +37,7 @@ writeFileSync(debit, `#!/usr/bin/env node\n${readFileSync(debit, 'utf8')}`)
 for (const file of ['pages.css', 'icon.svg']) {
   cpSync(join(ROOT, 'sandbox/pages', file), join(FOLDER, file))
 }
+cpSync(join(ROOT, 'docs'), join(FOLDER, 'docs'), { recursive: true })
 const scalar = JSON.parse(readFileSync(join(ROOT, 'node_modules', SCALAR, 'package.json'), 'utf8'))
 const scripts = join('node_modules', SCALAR, 'dist/browser')
 cpSync(join(ROOT, scripts), join(FOLDER, scripts), {

@@ -3,22 +3,86 @@
 const minutes = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 
+const { stderr } = process
+
+/** Replaces the last line of a terminal. */
+const replaceLine = (line: string): void => {
+  if (stderr.isTTY) stderr.write(`\r\u001b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
+}
+
+const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1_000
+
 /**
  * Returns a function to call after each of `total` parts. A terminal shows one line, which it rewrites;
  * elsewhere a line is printed after each tenth.
  */
 export const newProgress = (unit: string, total: number): (() => void) => {
-  const { stderr } = process
   const startedAt = performance.now()
   let done = 0
   return () => {
     done += 1
-    const elapsed = (performance.now() - startedAt) / 1_000
-    const left = minutes(Math.ceil((elapsed / done) * (total - done)))
+    const left = minutes(Math.ceil((secondsSince(startedAt) / done) * (total - done)))
     const line = `${done} of ${total} ${unit}${done < total ? `, ${left} left` : ''}`
-    if (stderr.isTTY) stderr.write(`\r\u001b[K${done < total ? line : ''}`)
+    if (stderr.isTTY) replaceLine(done < total ? line : '')
     else if (Math.floor((done * 10) / total) > Math.floor(((done - 1) * 10) / total)) {
       stderr.write(`${line}\n`)
     }
+  }
+}
+
+/**
+ * Returns functions for the steps of a command, which prints a line after each step. A terminal also shows
+ * the step in progress and the remaining time.
+ * @param usualSeconds of each step, by its name
+ */
+export const newSteps = <Step extends string>(usualSeconds: Record<Step, number>) => {
+  const startedAt = performance.now()
+  const count = Object.keys(usualSeconds).length
+  const shares = new Map<Step, number>()
+  let isFailed = false
+  const show = (): void => {
+    const running = [...shares].flatMap(([step, share]) => (share < 1 ? [step] : []))
+    if (isFailed || running.length === 0) {
+      replaceLine('')
+      return
+    }
+    const done = [...shares].reduce((sum, [step, share]) => sum + share * usualSeconds[step], 0)
+    const all = Object.values<number>(usualSeconds).reduce((sum, seconds) => sum + seconds, 0)
+    // Before the first result, this machine counts as a usual one.
+    const pace = done > 0 ? secondsSince(startedAt) / done : 1
+    const left = minutes(Math.ceil((all - done) * pace))
+    replaceLine(`${running.join(', ')}: ${finished()} of ${count} steps done, about ${left} left`)
+  }
+  const finished = (): number => [...shares.values()].filter((share) => share === 1).length
+  const print = (line: string): void => {
+    replaceLine('')
+    process.stdout.write(`${line}\n`)
+    show()
+  }
+  /** @param share of the step that is done, from 0 to 1 */
+  const advance = (step: Step, share: number): void => {
+    shares.set(step, share)
+    show()
+  }
+  return {
+    /** Prints a line above the progress. */
+    print,
+    advance,
+    run: async <T>(step: Step, work: () => T | Promise<T>): Promise<T> => {
+      const stepStartedAt = performance.now()
+      advance(step, 0)
+      try {
+        const result = await work()
+        shares.set(step, 1)
+        print(
+          `${step}: ${secondsSince(stepStartedAt).toFixed(1)} s (${finished()} of ${count} steps)`,
+        )
+        return result
+      } catch (error) {
+        isFailed = true
+        show()
+        throw error
+      }
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { parseJson } from '../shared/domain/json.ts'
 import { fail } from './fail.ts'
-import { InvocationFailure, noSandbox } from './functions-client.ts'
+import { InvocationFailure, noSandbox, notSandbox } from './functions-client.ts'
 
 export type SandboxRequest = {
   method: string
@@ -25,18 +25,19 @@ export const requestSandbox = async (
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new InvocationFailure(noSandbox(port))
+  }).catch(({ cause }: Error & { cause?: { code?: string } }) => {
+    const isRefused = cause?.code === 'ECONNREFUSED'
+    throw new InvocationFailure(isRefused ? noSandbox(port) : notSandbox(port))
   })
   return { status: response.status, body: parseJson(await response.text()) }
 }
 
-type ErrorReply = { error?: { code: number; message: string; details?: object } }
+type ErrorReply = { error?: { code: number; message?: string; details?: object } }
 
 /** Returns the error of a reply in one line; undefined without one. */
 export const errorIn = (body: unknown): string | undefined => {
   const { error } = (body ?? {}) as ErrorReply
-  if (!error) return undefined
+  if (!error?.message) return undefined
   const { message, code, details = {} } = error
   const fields = Object.entries(details).map(([name, texts]) =>
     /^[0-9]+$/.test(name) ? texts : `${name} ${[texts].flat().join('; ')}`,
@@ -57,5 +58,6 @@ export const callSandbox = async (
   const request = { method, path: `/sandbox/${path}`, body }
   const reply = await requestSandbox(port, request).catch(({ message }: Error) => fail(message))
   const error = errorIn(reply.body)
-  return error ? fail(error) : (reply.body as { data?: unknown }).data
+  const { data } = (reply.body ?? {}) as { data?: unknown }
+  return error || data === undefined ? fail(error ?? notSandbox(port)) : data
 }

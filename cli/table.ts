@@ -28,8 +28,9 @@ const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, wi
   for (const name of names) {
     const lengths = rows.map((row) => Math.min(textOf(row[name]).length, CELL_MAX))
     const own = Math.max(name.length, ...lengths)
+    // A narrow column can follow one that does not fit.
+    if (columns.length > 0 && used + own > width) continue
     used += own + GAP
-    if (columns.length > 0 && used > width + GAP) break
     columns.push([name, own])
   }
   return columns

@@ -6,7 +6,7 @@ import { callSandbox } from './sandbox-client.ts'
  * prints its result, or lists the scenarios.
  */
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'trigger',
   form: '[NAME [--debit REFERENCE]] [--port 3000]',
   summary: 'Plays a scenario in a sandbox and prints its result, or lists the scenarios.',
@@ -23,7 +23,7 @@ if (name === undefined) {
   }
 } else {
   const names = scenarios.map((scenario) => scenario.name ?? '')
-  if (!names.includes(name)) misuse(unknownWord('scenario', name, names))
+  if (!names.includes(name)) misuse(await unknownWord('scenario', name, names))
   const result = await callSandbox(port, 'POST', `scenarios/${name}`, { reference: values.debit })
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartFailure } from '../sandbox/start-failure.ts'
-import { mustRun, ROOT, run } from './run.ts'
+import { mustRun, ROOT, type RunOptions, run } from './run.ts'
 
 export const STAGE = 'local'
 const REGION = 'eu-west-1'
@@ -63,27 +63,37 @@ export const resourcesIn = (assembly: string): Map<string, number> => {
 }
 
 /** @throws StartFailure with the last lines of the CDK's output */
-const cdk = async (args: readonly string[], signal: AbortSignal, cwd?: string): Promise<void> => {
+const cdk = async (
+  args: readonly string[],
+  { onLine = () => undefined, ...options }: Omit<RunOptions, 'onLine'> & Partial<RunOptions>,
+): Promise<void> => {
   const lines: string[] = []
-  const onLine = (line: string) => lines.push(line)
+  const addLine = (line: string) => {
+    lines.push(line)
+    onLine(line)
+  }
   const command = [process.execPath, join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, '--ci']
-  if ((await run(command, { cwd, onLine, signal })) === 0) return
+  if ((await run(command, { ...options, onLine: addLine })) === 0) return
   throw new StartFailure([...lines.slice(-LINES_OF_FAILURE), `cdk ${args[0]} failed`].join('\n'))
 }
 
 /** @param folder without cdk.json, so that the CDK needs no synthesis */
 export const bootstrap = (folder: string, signal: AbortSignal): Promise<void> =>
-  cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`], signal, folder)
+  cdk(['bootstrap', `aws://${ACCOUNT}/${REGION}`], { signal, cwd: folder })
 
 /** Deploys all synthesized stacks with the CDK, as on AWS. @returns the address of the API */
 export const deploy = async (
   endpoint: string,
   assembly: string,
-  signal: AbortSignal,
+  { signal, onCreated }: { signal: AbortSignal; onCreated: (resources: number) => void },
 ): Promise<string> => {
+  let created = 0
+  const onLine = (line: string) => {
+    if (line.includes('| CREATE_COMPLETE')) onCreated(++created)
+  }
   const outputs = join(assembly, 'outputs.json')
   const args = ['deploy', '--all', '--app', assembly, '--require-approval', 'never']
-  await cdk([...args, '--outputs-file', outputs], signal)
+  await cdk([...args, '--outputs-file', outputs], { signal, onLine })
   const address = /https:\/\/(\w+)\.execute-api\.[^/]+\//.exec(readFileSync(outputs, 'utf8'))
   if (!address) throw new StartFailure('No output of a stack contains the address of the API')
   return `${endpoint}/_aws/execute-api/${address[1]}/${STAGE}`

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newSteps } from '../cli/progress.ts'
 import { assertJava } from '../test/emulators/dynamodb-local.ts'
-import { print, runCommand } from './command.ts'
+import { runCommand } from './command.ts'
 import {
   bootstrap,
   deploy,
@@ -20,13 +21,14 @@ import { fireSchedules } from './schedules.ts'
 
 /** Deploys the stacks into LocalStack and runs the smoke checks (docs/localstack.md#the-stacks). */
 
-/** Runs a step and prints its seconds. */
-const measure = async <T>(name: string, step: Promise<T>): Promise<T> => {
-  const startTime = performance.now()
-  const result = await step
-  print(`${name}: ${((performance.now() - startTime) / 1000).toFixed(1)} s`)
-  return result
-}
+const {
+  run: runStep,
+  advance,
+  print,
+} = newSteps({ LocalStack: 12, synthesis: 25, bootstrap: 20, deployment: 65, smoke: 70 })
+
+/** The usual number of smoke checks. */
+const CHECKS = 55
 
 await runCommand(async ({ cleanup, signal, all }) => {
   assertJava()
@@ -37,20 +39,28 @@ await runCommand(async ({ cleanup, signal, all }) => {
   const assembly = join(folder, 'cdk.out')
   const emulate = async (): Promise<string> => {
     const settings = { python, folder, ignoredTypes, signal }
-    const endpoint = await measure('LocalStack', startLocalStack(settings, cleanup))
+    const endpoint = await runStep('LocalStack', () => startLocalStack(settings, cleanup))
     useEndpoint(endpoint)
-    await measure('bootstrap', bootstrap(folder, signal))
+    await runStep('bootstrap', () => bootstrap(folder, signal))
     return endpoint
   }
-  const [endpoint] = await all(emulate(), measure('synthesis', synthesize(assembly, signal)))
+  const synthesis = runStep('synthesis', () => synthesize(assembly, signal))
+  const [endpoint] = await all(emulate(), synthesis)
   const counts = resourcesIn(assembly)
   for (const type of ignoredTypes) {
     const count = counts.get(type)
     if (count) print(`ignored by LocalStack: ${count} ${type}`)
   }
-  const api = await measure('deployment', deploy(endpoint, assembly, signal))
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  const onCreated = (created: number) => advance('deployment', Math.min(created / total, 0.99))
+  const api = await runStep('deployment', () => deploy(endpoint, assembly, { signal, onCreated }))
   cleanup.defer(fireSchedules(endpoint, (error) => print(`schedules: ${error}`)))
   const smoke = ['smoke/main.ts', '--stage', STAGE, '--api', api, '--receiver']
-  // Its last line is the number of checks.
-  return await run([process.execPath, ...smoke], { onLine: print, signal })
+  let checked = 0
+  const onLine = (line: string) => {
+    checked += 1
+    advance('smoke', Math.min(checked / CHECKS, 0.99))
+    print(line)
+  }
+  return await runStep('smoke', () => run([process.execPath, ...smoke], { onLine, signal }))
 })

@@ -6,7 +6,7 @@ import { StartFailure } from '../sandbox/start-failure.ts'
 
 export const ROOT = join(import.meta.dirname, '..')
 
-type RunOptions = {
+export type RunOptions = {
   /** Default: the project's folder. */
   cwd?: string | undefined
   env?: NodeJS.ProcessEnv

@@ -33,7 +33,7 @@ export const replies = {
   },
   rejectedDebit: {
     schema: reply('RejectedDebit', 'rejected', {
-      code: v.optional(v.picklist(failureCodes)),
+      code: v.picklist(failureCodes),
       message: Message,
       bank_reference: v.nullish(BankReference),
     }),
@@ -75,8 +75,15 @@ export const exampleOf = (name: ReplyName) => {
   return { status, uuid: UUID, amount: AMOUNT, ...replies[name].example }
 }
 
+export const exchangeTags = {
+  Debits: 'Debits of customers, on behalf of providers',
+  Payouts: 'Payouts of settlement batches to providers',
+  Refunds: 'Refunds of debits to customers',
+}
+
 export type BankExchange = {
   id: string
+  tag: keyof typeof exchangeTags
   summary: string
   query: string
   body: v.GenericSchema
@@ -88,6 +95,7 @@ export type BankExchange = {
 export const exchanges: Record<string, BankExchange> = {
   '/submissions': {
     id: 'submitDebit',
+    tag: 'Debits',
     summary: 'Submit a debit',
     query: 'queryDebit',
     body: named(
@@ -117,6 +125,7 @@ export const exchanges: Record<string, BankExchange> = {
   },
   '/settlements': {
     id: 'payProvider',
+    tag: 'Payouts',
     summary: 'Pay a settlement batch to a provider',
     query: 'queryPayment',
     body: named(
@@ -146,6 +155,7 @@ export const exchanges: Record<string, BankExchange> = {
   },
   '/refunds': {
     id: 'refundCustomer',
+    tag: 'Refunds',
     summary: 'Refund a debit to the customer',
     query: 'queryRefund',
     body: named(

@@ -3,10 +3,12 @@ import {
   type BankExchange,
   exampleOf,
   exchanges,
+  exchangeTags,
   type ReplyName,
   replies,
   UUID,
 } from './bank-exchanges.ts'
+import { exampleSignature } from './example-debit.ts'
 import { componentsOf, type Json, schemaOf, text } from './schemas.ts'
 
 /** Describes the requests that banks answer (docs/bank-protocol.md). */
@@ -41,16 +43,21 @@ const responseOf = (names: readonly ReplyName[]): Json => ({
 
 const oneOf = (schemas: Json[]): Json => (schemas.length === 1 && schemas[0]) || { oneOf: schemas }
 
-const header = (name: string, description: string): Json => ({
+const header = (name: string, description: string, example: string): Json => ({
   name,
   in: 'header',
   required: true,
   ...text(description),
+  example,
 })
 
 const signature = [
-  header('X-Timestamp', 'Epoch seconds; refuse a request that is more than five minutes off'),
-  header('X-Signature', 'Lowercase hex of the HMAC-SHA256'),
+  header(
+    'X-Timestamp',
+    'Epoch seconds; refuse a request that is more than five minutes off',
+    exampleSignature.timestamp,
+  ),
+  header('X-Signature', 'Lowercase hex of the HMAC-SHA256', exampleSignature.signature),
 ]
 
 const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => [
@@ -59,14 +66,18 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
     {
       post: {
         operationId: exchange.id,
+        tags: [exchange.tag],
         summary: exchange.summary,
         description:
           'A repeat has the same bytes and gets the current reply without a second effect.',
-        parameters: [header('X-Idempotency-Key', 'Same as `uuid`'), ...signature],
+        parameters: [header('X-Idempotency-Key', 'Same as `uuid`', UUID), ...signature],
         requestBody: {
           required: true,
           content: {
-            'application/json': { schema: schemaOf(exchange.body), example: exchange.example },
+            'application/json': {
+              schema: schemaOf(exchange.body),
+              examples: { request: { summary: exchange.summary, value: exchange.example } },
+            },
           },
         },
         responses: responses(exchange.replies),
@@ -78,6 +89,7 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
     {
       get: {
         operationId: exchange.query,
+        tags: [exchange.tag],
         summary: `${exchange.summary}: query`,
         description:
           'The service queries before it repeats a request. A query never has an effect.',
@@ -111,6 +123,7 @@ export const bankProtocol = (): Json => {
         variables: { url: { default: 'https://api.xyz.example/debits' } },
       },
     ],
+    tags: Object.entries(exchangeTags).map(([name, description]) => ({ name, description })),
     security: [],
     paths,
     components: { schemas: componentsOf(paths) },

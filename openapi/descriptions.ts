@@ -39,6 +39,13 @@ const charge = {
   metadata: { cart: 77 },
 }
 
+const completed = {
+  status: 'completed',
+  bank_reference: 'GCB-0001',
+  approval_method: 'ussd',
+  fee: '1.50',
+}
+
 export const descriptions: Record<OperationName, Description> = {
   ...listDescriptions,
   charge: {
@@ -53,7 +60,10 @@ export const descriptions: Record<OperationName, Description> = {
       'Another body with the same partner_reference gets 409 with `reference`, `uuid` and ' +
       '`status` of the existing transaction in `details`. 3005 shows in `details` which limit ' +
       'the amount exceeds: `bank` with its `maximum`, or `daily` with `remaining` and `resets_at`.',
-    bodies: { flat: charge, wrapped: { debit_request: charge } },
+    bodies: {
+      flat: { summary: 'Fields at the top level', value: charge },
+      wrapped: { summary: 'Fields inside debit_request', value: { debit_request: charge } },
+    },
     refusals: [
       invalid({ phone_number: ['must be in E.164 format', 'write it like +233241234567'] }),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
@@ -156,13 +166,15 @@ export const descriptions: Record<OperationName, Description> = {
       'and returns the current transaction.',
     parameters: { uuid },
     bodies: {
-      completed: {
-        status: 'completed',
-        bank_reference: 'GCB-0001',
-        approval_method: 'ussd',
-        fee: '1.50',
+      completed: { summary: 'The customer was debited', value: completed },
+      failed: {
+        summary: 'The debit failed',
+        value: {
+          status: 'failed',
+          bank_reference: 'GCB-0001',
+          error_message: 'Insufficient funds',
+        },
       },
-      failed: { status: 'failed', bank_reference: 'GCB-0001', error_message: 'Insufficient funds' },
     },
     refusals: [missingMessage, refusedTransition],
   },
@@ -173,7 +185,13 @@ export const descriptions: Record<OperationName, Description> = {
       'Accepts the same body as the update, and `approved`: the customer approved, so the ' +
       'five-minute timeout stops.',
     parameters: { uuid },
-    bodies: { approved: { status: 'approved', bank_reference: 'GCB-0001' } },
+    bodies: {
+      approved: {
+        summary: 'The customer approved; the outcome follows',
+        value: { status: 'approved', bank_reference: 'GCB-0001' },
+      },
+      completed: { summary: 'The customer was debited', value: completed },
+    },
     refusals: [missingMessage, refusedTransition],
   },
 }

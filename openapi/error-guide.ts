@@ -66,17 +66,17 @@ const advice: Record<ErrorCode, string> = {
   5404: 'Check the id. Batches of other providers are not shown.',
 }
 
-const INTRODUCTION = `# Errors and repeats
+const INTRODUCTION = `# Idempotency and errors
 
-Every error has a published \`code\`. Decide by the code, never show \`message\` to a customer, and quote
-\`meta.request_id\` to support. [API](api.md#errors) describes the envelope.
+Every error has a published \`code\`, and \`doc_url\` leads to its row in this guide if the deployment publishes it. Decide by the
+code, never show \`message\` to a customer, and quote \`meta.request_id\` to support. [API](api.md#errors) describes the envelope.
 
-## Repeats
+## Idempotency
 
 - **A charge is safe to repeat.** \`partner_reference\` is its idempotency key: the same body returns the existing transaction in its
   current status, with \`Idempotent-Replayed: true\`. Another body gets 409/3003, which names the existing transaction.
-- Repeat after a network error, 408, 429 and any 5xx: with the same reference and the same body, after \`Retry-After\` if it is
-  there, else after 1, 2, 4 ... 60 seconds.
+- Repeat after a network error, 408, 429 and any 5xx, with the same reference and the same body. Wait the seconds of
+  \`Retry-After\` if it is there, else 1, 2, 4 ... 60 seconds.
 - Do not repeat after any other 4xx: the same request gets the same reply.
 - A 202 is not a payment. Deliver goods after \`transaction.completed\` only.
 

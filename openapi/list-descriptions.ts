@@ -17,7 +17,8 @@ export type Description = {
   summary: string
   description: string
   parameters?: Record<string, Parameter>
-  bodies?: Record<string, Record<string, unknown>>
+  /** Requests by name. */
+  bodies?: Record<string, { summary: string; value: Record<string, unknown> }>
   refusals?: readonly Refusal[]
 }
 

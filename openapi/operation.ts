@@ -2,7 +2,7 @@ import { object } from 'valibot'
 import { successReply } from '../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
 import { descriptions } from './descriptions.ts'
-import { exampleContext, exampleReplies } from './example-debit.ts'
+import { exampleContext, exampleReplies, exampleSignature } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
@@ -32,14 +32,13 @@ const requestBody = (name: OperationName): Json => {
     required: [wrapper],
     properties: { [wrapper]: flat },
   }
-  const examples = Object.entries(descriptions[name].bodies ?? {})
   return {
     requestBody: {
       required: true,
       content: {
         'application/json': {
           schema: wrapped ? { oneOf: [flat, wrapped] } : flat,
-          examples: Object.fromEntries(examples.map(([key, value]) => [key, { value }])),
+          examples: descriptions[name].bodies,
         },
       },
     },
@@ -77,8 +76,14 @@ const queryParameters = (name: OperationName): Json[] => {
 }
 
 const SIGNATURE_HEADERS = {
-  'X-Signature': 'Lowercase hex of the HMAC-SHA256; required if the provider signs requests',
-  'X-Timestamp': 'Epoch seconds, at most five minutes off; required if the provider signs requests',
+  'X-Signature': {
+    ...text('Lowercase hex of the HMAC-SHA256; required if the provider signs requests'),
+    example: exampleSignature.signature,
+  },
+  'X-Timestamp': {
+    ...text('Epoch seconds, at most five minutes off; required if the provider signs requests'),
+    example: exampleSignature.timestamp,
+  },
 }
 
 const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) => ({
@@ -86,9 +91,9 @@ const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) =>
 }))
 
 export const parameterComponents: Json = Object.fromEntries(
-  Object.entries(SIGNATURE_HEADERS).map(([name, description]) => [
+  Object.entries(SIGNATURE_HEADERS).map(([name, header]) => [
     name,
-    { name, in: 'header', required: false, ...text(description) },
+    { name, in: 'header', required: false, ...header },
   ]),
 )
 

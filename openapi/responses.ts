@@ -12,6 +12,9 @@ import { descriptions } from './descriptions.ts'
 import { exampleContext } from './example-debit.ts'
 import { componentRef, type Json, text } from './schemas.ts'
 
+/** The published error guide of the examples. */
+const ERROR_GUIDE = 'https://docs.example.com/errors'
+
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
 
 const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIMIT })
@@ -79,7 +82,7 @@ const exampleName = ({ error, details }: Refusal): string =>
 
 const exampleOf = (refusal: Refusal): Json => ({
   summary: `${refusal.error.code} ${refusal.error.message}`,
-  value: JSON.parse(refusalReply(refusal, exampleContext).body),
+  value: JSON.parse(refusalReply(refusal, exampleContext, ERROR_GUIDE).body),
 })
 
 /** Returns the bodies of all refusals without duplicates. */

@@ -173,6 +173,11 @@ const problem = {
         message: { type: 'string' },
         category: { enum: categories },
         severity: { enum: ['low', 'medium', 'high', 'critical'] },
+        doc_url: {
+          type: 'string',
+          format: 'uri',
+          description: 'Address of the advice for this code; absent if the deployment has none',
+        },
         details,
       },
     },

@@ -92,9 +92,16 @@ const settlement = webhookOf(
   },
   {
     schema: schemaOf(payload.settlementWebhookSchema()),
-    example: JSON.parse(JSON.stringify(payload.settlementEvent(exampleBatch)?.payload({}))),
+    examples: {
+      paid: {
+        summary: 'A paid batch',
+        value: JSON.parse(JSON.stringify(payload.settlementEvent(exampleBatch)?.payload({}))),
+      },
+    },
   },
 )
+
+const examplePing = { eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }
 
 const ping = webhookOf(
   {
@@ -104,9 +111,7 @@ const ping = webhookOf(
   },
   {
     schema: schemaOf(payload.pingWebhookSchema()),
-    example: JSON.parse(
-      payload.pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
-    ),
+    examples: { ping: { summary: 'A ping', value: JSON.parse(payload.pingBody(examplePing)) } },
   },
 )
 

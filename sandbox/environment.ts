@@ -1,6 +1,7 @@
 import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
 import type { FunctionRow } from '../infra/definitions/functions.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
+import { errorGuideAt } from './own-reply.ts'
 
 /** The environment variables of the functions. */
 
@@ -31,6 +32,7 @@ export const functionVariables = (
     payoutsWaitForFunding: false,
     approvals,
     ownHosts: [host],
+    errorGuide: errorGuideAt(host),
   }
   return {
     ...environmentOf(row, settings, addresses),

@@ -70,7 +70,8 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
     const timer = setTimeout(resolve, timeoutSeconds * 1000)
     signal.addEventListener('abort', () => clearTimeout(timer))
   })
-  throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
+  const error = new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
+  throw Object.assign(error, { name: 'Sandbox.Timedout' })
 }
 
 export type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>

@@ -10,7 +10,7 @@ import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
-import { ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
+import { errorGuideAt, ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import { StartFailure } from './start-failure.ts'
@@ -90,8 +90,11 @@ export const openGateway = async (
     }
     throw new StartFailure(`The sandbox cannot listen on ${host}: ${message}`)
   }
+  const ownHost = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  // For the gateway's own replies; functions have the same value.
+  process.env.ERROR_GUIDE = errorGuideAt(ownHost)
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `http://${ownHost}`,
     /** Starts routing requests to the functions; earlier requests receive 503. */
     serve: (routes: Routes): void => {
       handle = handlerFor(routes, { requestTimeoutMs, names })
@@ -149,7 +152,7 @@ const handlerFor =
     }
     const { host } = target
     const { accept } = request.headers
-    const page = request.method === 'GET' ? pageFor({ pathname, host, accept }) : undefined
+    const page = request.method === 'GET' ? await pageFor({ pathname, host, accept }) : undefined
     if (page) {
       response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return

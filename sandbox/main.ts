@@ -8,12 +8,13 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
 
-const { values, positionals, refuse } = readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'sandbox',
   form:
     '[--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] [--host ADDRESS] ' +
-    '[--names NAME,...] [--webhook-hosts NAME,...]',
-  summary: 'Runs the service on this machine (docs/sandbox.md).',
+    '[--names NAME,...] [--webhook-hosts NAME,...] [--verbose]',
+  summary:
+    'Runs the service on this machine (docs/sandbox.md). --verbose prints the stack of a fault.',
   options: {
     port: { type: 'string', default: '3000' },
     data: { type: 'string' },
@@ -23,12 +24,14 @@ const { values, positionals, refuse } = readArguments({
     host: { type: 'string', default: '127.0.0.1' },
     names: { type: 'string', default: '' },
     'webhook-hosts': { type: 'string', default: '' },
+    verbose: { type: 'boolean', default: false },
   },
 })
 if (positionals.length > 0) refuse()
 const port = portIn(values.port, refuse, 0)
 const timeScale = Number(values['time-scale'])
-if (!(timeScale > 0)) refuse('--time-scale: must be a number above zero')
+if (!(timeScale > 0 && Number.isFinite(timeScale)))
+  refuse('--time-scale: must be a number above zero')
 const { data, approvals, host } = values
 const listening = { host, names: listIn(values.names) }
 const settings = { data, timeScale, approvals, webhookHosts: listIn(values['webhook-hosts']) }
@@ -63,11 +66,13 @@ try {
   const gateway = await openGateway(port, listening)
   const start = async () => {
     const { startSandbox } = await import('./sandbox.ts')
+    const { shortenLogs } = await import('./faults.ts')
     const { endpointsIn } = await import('./emulator/endpoints.ts')
     const endpoints = endpointsIn(process.env)
     const { buildForSandbox } = await import('./bundles/build.ts')
     const bundleOf = values.bundles ? await buildForSandbox() : undefined
-    return startSandbox({ gateway, ...settings, print, endpoints, bundleOf })
+    const onFault = shortenLogs(values.verbose)
+    return startSandbox({ gateway, ...settings, print, onFault, endpoints, bundleOf })
   }
   sandbox = start()
   await sandbox

@@ -6,7 +6,11 @@ import {
   gatewayHeaders,
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
+import { environment } from '../shared/runtime.ts'
 import { newRequestId } from './gateway-event.ts'
+
+/** Returns the address at which the sandbox serves docs/errors.md. */
+export const errorGuideAt = (host: string): string => `http://${host}/docs/guides/errors`
 
 /** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
@@ -35,7 +39,8 @@ export const ownReply = (
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
-  return { statusCode, headers, body: errorBody(gatewayResponses[type], requestId) }
+  const body = errorBody(gatewayResponses[type], requestId, environment.errorGuide)
+  return { statusCode, headers, body }
 }
 
 const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeaders => ({

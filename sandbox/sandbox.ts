@@ -21,7 +21,7 @@ import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
 import { endpointVariables, functionVariables, REGION, useLocalCredentials } from './environment.ts'
-import { printDeniedCalls, printingFaults } from './faults.ts'
+import { type OnFault, reportDeniedCalls, reportingFaults } from './faults.ts'
 import {
   answerFunctionCalls,
   type FunctionHost,
@@ -34,7 +34,7 @@ import { newMemory, type Scope, untilStopped } from './memory.ts'
 import { seed } from './seeds.ts'
 import { signedObject } from './signed-object.ts'
 import { sweepPace } from './sweep-pace.ts'
-import { changeLines, faultLine, type Print, requestLine } from './terminal.ts'
+import { changeLines, type Print, requestLine } from './terminal.ts'
 
 /** Runs the whole service on this machine, from the definitions that the stacks use. */
 
@@ -47,6 +47,7 @@ export type SandboxOptions = {
   /** Hosts of receivers and banks that may be private and without TLS, besides 127.0.0.1. */
   webhookHosts?: readonly string[]
   print: Print
+  onFault: OnFault
   /** The services of a running emulator to use instead of those in memory. */
   endpoints?: Endpoints
   /** Returns the bundle of a function, to run in a process; without it, functions run in this one. */
@@ -72,7 +73,7 @@ export const startSandbox = async (options: SandboxOptions) => {
 }
 
 const start = async (
-  { gateway, endpoints = {}, print, bundleOf, ...options }: SandboxOptions,
+  { gateway, endpoints = {}, print, onFault, bundleOf, ...options }: SandboxOptions,
   cleanup: AsyncDisposableStack,
 ) => {
   const bundled =
@@ -122,15 +123,15 @@ const start = async (
         changeLines(record).forEach(print)
         live.addChange(itemChange(record))
       },
-      onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
-      onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
+      onLostRecords: ({ length }) => onFault('relay', `${length} records were lost`),
+      onDeadLetter: ({ queue, body }) => onFault(queue, `dead letter ${body}`),
       ...sweepPace(clock),
       ...(queues && {
         deliver: (arn, MessageBody) => {
           const QueueUrl = queueUrlFrom(arn)
           const sent = queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
           // A lost message is tolerated, as on AWS: the sweep expires the debit.
-          sent.catch((error) => print(faultLine('scheduler', error)))
+          sent.catch((error) => onFault('scheduler', error))
         },
       }),
     }),
@@ -158,7 +159,7 @@ const start = async (
   // The gateway serves the objects of the bucket in memory.
   const own = endpointVariables({ s3: gateway.address, ...endpoints })
   Object.assign(process.env, ...functionRows.map(variablesOf), own, { APPROVALS: 'false' })
-  cleanup.defer(printDeniedCalls(print))
+  cleanup.defer(reportDeniedCalls(onFault))
   cleanup.defer(() => answerCalls(() => undefined))
   cleanup.defer(async () => {
     clock.stop()
@@ -169,7 +170,7 @@ const start = async (
 
   const runtime: Runtime = { ...real, now: () => new Date(Date.now() + clock.ahead()) }
   const load = bundled?.load ?? loadWith(runtime)
-  const functions = printingFaults(await loadFunctions(functionRows, load), print)
+  const functions = reportingFaults(await loadFunctions(functionRows, load), onFault)
   answerCalls(answer)
   const setApprovals = (next: boolean): void => {
     approvals = next
@@ -201,7 +202,7 @@ const start = async (
   emulator?.poll({
     invoke: invokeIn(memory.scope),
     takeRecord: (record) => memory.aws().takeRecord(record),
-    onFault: (source, error) => print(faultLine(source, error)),
+    onFault,
   })
   const scoped: FunctionHost = {
     ...functions,

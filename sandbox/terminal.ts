@@ -6,10 +6,17 @@ import { credentials, customers } from './seeds.ts'
 
 export type Print = (line: string) => void
 
+type Colour = 'cyan' | 'red' | 'yellow'
+
 /** Returns a line with the time and the kind of the event. */
-const lineOf = (kind: string, parts: readonly unknown[], colour: 'cyan' | 'red' = 'cyan') => {
-  const time = styleText('dim', new Date().toISOString().slice(11, 23))
-  return [time, styleText(colour, kind.padEnd(8)), ...parts].join(' ')
+const lineOf = (
+  kind: string,
+  parts: readonly unknown[],
+  colour: Colour = 'cyan',
+  stream: NodeJS.WriteStream = process.stdout,
+) => {
+  const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
+  return [time, styleText(colour, kind.padEnd(8), { stream }), ...parts].join(' ')
 }
 
 const statusColour = (status: number) => (status < 300 ? 'green' : status < 500 ? 'yellow' : 'red')
@@ -69,8 +76,84 @@ export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
   }
 }
 
-export const faultLine = (name: string, error: unknown): string =>
-  lineOf('fault', [name, error], 'red')
+type LoggedError = {
+  name: string
+  message: string
+  stack?: readonly string[]
+  cause?: LoggedError | undefined
+}
+
+/** A line of shared/log.ts. */
+export type LogRecord = {
+  level: string
+  message: string
+  error?: LoggedError | string
+  [field: string]: unknown
+}
+
+const TEXT_MAX = 200
+
+/** Replaces control characters, because an error can quote the reply of a peer. */
+const printable = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
+
+/** Returns the error and its causes. */
+const chainOf = (error: LoggedError | undefined): LoggedError[] =>
+  error ? [error, ...chainOf(error.cause)] : []
+
+const textOf = ({ message, error }: LogRecord): string => {
+  const errors = typeof error === 'object' ? chainOf(error) : []
+  const cause = errors.map(({ name, message }) => `${name}: ${message}`).join(', caused by ')
+  const parts = [message === 'fault' && error ? '' : message, cause || error]
+  const text = printable(parts.filter(Boolean).join(': '))
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
+}
+
+const isScalar = (value: unknown): boolean =>
+  [value].flat().every((member) => typeof member !== 'object')
+
+const FRAME = ['level', 'message', 'error', 'timestamp', 'service']
+const LEVEL_COLOURS: Record<string, Colour> = { ERROR: 'red', WARN: 'yellow' }
+
+/**
+ * Returns one line for what a function logs: the name, the message and the fields that are text or
+ * numbers. The verbose form has further lines with the other fields and the stack.
+ */
+export const logLine = (
+  name: string,
+  record: LogRecord,
+  { isVerbose, stream }: { isVerbose: boolean; stream: NodeJS.WriteStream },
+): string => {
+  const { level, message, error } = record
+  const fields = Object.entries(record).filter(
+    ([field, value]) => !FRAME.includes(field) && value !== name,
+  )
+  const { short = [], long = [] } = Object.groupBy(fields, ([, value]) =>
+    isScalar(value) ? 'short' : 'long',
+  )
+  const dim = (text: string): string => styleText('dim', text, { stream })
+  const ids = printable(short.map(([field, value]) => `${field}=${value}`).join(' '))
+  const kind = message === 'fault' ? message : level.toLowerCase()
+  const parts = [name, textOf(record), ...(ids ? [dim(ids)] : [])]
+  const line = lineOf(kind, parts, LEVEL_COLOURS[level], stream)
+  if (!isVerbose) return line
+  const errors = typeof error === 'object' ? chainOf(error) : []
+  const details = [
+    ...(long.length > 0 ? [JSON.stringify(Object.fromEntries(long))] : []),
+    ...errors.flatMap(({ stack = [], cause: _, ...members }) => [
+      JSON.stringify(members),
+      ...stack.map((frame) => `  ${frame}`),
+    ]),
+  ]
+  return [line, ...details.map((detail) => dim(`${' '.repeat(13)}${detail}`))].join('\n')
+}
+
+/** Returns the members that shared/log.ts logs of an error. */
+export const loggedError = ({ name, message, stack = '', cause }: Error): LoggedError => ({
+  name,
+  message,
+  stack: stack.split('\n').flatMap((line) => (/^ {4}at /.test(line) ? [line.trim()] : [])),
+  cause: cause instanceof Error ? loggedError(cause) : undefined,
+})
 
 const columns = (title: string, rows: readonly (readonly [string, string])[]): string =>
   rows

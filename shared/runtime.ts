@@ -113,6 +113,8 @@ const settings = {
   approvals: () => isTrue('APPROVALS'),
   /** Whether a payout waits until the remitted cash covers it. */
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
+  /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */
+  errorGuide: () => process.env.ERROR_GUIDE,
   functionPrefix: () => process.env.FUNCTION_PREFIX ?? '',
   tableName: () => required('TABLE_NAME'),
   referencePrefix: () => required('REFERENCE_PREFIX'),

@@ -5,7 +5,7 @@ import { print } from './terminal.ts'
 
 /** `npm run simulate`: runs random scenarios, or one again. Exits with 1 after a violation. */
 
-const { values, refuse } = readArguments({
+const { values, refuse } = await readArguments({
   name: 'simulate',
   form:
     '[--lifecycles 20000] [--seed 1] [--each 200] [--workers N] [--scenario KIND] ' +

@@ -117,8 +117,10 @@ const problemOf = (
   const missing = RATE_HEADERS.find((name) => !/^[0-9]+$/.test(headers.get(name) ?? ''))
   if (missing && !fromGateway) return `no ${missing}`
   if (headers.get('Content-Type')?.startsWith('text/csv')) return undefined
-  const { success, meta = {} } = body
+  const { success, error, meta = {} } = body
   if (success !== status < 400) return `success is ${success}`
+  const { code, doc_url = `#c${code}` } = (error ?? {}) as { code?: number; doc_url?: string }
+  if (!doc_url.endsWith(`#c${code}`)) return `doc_url of ${code} is ${doc_url}`
   if (meta.request_id !== id) return `request_id is ${meta.request_id}, X-Request-ID is ${id}`
   if (meta.api_version !== 'v1') return `api_version is ${meta.api_version}`
   // API Gateway cannot write the time of a reply as a date.

@@ -15,7 +15,7 @@ import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './tar
 /** Longer than any run. */
 const CREDENTIAL_MS = 30 * 60_000
 
-const { values, refuse } = readArguments({
+const { values, refuse } = await readArguments({
   name: 'smoke',
   form: '--stage NAME | --port N [--api URL] [--receiver] [--keep]',
   summary:

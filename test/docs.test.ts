@@ -15,7 +15,10 @@ const withoutCode = (page: string): string => read(page).replaceAll(/^```.*?^```
 const groups = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, group = '']) => group)
 
-/** Returns the anchors of a page as GitHub derives them: duplicates get -1, -2 and so on. */
+/**
+ * Returns the anchors of a page: its own, and those that GitHub derives from headings. Duplicates get
+ * -1, -2 and so on.
+ */
 const anchorsOf = (page: string): Set<string> => {
   const counts = new Map<string, number>()
   const anchors = groups(withoutCode(page), /^#+ (.+)$/gm).map((heading) => {
@@ -25,7 +28,7 @@ const anchorsOf = (page: string): Set<string> => {
     counts.set(slug, count + 1)
     return count === 0 ? slug : `${slug}-${count}`
   })
-  return new Set(anchors)
+  return new Set([...anchors, ...groups(read(page), /<a id="([^"]+)">/g)])
 }
 
 const isMissing = (target: string): boolean => {

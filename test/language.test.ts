@@ -36,11 +36,13 @@ const turnsIn = (where: string, passages: readonly string[]): string[] =>
     }),
   )
 
+const PYTHON_COMMENT = /"""([\s\S]*?)"""|(?:^|[ \t])# (.*(?:\n[ \t]*# .*)*)/gm
+
 const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^|[ \t])\/\/ (.*(?:\n[ \t]*\/\/ .*)*)/gm
 
-const commentsOf = (source: string): string[] =>
-  [...source.matchAll(COMMENT)].map(([, block, lines]) =>
-    (block ?? lines ?? '').replaceAll(/\n\s*(?:\*|\/\/) ?/g, ' ').trim(),
+const commentsOf = (source: string, comment = COMMENT): string[] =>
+  [...source.matchAll(comment)].map(([, block, lines]) =>
+    (block ?? lines ?? '').replaceAll(/\n\s*(?:\*|\/\/|#)? ?/g, ' ').trim(),
   )
 
 /** Returns paragraphs, list items and table cells, without code. */
@@ -83,10 +85,14 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
   'comments of the tools': sources(
-    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console}',
+    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console,sdk/python,sdk/typescript/src,sdk/typescript/examples}',
   ),
   'comments of the tests': sources('test'),
-  pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
+  'comments of the Python client': files('sdk/python/**/*.py').map((file) => [
+    file,
+    commentsOf(read(file), PYTHON_COMMENT),
+  ]),
+  pages: files('{*.md,docs/*.md,sdk/python/*.md}').map((file) => [file, passagesOf(read(file))]),
   'help texts': helpTexts,
   'alarm texts': alarmRows(allAlarms).map((row) => [row.name, [row.description]]),
   'the API description': [

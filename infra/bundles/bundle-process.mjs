@@ -13,8 +13,11 @@ const replies = createWriteStream('', { fd: Number(process.argv[3] ?? 3) })
 const reply = (message) => replies.write(`${JSON.stringify(message)}\n`)
 
 // Node itself would also print the source line of the error, which is most of a minified file.
-process.on('uncaughtException', (error) => {
-  process.stderr.write(`${error?.stack ?? error}\n`)
+process.on('uncaughtException', (thrown) => {
+  const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const frames = stack.split('\n').flatMap((line) => (/^ {4}at /.test(line) ? [line.trim()] : []))
+  const error = { name, message, stack: frames }
+  process.stderr.write(`${JSON.stringify({ level: 'ERROR', message: 'fault', error })}\n`)
   process.exit(1)
 })
 

@@ -136,6 +136,6 @@ const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stag
     type: gateway.ResponseType.of(type),
     statusCode: String(row.status),
     responseHeaders: { 'X-Request-ID': REQUEST_ID.slice(1), ...Object.fromEntries(headers) },
-    templates: { 'application/json': errorBody(row, REQUEST_ID) },
+    templates: { 'application/json': errorBody(row, REQUEST_ID, stage.errorGuide) },
   })
 }

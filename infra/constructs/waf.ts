@@ -117,7 +117,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
       [ADDRESS_LIMIT]: {
         contentType: 'APPLICATION_JSON',
         // A WAF response is static, so it has no request id.
-        content: errorBody({ code: 1453, details }, null),
+        content: errorBody({ code: 1453, details }, null, stage.errorGuide),
       },
     },
     rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],

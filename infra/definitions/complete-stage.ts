@@ -20,6 +20,7 @@ export const completeStage: Stage = {
   },
   tracing: true,
   alarmsTo: 'ops@example.com',
+  errorGuide: 'https://docs.example.com/errors',
   runbook: 'https://git.example.com/docs',
   backup: {
     keepDays: 90,

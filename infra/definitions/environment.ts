@@ -13,6 +13,7 @@ export type StageSettings = Pick<
   | 'approvals'
   | 'bankClientCertificate'
   | 'privatePeers'
+  | 'errorGuide'
 > & {
   stage: string
   /** Hosts of the API; webhooks must not target them. */
@@ -30,8 +31,11 @@ export type Addresses = {
   functionPrefix: string
 }
 
-/** Functions that create or parse references, and functions that check or send to webhook URLs. */
-const readers: Record<'referencePrefix' | 'ownHosts', readonly FunctionName[]> = {
+/**
+ * Functions that create or parse references, that check or send to webhook URLs, and that reply to
+ * callers.
+ */
+const readers: Record<'referencePrefix' | 'ownHosts' | 'errorGuide', readonly FunctionName[]> = {
   referencePrefix: [
     ...operationNames,
     'manage-delivery',
@@ -40,6 +44,7 @@ const readers: Record<'referencePrefix' | 'ownHosts', readonly FunctionName[]> =
     'reconcile-part',
   ],
   ownHosts: ['test-webhook', 'manage-webhook', 'deliver-webhook', 'deliver-sidelined-webhook'],
+  errorGuide: [...operationNames, 'answer-unmatched'],
 }
 
 /** Returns the environment of one function, the same in a stack and in the sandbox. */
@@ -57,6 +62,8 @@ export const environmentOf = (
     STAGE: settings.stage,
     ...(readers.referencePrefix.includes(name) && { REFERENCE_PREFIX: settings.referencePrefix }),
     ...(readers.ownHosts.includes(name) && { OWN_HOSTS: settings.ownHosts.join(',') }),
+    ...(settings.errorGuide &&
+      readers.errorGuide.includes(name) && { ERROR_GUIDE: settings.errorGuide }),
     ...(settings.hasSandboxBank && readsBanks && { SANDBOX_BANK: 'true' }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),

@@ -1,5 +1,5 @@
 import { errorHeaders, replyHeaders } from '../../shared/api/reply-headers.ts'
-import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
+import { docUrl, type ErrorCode, errors } from '../../shared/domain/refusal.ts'
 
 /** Maps every response type of the gateway to the service's error codes (docs/api.md#gateway). */
 export const gatewayResponses = {
@@ -57,11 +57,16 @@ export const REQUEST_ID = '$context.extendedRequestId'
 export const errorBody = (
   { code, details }: { code: ErrorCode; details?: object },
   requestId: string | null,
+  guide?: string,
 ): string => {
   const { message, category, severity } = errors[code]
   return JSON.stringify({
     success: false,
-    error: { code, message, category, severity, ...(details ? { details } : {}) },
+    error: {
+      ...{ code, message, category, severity },
+      ...docUrl(code, guide),
+      ...(details ? { details } : {}),
+    },
     ...(details ? { details } : {}),
     meta: { timestamp: null, request_id: requestId, api_version: 'v1' },
   })

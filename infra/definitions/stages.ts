@@ -52,6 +52,8 @@ export type Stage = StageWorkers & {
   alarmsTo?: string
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
   privatePeers?: readonly string[]
+  /** Address of the published page docs/errors.md, for `error.doc_url` (docs/api.md#errors). */
+  errorGuide?: string
   /** Address of the folder `docs`, for the links of the dashboard. */
   runbook?: string
   /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */

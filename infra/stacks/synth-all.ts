@@ -1,3 +1,5 @@
+import { relative } from 'node:path'
+import { newSteps } from '../../cli/progress.ts'
 import { buildBundles } from '../bundles/build.ts'
 import { completeStage } from '../definitions/complete-stage.ts'
 import { stageNamed, stageNames } from '../definitions/stages.ts'
@@ -5,9 +7,14 @@ import { checkedApp, defineAccount, defineDeployment, defineStage } from './stag
 
 /** Synthesizes the account, all stages and an example stage for `npm run synth`. */
 
-await buildBundles()
+const { run, print } = newSteps({ bundles: 6, stacks: 1, templates: 12 })
+await run('bundles', () => buildBundles())
 const app = checkedApp()
-defineAccount(app)
-for (const name of stageNames) defineStage(app, stageNamed(name))
-defineStage(app, completeStage)
-defineDeployment(app, completeStage, 'example/debit-collection', false)
+await run('stacks', () => {
+  defineAccount(app)
+  for (const name of stageNames) defineStage(app, stageNamed(name))
+  defineStage(app, completeStage)
+  defineDeployment(app, completeStage, 'example/debit-collection', false)
+})
+const { directory, stacks } = await run('templates', () => app.synth())
+print(`written to ${relative('', directory)}: ${stacks.length} stacks`)

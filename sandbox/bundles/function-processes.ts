@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Context } from 'aws-lambda'
 import type { FunctionRow } from '../../infra/definitions/functions.ts'
+import { actingAs } from '../authorizer.ts'
 import type { Load } from '../function-host.ts'
 
 /** Runs bundles as Lambda does: a process per function, which starts at the first invocation. */
@@ -24,7 +25,7 @@ export const newFunctionProcesses = ({ bundleOf, variablesOf }: ProcessOptions) 
   const processes = new Map<string, FunctionProcess>()
 
   const start = (row: FunctionRow): FunctionProcess => {
-    const functionProcess = startProcess(bundleOf(row.name), variablesOf(row), row.timeoutSeconds)
+    const functionProcess = startProcess(bundleOf(row.name), variablesOf(row), row)
     processes.set(row.name, functionProcess)
     functionProcess.child.once('exit', () => {
       if (processes.get(row.name) === functionProcess) processes.delete(row.name)
@@ -55,15 +56,25 @@ type ProcessReply = {
   error?: { errorType: string; errorMessage: string }
 }
 
-const startProcess = (file: string, env: Record<string, string>, timeoutSeconds: number) => {
+const startProcess = (
+  file: string,
+  env: Record<string, string>,
+  { name, timeoutSeconds }: FunctionRow,
+) => {
   // In its own process group: Ctrl-C reaches only the sandbox, which then stops its functions.
   const child: ChildProcess = spawn(process.execPath, [BUNDLE_PROCESS, file], {
     env,
     detached: true,
-    stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   const input = child.stdin as Writable
   const closed = once(child, 'close')
+  // This process prints the lines, so that it can shorten them.
+  for (const stream of ['stdout', 'stderr'] as const) {
+    createInterface({ input: child[stream] as Readable }).on('line', (line) =>
+      actingAs(name, () => process[stream].write(`${line}\n`)),
+    )
+  }
   const pending = new Map<string, Invocation>()
   // After a failed write, the handler of `close` rejects the invocation.
   input.on('error', () => undefined)
@@ -101,5 +112,6 @@ const startProcess = (file: string, env: Record<string, string>, timeoutSeconds:
   }
 }
 
+/** Without a stack, which would be that of this process. */
 const newError = (name: string, message: string): Error =>
-  Object.assign(new Error(message), { name })
+  Object.assign(new Error(message), { name, stack: undefined })

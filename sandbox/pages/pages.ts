@@ -7,7 +7,7 @@ import { startHtml } from './start-page.ts'
 
 type BrowserRequest = { pathname: string; host: string; accept: string | undefined }
 
-type Page = { type: string; body: string | Buffer; policy?: string }
+type Page = { type: string; body: string | Buffer; policy?: string } | undefined
 
 const policy = (...directives: readonly string[]): string =>
   [
@@ -19,7 +19,7 @@ const policy = (...directives: readonly string[]): string =>
     ...directives,
   ].join('; ')
 
-const START_POLICY = policy("style-src 'self'")
+const TEXT_POLICY = policy("style-src 'self'")
 
 const REFERENCE_POLICY = policy(
   "script-src 'self'",
@@ -35,10 +35,10 @@ const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-const pages: Record<string, (request: BrowserRequest) => Page | undefined> = {
+const pages: Record<string, (request: BrowserRequest) => Page> = {
   '/': ({ accept = '', host }) =>
     accept.includes('text/html')
-      ? { type: HTML, body: startHtml(`http://${host}`), policy: START_POLICY }
+      ? { type: HTML, body: startHtml(`http://${host}`), policy: TEXT_POLICY }
       : undefined,
   '/docs': () => ({ type: HTML, body: referenceHtml, policy: REFERENCE_POLICY }),
   '/docs/reference.js': () => ({ type: SCRIPT, body: referenceScript }),
@@ -50,17 +50,43 @@ const pages: Record<string, (request: BrowserRequest) => Page | undefined> = {
 
 const SCALAR = /^\/docs\/scalar\/((?:chunks\/)?[\w-]+(?:\.[\w-]+)*\.js)$/
 
-const scalarFile = (pathname: string): Page | undefined => {
+const scalarFile = (pathname: string): Page => {
   const name = SCALAR.exec(pathname)?.[1]
   if (!name) return undefined
   const url = new URL(`browser/${name}`, import.meta.resolve('@scalar/api-reference'))
   return existsSync(url) ? { type: SCRIPT, body: readFileSync(url) } : undefined
 }
 
+const GUIDE = /^\/docs\/guides(?:\/([a-z-]+))?$/
+const GUIDE_FILE = /^\/docs\/guides\/([a-z-]+\.json|fixtures\/[a-z-]+\.yaml|images\/[a-z-]+\.png)$/
+
+const guideTypes: Record<string, string> = {
+  json: JSON_TYPE,
+  yaml: 'text/yaml; charset=utf-8',
+  png: 'image/png',
+}
+
+const guidePage = async ({ pathname, host }: BrowserRequest): Promise<Page> => {
+  const [guide, name] = GUIDE.exec(pathname) ?? []
+  const [file, path = ''] = GUIDE_FILE.exec(pathname) ?? []
+  if (!guide && !file) return undefined
+  const { guideFile, guideHtml } = await import('./guides.ts')
+  if (file) {
+    const body = guideFile(path)
+    return body && { type: guideTypes[path.split('.')[1] ?? ''] ?? '', body }
+  }
+  const html = guideHtml(name)
+  // Commands name the default address.
+  const body = html?.replaceAll('http://127.0.0.1:3000', `http://${host}`)
+  return body === undefined ? undefined : { type: HTML, body, policy: TEXT_POLICY }
+}
+
 /** Returns the page that a GET request names; undefined for other paths. */
-export const pageFor = (request: BrowserRequest) => {
+export const pageFor = async (request: BrowserRequest) => {
   const { pathname } = request
-  const page = Object.hasOwn(pages, pathname) ? pages[pathname]?.(request) : scalarFile(pathname)
+  const page = Object.hasOwn(pages, pathname)
+    ? pages[pathname]?.(request)
+    : (scalarFile(pathname) ?? (await guidePage(request)))
   if (!page) return undefined
   return {
     headers: {

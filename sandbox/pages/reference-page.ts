@@ -1,5 +1,6 @@
 import { openApi } from '../../openapi/document.ts'
 import { credentials } from '../seeds.ts'
+import { pageHtml, siteLinks } from './layout.ts'
 
 /** The API reference: Scalar, served from its package. */
 
@@ -16,8 +17,6 @@ const tokenOf = (kind: 'provider' | 'bank') => ({
 })
 
 const configuration = {
-  url: '/docs/openapi.json',
-  authentication: { securitySchemes: { provider: tokenOf('provider'), bank: tokenOf('bank') } },
   // The colours are those of pages.css; Scalar's fonts are on another host.
   theme: 'none',
   withDefaultFonts: false,
@@ -30,6 +29,23 @@ const configuration = {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   hiddenClients: HIDDEN_CLIENTS,
   documentDownloadType: 'none',
+}
+
+const api = {
+  ...configuration,
+  title: 'API for providers and banks',
+  slug: 'api',
+  url: '/docs/openapi.json',
+  authentication: { securitySchemes: { provider: tokenOf('provider'), bank: tokenOf('bank') } },
+}
+
+/** The sandbox sends these requests itself, so that the page does not. */
+const bankProtocol = {
+  ...configuration,
+  title: 'Protocol for banks',
+  slug: 'bank-protocol',
+  url: '/docs/guides/bank-protocol.json',
+  hideTestRequestButton: true,
 }
 
 /**
@@ -45,26 +61,17 @@ export const referenceDocument = (): string =>
 
 export const referenceScript = `import { createApiReference } from './scalar/standalone.esm.js'
 
-createApiReference('#reference', {
-  ...${JSON.stringify(configuration)},
+createApiReference('#reference', [
   // Samples need an absolute address.
-  servers: [{ url: location.origin, description: 'This sandbox' }],
-})
+  { ...${JSON.stringify(api)}, servers: [{ url: location.origin, description: 'This sandbox' }] },
+  ${JSON.stringify(bankProtocol)},
+])
 `
 
-export const referenceHtml = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>Debit collection service: API reference</title>
-    <link rel="icon" href="/icon.svg">
-    <link rel="stylesheet" href="/pages.css">
-    <script type="module" src="/docs/reference.js"></script>
-  </head>
-  <body>
-    <div id="reference"></div>
-  </body>
-</html>
-`
+export const referenceHtml = pageHtml({
+  title: 'Debit collection service: reference',
+  kind: 'reference',
+  head: '<script type="module" src="/docs/reference.js"></script>',
+  body: `${siteLinks('/docs')}
+    <div id="reference"></div>`,
+})

@@ -1,4 +1,5 @@
 import { credentials, customers } from '../seeds.ts'
+import { pageHtml } from './layout.ts'
 
 /** The start page of the sandbox, for browsers. */
 
@@ -20,23 +21,17 @@ const table = (heads: readonly string[], rows: readonly string[]): string => `<t
         </table>`
 
 /** Returns the page for the address at which the browser has the sandbox. */
-export const startHtml = (address: string): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>Debit collection sandbox</title>
-    <link rel="icon" href="/icon.svg">
-    <link rel="stylesheet" href="/pages.css">
-  </head>
-  <body class="start">
-    <header>
+export const startHtml = (address: string): string =>
+  pageHtml({
+    title: 'Debit collection sandbox',
+    kind: 'start',
+    body: `<header>
       <h1>Debit collection sandbox</h1>
       <p>This service collects payments from customers' bank accounts in Ghana on behalf of payment
       providers. The sandbox runs all of it on this machine, with demo data and simulated banks.</p>
       <nav aria-label="Pages">
         <a href="/console">Console</a>
+        <a href="/docs/guides">Guides</a>
         <a href="/docs">API reference</a>
         <a href="/openapi.json">OpenAPI description</a>
       </nav>
@@ -65,7 +60,5 @@ export const startHtml = (address: string): string => `<!doctype html>
           credentials.map(({ token, caller }) => row(token, caller)),
         )}
       </section>
-    </main>
-  </body>
-</html>
-`
+    </main>`,
+  })

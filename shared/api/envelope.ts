@@ -1,6 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { defined } from '../domain/defined.ts'
-import type { Refusal } from '../domain/refusal.ts'
+import { docUrl, type Refusal } from '../domain/refusal.ts'
+import { environment } from '../runtime.ts'
 import type { RequestContext } from './context.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
@@ -81,12 +82,15 @@ export const successReply = (success: Success, status: number, frame: Frame) =>
   )
 
 /** Renders a refusal in both published forms: `details` and `error.details` (docs/api.md#errors). */
-export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyResult => {
+export const refusalReply = (
+  refusal: Refusal,
+  frame: Frame,
+  guide = environment.errorGuide,
+): APIGatewayProxyResult => {
   const details = defined({ details: refusal.details })
-  return reply(
-    refusal.http,
-    { success: false, error: { ...refusal.error, ...details }, ...details, meta: meta(frame) },
-    frame,
-    { ...errorHeaders(refusal.code, refusal.http), ...refusal.variant.headers },
-  )
+  const error = { ...refusal.error, ...docUrl(refusal.code, guide), ...details }
+  return reply(refusal.http, { success: false, error, ...details, meta: meta(frame) }, frame, {
+    ...errorHeaders(refusal.code, refusal.http),
+    ...refusal.variant.headers,
+  })
 }

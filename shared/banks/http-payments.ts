@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { BankReference } from '../domain/debits/bank-update.ts'
-import type { Uuid } from '../domain/ids.ts'
-import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
+import { CURRENCY, formatAmount } from '../domain/money.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
 import type { ConnectionConfig, PaymentConnector } from './connector.ts'
 import { type BankResponse, postIdempotently } from './request.ts'
-import { echo, parseResponse, rejected, rejection } from './response.ts'
+import { type Echoed, echo, parseResponse, rejected, rejection } from './response.ts'
 
 /** Pays and refunds over HTTP (docs/bank-protocol.md#settlement, docs/bank-protocol.md#refund). */
 export const httpPayments = (config: ConnectionConfig): PaymentConnector => {
@@ -18,7 +17,7 @@ export const httpPayments = (config: ConnectionConfig): PaymentConnector => {
   ): Promise<PayoutResult> => {
     const { uuid, repeated } = payment
     const response = await postIdempotently(bank, { path, uuid, repeated, body }, config)
-    return resultOf(response, payment)
+    return payoutResult(response, payment)
   }
   return {
     pay: (payout) => send(payout.account.bank, '/settlements', payout, payoutBody(payout)),
@@ -50,9 +49,7 @@ const payoutBody = ({ uuid, batch, provider, account, amount, currency, date }: 
   date,
 })
 
-type Payment = { uuid: Uuid; amount: Pesewas }
-
-const responsesTo = (payment: Payment) => ({
+const responsesTo = (payment: Echoed) => ({
   bodies: v.variant('status', [
     v.object({ ...echo(payment), status: v.literal('paid'), bank_reference: BankReference }),
     v.object({ ...echo(payment), status: v.literal('underway') }),
@@ -61,7 +58,8 @@ const responsesTo = (payment: Payment) => ({
   statuses: { paid: [200, 201, 202], underway: [200, 201, 202], rejected: [200, 422] },
 })
 
-const resultOf = (response: BankResponse, payment: Payment): PayoutResult => {
+/** @throws ConnectorFault for a response that decides nothing */
+export const payoutResult = (response: BankResponse, payment: Echoed): PayoutResult => {
   const reply = parseResponse(response, responsesTo(payment))
   switch (reply.status) {
     case 'paid':

@@ -1,16 +1,11 @@
 import * as v from 'valibot'
 import { BankApproval, BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import { failureCode, failureCodes } from '../domain/debits/failure-code.ts'
-import type {
-  BankOutcome,
-  DebitAtBank,
-  Submission,
-  SubmissionResult,
-} from '../domain/debits/submission.ts'
+import type { BankOutcome, Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
 import type { ConnectionConfig, Connector } from './connector.ts'
 import { type BankResponse, NOT_RECEIVED, postIdempotently, queryBank } from './request.ts'
-import { echo, parseResponse, rejected, rejection } from './response.ts'
+import { type Echoed, echo, parseResponse, rejected, rejection } from './response.ts'
 
 /**
  * Submits debits over HTTP (docs/bank-protocol.md). Only a well-formed response decides. Any other
@@ -20,7 +15,7 @@ export const httpConnector = (config: ConnectionConfig): Required<Connector> => 
   submit: async (submission) => {
     const { bank, uuid, repeated } = submission
     const post = { path: '/submissions', uuid, repeated, body: bodyOf(submission) } as const
-    return resultOf(await postIdempotently(bank, post, config), submission)
+    return submissionResult(await postIdempotently(bank, post, config), submission)
   },
   queryOutcome: async (debit) => {
     const response = await queryBank(debit.bank, `/submissions/${debit.uuid}`, config)
@@ -63,7 +58,7 @@ const Failed = v.object({
   message: Detail(v.pipe(ErrorMessage, v.nonEmpty())),
 })
 
-const responsesTo = (debit: DebitAtBank) => ({
+const responsesTo = (debit: Echoed) => ({
   bodies: v.variant('status', [
     v.object({ ...echo(debit), status: v.literal('accepted'), bank_reference: BankReference }),
     v.object({ ...echo(debit), ...rejection, code: Code }),
@@ -73,7 +68,8 @@ const responsesTo = (debit: DebitAtBank) => ({
   statuses: { accepted: [200, 202], rejected: [200, 422], completed: [200], failed: [200] },
 })
 
-const resultOf = (response: BankResponse, submission: Submission): SubmissionResult => {
+/** @throws ConnectorFault for a response that decides nothing */
+export const submissionResult = (response: BankResponse, submission: Echoed): SubmissionResult => {
   const reply = parseResponse(response, responsesTo(submission))
   switch (reply.status) {
     case 'accepted':

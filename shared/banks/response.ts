@@ -5,8 +5,11 @@ import { formatAmount, type Pesewas } from '../domain/money.ts'
 import { ConnectorFault } from './connector.ts'
 import type { BankResponse } from './request.ts'
 
+/** The members of a request that its response repeats. */
+export type Echoed = { uuid: Uuid; amount: Pesewas }
+
 /** Rejects responses to another request: cached, swapped or about another amount. */
-export const echo = ({ uuid, amount }: { uuid: Uuid; amount: Pesewas }) => ({
+export const echo = ({ uuid, amount }: Echoed) => ({
   uuid: v.literal(uuid),
   amount: v.literal(formatAmount(amount)),
 })

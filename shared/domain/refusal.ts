@@ -68,6 +68,13 @@ export const errors = {
 export type ErrorCode = keyof typeof errors
 export type Category = (typeof errors)[ErrorCode]['category']
 
+/**
+ * Returns `doc_url`, the address of a code in the error guide (docs/errors.md#codes). Without a guide
+ * the error has no such member.
+ */
+export const docUrl = (code: ErrorCode, guide: string | undefined): { doc_url?: string } =>
+  guide ? { doc_url: `${guide}#c${code}` } : {}
+
 /** Messages by field name, as validation replies show them. */
 export type FieldMessages = Record<string, string[]>
 

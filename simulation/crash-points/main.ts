@@ -9,7 +9,7 @@ import { print } from '../terminal.ts'
  * some shapes with a crash at each pair of effects. Exits with 1 after a violation.
  */
 
-const { values, refuse } = readArguments({
+const { values, refuse } = await readArguments({
   name: 'simulate:kills',
   form: '[--one-in N] [--pairs] [--workers N] [--shape NAME --deaths 12:before,... [--trace]]',
   summary:

@@ -19,7 +19,7 @@ const CLEAN_RUNS = 10
 /** The time limit of one run; generous for a busy machine. */
 const RUN_MAX_MS = 120_000
 
-const { values, refuse } = readArguments({
+const { values, refuse } = await readArguments({
   name: 'simulate:planted',
   form: '[--only NAME]... [--lifecycles 20000] [--seed 1] [--together N]',
   summary: 'Runs each mutant until an invariant reports it (docs/simulation.md).',

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
@@ -11,13 +12,23 @@ const openReference = async (anchor = '') => {
   return page
 }
 
-test('the reference is legible at every width, in light and dark', async () => {
-  const page = await openReference()
-  const findings = await legibilityFindings(page, [
+const findingsIn = (page: Page) =>
+  legibilityFindings(page, [
     { rule: 'button-name', within: 'scalar-refs', reason: 'switches of Scalar without a name' },
     { rule: 'scrollable-region-focusable', within: '.endpoints', reason: 'a list of Scalar' },
   ])
-  expect(findings).toEqual([])
+
+test('the reference is legible at every width, in light and dark', async () => {
+  expect(await findingsIn(await openReference())).toEqual([])
+})
+
+test('the reference has the protocol for banks, which offers no request', async () => {
+  const page = await openReference()
+  await page.getByRole('button', { name: 'API for providers and banks' }).click()
+  await page.getByRole('option', { name: 'Protocol for banks' }).click()
+  await page.getByRole('heading', { name: 'Submit a debit', exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Test Request' }).count()).toBe(0)
+  expect(await findingsIn(page)).toEqual([])
 })
 
 test('the reference has samples for curl, Node and Python alone', async () => {
@@ -40,13 +51,13 @@ test('the reference has samples for curl, Node and Python alone', async () => {
 test.each([
   [
     'a provider',
-    '#tag/debit-requests/POST/api/v1/payment-providers/debit-requests/charge',
+    '#api/tag/debit-requests/POST/api/v1/payment-providers/debit-requests/charge',
     'post /api/v1/payment-providers/debit-requests/charge',
     '202 Accepted',
   ],
   [
     'a bank',
-    '#tag/bank-reports/GET/api/v1/banks/debit-transactions',
+    '#api/tag/bank-reports/GET/api/v1/banks/debit-transactions',
     'get /api/v1/banks/debit-transactions',
     '200 OK',
   ],

@@ -29,11 +29,11 @@ test('the command of the start page charges a customer', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: 'pending' } })
 })
 
-test('the start page links to the console, the reference and the description', async () => {
+test('the start page links to console, guides, reference and description', async () => {
   const page = await openStart()
   const links = page.getByRole('navigation').getByRole('link')
   const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
-  expect(paths).toEqual(['/console', '/docs', '/openapi.json'])
+  expect(paths).toEqual(['/console', '/docs/guides', '/docs', '/openapi.json'])
   await links.filter({ hasText: 'API reference' }).click()
   await page.getByRole('heading', { name: 'Debit collection service' }).waitFor()
 })

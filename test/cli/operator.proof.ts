@@ -84,6 +84,12 @@ test.each([
   ['a second word', ['bank', 'show', 'GCB', 'ECO'], 'expected --option value at: ECO'],
   ['a typo', ['bank', 'shwo'], 'unknown verb of bank shwo; did you mean show?'],
   ['an unknown form', ['bank', 'list', '--output', 'xml'], '--output: must be table or json'],
+  [
+    'a repeated change',
+    ['bank', 'disable', 'GCB', '--watch'],
+    '--watch: disable cannot be repeated',
+  ],
+  ['a value of --watch', ['bank', 'list', '--watch=no'], '--watch: takes no value'],
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
@@ -140,6 +146,8 @@ const responses: Record<string, string> = {
 test.each([
   ['operator', ['cli/operator.ts', 'bank', 'list', '--port']],
   ['invoke', ['cli/invoke.ts', 'list-banks', '--port']],
+  ['clock', ['cli/clock.ts', 'show', '--port']],
+  ['trigger', ['cli/trigger.ts', '--port']],
 ])('another program at the port makes %s print one line and exit with 1', async (_name, words) => {
   for (const [what, response] of Object.entries(responses)) {
     const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { printedBy, useCommands } from '../support/commands.ts'
+import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
+import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
+import { whileListening } from '../support/servers.ts'
 
 /** The tarball of `npm run pack` runs in an empty folder, without this project's packages. */
 
@@ -43,12 +46,24 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
   })
   expect(reply.status).toBe(202)
   const paths = [
+    ...['/docs/guides', '/docs/guides/errors', '/docs/guides/bank-protocol.json'],
     ...['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css'],
     ...['/console', '/console/page.js', '/console/page.css'],
   ]
   const pages = await Promise.all(paths.map((path) => fetch(address + path)))
   expect(pages.map(({ status }) => status)).toEqual(paths.map(() => 200))
   expect(sandbox.printed.err).toBe('')
+})
+
+test('its bank-check checks a bank', async () => {
+  const secret = 'cs_secret_of_the_bank'
+  const onSubmission = () => ({ status: 'accepted', bankReference: 'B-1' }) as const
+  const bank = createServer(bankServer({ secret, onSubmission }).node)
+  await whileListening(bank, async (port) => {
+    const words = ['bank-check', `http://127.0.0.1:${port}`, '--secret', secret]
+    const { code, stdout } = await runScript([join(folder, 'package/debit.mjs'), ...words])
+    expect({ code, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ code: 0, failed: null })
+  })
 })
 
 test('its sandbox refuses to run bundles, which it cannot build, in one line', async () => {

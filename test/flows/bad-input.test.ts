@@ -161,7 +161,8 @@ describe('get-debit-request', () => {
     const malformed = ['nonsense', '%00', '%ff', '..%2f..%2f', 'x%0d%0aX-Injected:%201']
     const paths = [reference, 'DCS-20261121-ZZZZZZ', ...malformed, 'x'.repeat(3_000)]
     const message = 'Transaction not found'
-    const error = { code: 3404, message, category: 'transactions', severity: 'low' }
+    const doc_url = `${service.sandbox().address}/docs/guides/errors#c3404`
+    const error = { code: 3404, message, category: 'transactions', severity: 'low', doc_url }
     for (const path of paths) {
       const reply = await service.get(statusPath(path), 'sk_sandbox_other')
       expect({ ...reply.body, meta: reply.status }).toEqual({ success: false, error, meta: 404 })

@@ -47,7 +47,15 @@ describe('get-bank', () => {
     await service.call('bank', 'update', { bank: 'ZEN', status: 'inactive' })
     expect(JSON.stringify((await service.get(BANKS)).body.data)).not.toContain('ZEN')
     const message = 'Resource not found'
-    const error = { status: 404, code: 1404, message, category: 'general', severity: 'low' }
+    const doc_url = `${service.sandbox().address}/docs/guides/errors#c1404`
+    const error = {
+      status: 404,
+      code: 1404,
+      message,
+      category: 'general',
+      severity: 'low',
+      doc_url,
+    }
     for (const identifier of ['gcb', 'XXX', 'NIB', 'ZEN', '%00', 'G'.repeat(3_000)]) {
       expect(errorOf(await service.get(`${BANKS}/${identifier}`))).toEqual(error)
     }
@@ -76,7 +84,15 @@ describe('lookup-customer-banks', () => {
     ...['%zz', '%ff', '%00', '..%2f', '%252B233241234567'],
   ])('gets 404/1404 Account not found for %s', async (phone) => {
     const message = 'Account not found'
-    const error = { status: 404, code: 1404, message, category: 'accounts', severity: 'low' }
+    const doc_url = `${service.sandbox().address}/docs/guides/errors#c1404`
+    const error = {
+      status: 404,
+      code: 1404,
+      message,
+      category: 'accounts',
+      severity: 'low',
+      doc_url,
+    }
     expect(errorOf(await lookup(phone))).toEqual(error)
   })
 })

@@ -8,9 +8,11 @@ import { errors } from '../../shared/domain/refusal.ts'
 import { holdError } from '../support/contract.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
+const GUIDE = 'https://docs.example.com/errors'
+
 const templates = {
   sandbox: templatesOf(stageNamed('sandbox')),
-  production: templatesOf(stageNamed('production')),
+  production: templatesOf({ ...stageNamed('production'), errorGuide: GUIDE }),
 }
 
 const aclOf = (stage: keyof typeof templates): TemplateNode =>
@@ -47,7 +49,10 @@ test.each([
   holdError('the 429 of the firewall', JSON.parse(Content))
   expect(JSON.parse(Content)).toEqual({
     success: false,
-    error: { code: 1453, message, category, severity, details },
+    error: {
+      ...{ code: 1453, message, category, severity, details },
+      ...(name === 'production' && { doc_url: `${GUIDE}#c1453` }),
+    },
     details,
     meta: { timestamp: null, request_id: null, api_version: 'v1' },
   })

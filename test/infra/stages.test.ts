@@ -31,6 +31,7 @@ const customStage: Stage = {
   },
   alarmsTo: 'ops@example.com',
   privatePeers: ['127.0.0.1', 'bank.test'],
+  errorGuide: 'https://docs.example.com/errors',
 }
 const templates = {
   sandbox: templatesOf(stageNamed('sandbox')),
@@ -233,6 +234,19 @@ test('a paused stage denies every request at the gateway and a resumed one allow
     Object.keys(all.findResources('AWS::ApiGateway::Deployment')),
   )
   expect(new Set(deployments.flat()).size).toBe(2)
+})
+
+test('with an error guide, replies of the gateway and of functions lead to their code', () => {
+  const bodies = propertiesOf(templates.custom.all, 'AWS::ApiGateway::GatewayResponse').map(
+    ({ ResponseTemplates }) => JSON.parse(ResponseTemplates['application/json']),
+  )
+  expect(bodies.map(({ error }) => error.doc_url)).toEqual(
+    bodies.map(({ error }) => `${customStage.errorGuide}#c${error.code}`),
+  )
+  for (const name of [...operationNames, 'answer-unmatched']) {
+    expect(variablesOf('custom', name).ERROR_GUIDE).toBe(customStage.errorGuide)
+    expect(variablesOf('production', name)).not.toHaveProperty('ERROR_GUIDE')
+  }
 })
 
 test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {

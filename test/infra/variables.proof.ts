@@ -19,6 +19,7 @@ const settings = {
   stage: 'sandbox',
   referencePrefix: 'DCS',
   ownHosts: ['api.example.com'],
+  errorGuide: 'https://docs.example.com/errors',
   hasSandboxBank: true,
   payoutsWaitForFunding: true,
   approvals: true,
@@ -38,6 +39,7 @@ const addresses = {
 test.each([
   ['referencePrefix', 'REFERENCE_PREFIX'],
   ['ownHosts', 'OWN_HOSTS'],
+  ['errorGuide', 'ERROR_GUIDE'],
   ['sandboxBank', 'SANDBOX_BANK'],
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
   ['approvals', 'APPROVALS'],

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { bankProtocol } from '../../openapi/bank-protocol.ts'
 import { descriptionFiles, openApi } from '../../openapi/document.ts'
 import { operations } from '../../shared/api/operations.ts'
 import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
@@ -10,8 +11,8 @@ import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { rowsOf } from '../support/rows.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the document has no types
-const document = openApi() as any
+// biome-ignore lint/suspicious/noExplicitAny: the documents have no types
+const [document, protocol] = [openApi(), bankProtocol()] as any[]
 
 const operationOf = (name: string) => {
   const { path, method } = operations[name as keyof typeof operations]
@@ -24,6 +25,32 @@ test.each(Object.entries(descriptionFiles()))(
     expect(readFileSync(file, 'utf8')).toBe(text)
   },
 )
+
+type DescribedParameter = { $ref?: string; name: string; example?: unknown }
+type DescribedOperation = {
+  operationId: string
+  parameters?: DescribedParameter[]
+  requestBody?: { content: Record<string, { examples?: Record<string, { summary?: string }> }> }
+}
+
+const described: [string, DescribedOperation][] = [document, protocol].flatMap(({ paths }) =>
+  Object.values(paths as Record<string, Record<string, DescribedOperation>>).flatMap((methods) =>
+    Object.values(methods).map((one): [string, DescribedOperation] => [one.operationId, one]),
+  ),
+)
+
+test.each(described)('%s has an example of each parameter and named bodies', (_, operation) => {
+  const { parameters = [], requestBody } = operation
+  const own = parameters.map(({ $ref = '', ...parameter }) =>
+    $ref ? document.components.parameters[$ref.split('/').at(-1) ?? ''] : parameter,
+  )
+  expect(own.filter(({ example }) => example === undefined)).toEqual([])
+  for (const { examples = {} } of Object.values(requestBody?.content ?? {})) {
+    const summaries = Object.values(examples).map(({ summary = '' }) => summary)
+    expect(summaries.length).toBeGreaterThan(0)
+    expect(summaries).not.toContain('')
+  }
+})
 
 test('examples of errors have a name and a row of the error table', () => {
   const examples = Object.entries(document.components.examples as Record<string, TestedExample>)

@@ -132,6 +132,40 @@ describe('the sandbox command', () => {
     120_000,
   )
 
+  test.each([[[]], [['--bundles']]])(
+    'prints one line for a fault of a function, and its stack with --verbose, with %j',
+    async (options) => {
+      const records = [{ messageId: 'm1', body: 'x', eventSource: 'aws:sqs', attributes: {} }]
+      const faultsOf = async (...extra: string[]): Promise<string[]> => {
+        const env = { ...process.env, AWS_LAMBDA_LOG_LEVEL: 'ERROR' }
+        const sandbox = startSandbox(['--port', '0', ...options, ...extra], env)
+        const port = await readyPort(sandbox)
+        const invoke = (name: string, event: object) =>
+          fetch(`http://127.0.0.1:${port}/2015-03-31/functions/${name}/invocations`, {
+            method: 'POST',
+            body: JSON.stringify(event),
+          })
+        // The function reports the first fault, and throws the second.
+        await invoke('submit-to-bank', { Records: records })
+        await invoke('deliver-webhook', {})
+        sandbox.child.kill('SIGTERM')
+        await sandbox.exited
+        return sandbox.printed.err.trimEnd().split('\n')
+      }
+      const line = (text: string) =>
+        expect.stringMatching(new RegExp(`^[0-9:.]{12} fault    ${text}`))
+      const faults = [
+        line('submit-to-bank Error: Malformed message queue=submissions message_id=m1$'),
+        line('deliver-webhook UnexpectedBatchTypeError: Unexpected batch type\\.'),
+      ]
+      expect(await faultsOf()).toEqual(faults)
+      const verbose = await faultsOf('--verbose')
+      expect(verbose).toEqual(expect.arrayContaining(faults))
+      expect(verbose).toContainEqual(expect.stringMatching(/^ {15}at /))
+    },
+    120_000,
+  )
+
   test('prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {
       const { printed, exited } = startSandbox(['--port', String(port)])
@@ -144,6 +178,7 @@ describe('the sandbox command', () => {
     ['--port', 'x'],
     ['--port', '70000'],
     ['--time-scale', '0'],
+    ['--time-scale', '1e400'],
     ['--colour', 'red'],
   ])('prints the usage and exits with 2 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)

@@ -1,17 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
+import { actor } from '../../sandbox/authorizer.ts'
 import { newFunctionProcesses } from '../../sandbox/bundles/function-processes.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 
 /** Functions in their own processes; the verb of an event selects the action of the handler. */
 
 const HANDLER = `export const handler = async ({ verb }, context) => {
+  if (verb === 'log') console.error('a line')
+  if (verb === 'crash') setImmediate(() => { throw new RangeError('too late') })
   if (verb === 'exit') process.exit(3)
   if (verb === 'throw') throw new RangeError('too far')
-  if (verb === 'wait') return new Promise(() => undefined)
+  if (verb === 'wait' || verb === 'crash') return new Promise(() => undefined)
   const remaining = context.getRemainingTimeInMillis()
   return { pid: process.pid, env: process.env, function: context.functionName, remaining }
 }`
@@ -73,6 +76,26 @@ test('an error of a handler keeps its name and message, and the process continue
   const error = { name: 'RangeError', message: 'too far' }
   await expect(invoke('charge', 'throw')).rejects.toMatchObject(error)
   expect((await invoke('charge')).pid).toBe(pid)
+})
+
+test('this process prints the lines of a function and the error of a crash, on its behalf', async () => {
+  const { invoke } = await startFunctions()
+  const printed: unknown[] = []
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((part) => {
+    printed.push([actor(), part])
+    return true
+  })
+  try {
+    await invoke('charge', 'log')
+    await expect(invoke('relay', 'crash')).rejects.toThrow('exit status 1')
+    await vi.waitFor(() => expect(printed).toHaveLength(2))
+  } finally {
+    write.mockRestore()
+  }
+  expect(printed).toEqual([
+    ['charge', 'a line\n'],
+    ['relay', expect.stringMatching(/^{"level":"ERROR","message":"fault",.*too late.*}\n$/)],
+  ])
 })
 
 test('an invocation ends at the timeout of its function', async () => {

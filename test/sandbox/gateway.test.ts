@@ -49,7 +49,7 @@ const expectEnvelope = ({ head, body }: RawReply, status: number, code: number):
   for (const line of lines) expect(head).toMatch(new RegExp(`^${line}$`, 'im'))
   expect(JSON.parse(body)).toMatchObject({
     success: false,
-    error: { code },
+    error: { code, doc_url: expect.stringMatching(`/docs/guides/errors#c${code}$`) },
     meta: { request_id: /^x-request-id: (.*)$/im.exec(head)?.[1], api_version: 'v1' },
   })
 }

@@ -79,6 +79,7 @@ export const useService = ({
       timeScale,
       approvals,
       print: (line) => lines.push(line),
+      onFault: (source, error) => lines.push(`${source} ${error}`),
       endpoints: emulated ? inject('emulators') : {},
       bundleOf: isBundled ? (name) => bundleFile(name, inject('bundlesFolder')) : undefined,
     })

@@ -16,6 +16,7 @@ from debit_collection.errors import (
     DebitCollectionError,
     DuplicateReferenceError,
     NetworkError,
+    NotFoundError,
     RateLimitError,
     RequestTimeoutError,
     ServerError,
@@ -26,6 +27,7 @@ from debit_collection.operations import Operations
 
 from .calling import ORDER
 
+PAST = "Wed, 21 Oct 2015 07:28:00 GMT"
 CHARGE = {**ORDER, "metadata": None, "timeout": None}
 
 
@@ -134,7 +136,7 @@ def test_delays_double_up_to_a_minute_with_half_of_them_random() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "pauses"), [("0", [0]), ("7", [7]), ("60", [60]), ("61", None), ("soon", [1])]
+    ("seconds", "pauses"), [("0", [0]), ("7", [7]), ("60", [60]), ("61", None), ("soon", [1]), (PAST, [0])]
 )
 def test_retry_after_replaces_the_delay_up_to_a_minute(seconds: str, pauses: list[float] | None) -> None:
     run = Run(problem(429, 1456, retry_after=seconds), CHARGED)
@@ -153,7 +155,7 @@ def test_retry_after_replaces_the_delay_up_to_a_minute(seconds: str, pauses: lis
     [
         (problem(422, 1007, {"amount": ["is required"]}), ValidationError),
         (problem(402, 1402), ApiError),
-        (problem(200, 1500), ApiError),
+        (problem(200, 1500), ServerError),
         (reply(200, "<html>Log in</html>"), ServerError),
         (reply(404, "<html>Not found</html>"), ServerError),
         (reply(200, {"success": True}), ServerError),
@@ -288,15 +290,18 @@ def test_a_wait_ends_with_the_last_state() -> None:
     assert run.clock.now == pytest.approx(20)
 
 
-def test_a_wait_survives_as_many_failures_as_a_call() -> None:
+def test_a_wait_survives_temporary_failures_until_its_timeout() -> None:
     down = problem(503, 1503)
     run = Run(down, down, down, success({**DEBIT, "status": "completed"}))
     assert run.play(run.operations.wait_for("DCS-1", 600))["status"] == "completed"
     run = Run(down)
-    with pytest.raises(ServerError):
-        run.play(run.operations.wait_for("DCS-1", 600))
-    with pytest.raises(WaitTimeoutError):
-        run.play(run.operations.wait_for("DCS-1", 2))
+    with pytest.raises(WaitTimeoutError) as raised:
+        run.play(run.operations.wait_for("DCS-1", 300))
+    assert raised.value.debit is None
+    assert isinstance(raised.value.__cause__, ServerError)
+    run = Run(problem(404, 3404))
+    with pytest.raises(NotFoundError):
+        run.play(run.operations.wait_for("DCS-1", 300))
 
 
 def test_hundreds_of_waits_use_four_fifths_of_the_limit() -> None:

@@ -157,6 +157,12 @@ def test_other_events_are_accepted_without_work(shop: Shop) -> None:
     assert shop.handled == []
 
 
+def test_an_event_without_a_handler_supersedes_older_ones(shop: Shop) -> None:
+    names = [("reversed", 4), ("completed", 3)]
+    assert [shop.send(event_of(f"transaction.{name}", sequence)) for name, sequence in names] == [204, 204]
+    assert shop.handled == []
+
+
 def test_a_forged_event_is_refused(shop: Shop) -> None:
     assert shop.send(event_of("transaction.completed", 3), OTHER) == 401
     assert shop.handled == []

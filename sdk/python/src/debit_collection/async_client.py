@@ -160,7 +160,7 @@ class AsyncDebitCollection:
         finally:
             operation.close()
 
-    async def _send(self, request: Request) -> Reply | NetworkError | RequestTimeoutError:
+    async def _send(self, request: Request) -> Reply | NetworkError:
         try:
             return await asyncio.wait_for(self._exchange(request), request.timeout)
         except asyncio.TimeoutError as error:

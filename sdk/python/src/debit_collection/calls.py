@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from urllib.parse import quote, urlencode
 
-from .errors import ApiError, DebitCollectionError, NetworkError, RequestTimeoutError, api_error
+from .errors import ApiError, DebitCollectionError, NetworkError, api_error
 from .version import __version__
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Reply:
     body: bytes = field(repr=False)
 
 
-Outcome = Reply | NetworkError | RequestTimeoutError | None
+Outcome = Reply | NetworkError | None
 Operation: TypeAlias = Generator[Request | Pause, Outcome, T]
 
 
@@ -128,7 +128,7 @@ def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], 
             return None
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= DELAY_MAX else None
-    elif not isinstance(error, NetworkError | RequestTimeoutError):
+    elif not isinstance(error, NetworkError):
         return None
     return min(2.0 ** min(attempt - 1, 10), DELAY_MAX) * (0.5 + jitter() / 2)
 

@@ -180,7 +180,7 @@ class DebitCollection:
         finally:
             operation.close()
 
-    def _send(self, request: Request) -> Reply | NetworkError | RequestTimeoutError:
+    def _send(self, request: Request) -> Reply | NetworkError:
         deadline = time.monotonic() + request.timeout
         sent = to_httpx(request)
         try:
@@ -288,7 +288,7 @@ def to_httpx(request: Request) -> httpx.Request:
     )
 
 
-def transport_error(error: httpx.RequestError) -> NetworkError | RequestTimeoutError:
+def transport_error(error: httpx.RequestError) -> NetworkError:
     kind = RequestTimeoutError if isinstance(error, httpx.TimeoutException) else NetworkError
     result = kind(f"No reply: {type(error).__name__}")
     result.__cause__ = error

@@ -1,7 +1,10 @@
 """Defines the errors of the client. Their texts never contain credentials, bodies or personal data."""
 
+import math
 import re
+import time
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any, TypedDict, TypeGuard
 
 from .wire import DebitDetail, DebitStatus
@@ -26,7 +29,7 @@ class NetworkError(DebitCollectionError):
     """The connection failed without a complete reply; `__cause__` is the error of the transport."""
 
 
-class RequestTimeoutError(DebitCollectionError):
+class RequestTimeoutError(NetworkError):
     """An attempt got no complete reply in time."""
 
 
@@ -37,13 +40,13 @@ class SignatureError(DebitCollectionError, ValueError):
 class WaitTimeoutError(DebitCollectionError):
     """A debit had no outcome in time; `debit` is its last known state, None before the first reply."""
 
-    def __init__(self, reference: str, debit: DebitDetail | None) -> None:
+    def __init__(self, reference: str, debit: DebitDetail | None = None) -> None:
         super().__init__(f"{reference} has no outcome yet")
         self.debit = debit
 
 
 class ApiError(DebitCollectionError):
-    """A reply that is not a success. docs/errors.md has advice for each code.
+    """A reply that is not a success. docs/errors.md, or `doc_url`, has advice for each code.
 
     `code`, `category` and `severity` are None if the reply is not from the service. `retry_after` is in
     seconds.
@@ -63,7 +66,7 @@ class ApiError(DebitCollectionError):
         self.request_id: str | None = (envelope.get("meta") or {}).get("request_id") or headers.get(
             "x-request-id"
         )
-        self.doc_url = "docs/errors.md" + (f"#c{self.code}" if self.code else "")
+        self.doc_url: str | None = problem.get("doc_url")
         names = f": {', '.join(sorted(self.fields))}" if self.fields else ""
         code = f"/{self.code}" if self.code else ""
         super().__init__(f"{status}{code} {self.message}{names} (request {self.request_id})")
@@ -89,7 +92,7 @@ class ConflictError(ApiError):
     """The state of the object prevents the call."""
 
 
-class DuplicateReferenceError(ApiError):
+class DuplicateReferenceError(ConflictError):
     """The partner_reference has another debit, which `existing` names."""
 
     @property
@@ -129,7 +132,7 @@ def api_error(status: int, headers: Mapping[str, str], envelope: object) -> ApiE
     if not is_problem(envelope):
         return ServerError(status, headers, {})
     code = envelope["error"].get("code")
-    kind = _BY_CODE.get(code) or _BY_STATUS.get(status) or (ServerError if status >= 500 else ApiError)
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(status) or (ApiError if 400 <= status < 500 else ServerError)
     if status == 400 and kind is ApiError and fields_of(envelope.get("details")):
         kind = ValidationError
     return kind(status, headers, envelope)
@@ -151,4 +154,10 @@ def fields_of(details: object) -> dict[str, list[str]]:
 
 
 def _seconds(text: str | None) -> int | None:
-    return int(text) if text and re.fullmatch(r"[0-9]{1,9}", text) else None
+    """Reads Retry-After: seconds, or a date as proxies send it."""
+    if text and re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        return max(0, math.ceil(parsedate_to_datetime(text or "").timestamp() - time.time()))
+    except ValueError:
+        return None

@@ -1,6 +1,7 @@
 """Defines each operation of the API as a generator (see `calls.py`), for both clients."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -208,31 +209,34 @@ class Operations:
     def wait_for(self, reference: str, timeout: float) -> Operation[DebitDetail]:
         settings = self._settings
         deadline = settings.clock() + timeout
-        debit: DebitDetail | None = None
+        last: DebitDetail | None = None
+        failure: DebitCollectionError | None = None
         interval, failures = INTERVAL_FIRST, 0
-        while True:
-            if not (yield from self._pacer.turn(deadline)):
-                raise WaitTimeoutError(reference, debit)
+        while (yield from self._pacer.turn(deadline)):
             seconds = min(settings.timeout, max(deadline - settings.clock(), 1.0))
             try:
                 success = yield from perform(settings, _get_call(reference), seconds, max_retries=0)
             except DebitCollectionError as error:
                 failures += 1
                 delay = retry_delay(error, failures, settings.jitter)
-                if delay is None or failures > settings.max_retries:
+                if delay is None:
                     raise
+                failure = error
             else:
-                read: DebitDetail = success.body["data"]
-                if read["status"] in OUTCOMES:
-                    return read
-                debit, failures = read, 0
+                debit: DebitDetail = success.body["data"]
+                if debit["status"] in OUTCOMES:
+                    return debit
+                last, failures = debit, 0
                 limit = success.headers.get("x-ratelimit-limit", "")
-                self._pacer.limit = int(limit) if limit.isdecimal() and int(limit) > 0 else self._pacer.limit
+                self._pacer.limit = (
+                    int(limit) if re.fullmatch("[1-9][0-9]{0,8}", limit) else self._pacer.limit
+                )
                 delay, interval = interval, min(interval * GROWTH, INTERVAL_MAX)
             remaining = deadline - settings.clock()
             if remaining <= 0:
-                raise WaitTimeoutError(reference, debit)
+                break
             yield Pause(min(delay, remaining))
+        raise WaitTimeoutError(reference, last) from failure
 
 
 def _get_call(reference: str) -> Call:

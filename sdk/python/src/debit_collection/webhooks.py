@@ -158,18 +158,21 @@ class Receiver:
         except SignatureError as error:
             logger.warning("Refused a webhook: %s", error)
             return 401
-        handler = self._on.get(event["event"].replace("debit_request.", "transaction."))
-        if handler is None:
+        # An event without a handler counts, too: `completed` after an ignored `reversed` is superseded.
+        handler = self._on.get(event["event"].replace("debit_request.", "transaction."), _ignore)
+        data = event.get("data", {})
+        subject = (data.get("settlement") or {}).get("id") or data.get("transaction", data).get("reference")
+        if subject is None or "sequence" not in event:
             return 204
-        data = event["data"]
-        subject = (
-            data["settlement"]["id"] if "settlement" in data else data.get("transaction", data)["reference"]
-        )
         return EventKey(event["event_id"], subject, event["sequence"]), handler, event
 
     def _failed(self, key: EventKey) -> int:
         logger.exception("The handler of %s failed; the service sends it again", key.id)
         return 500
+
+
+def _ignore(*_: object) -> None:
+    """Handles an event without a handler."""
 
 
 def fastapi(

@@ -1,0 +1,100 @@
+import type { FailureCode } from './wire.ts'
+
+/** The replies of a bank, and the store that repeats them (docs/bank-protocol.md). */
+
+export type Awaitable<T> = T | Promise<T>
+
+export type Kind = 'submission' | 'payout' | 'refund'
+
+/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. */
+export type SubmissionReply =
+  | { status: 'accepted'; bankReference: string }
+  | { status: 'rejected'; code: FailureCode; message: string; bankReference?: string | undefined }
+
+/** The present outcome of an accepted debit. */
+export type DebitOutcome =
+  | {
+      status: 'completed'
+      bankReference: string
+      /** Text with two decimals. */
+      fee?: string | undefined
+      approvalMethod?: 'ussd' | 'mobile_api' | 'web' | undefined
+    }
+  | {
+      status: 'failed'
+      code?: FailureCode | undefined
+      message?: string | undefined
+      bankReference?: string | undefined
+    }
+
+/** `paid` and `rejected` are final. */
+export type PaymentReply =
+  | { status: 'paid'; bankReference: string }
+  | { status: 'underway' }
+  | { status: 'rejected'; message: string; bankReference?: string | undefined }
+
+export type Outcome = SubmissionReply | DebitOutcome | PaymentReply
+
+/** Stores the first reply to each request. Payouts and refunds can repeat at any time: keep theirs forever. */
+export type ReplyStore<Transaction = undefined> = {
+  /**
+   * Returns the reply with this key. Without one, stores and returns the result of `decide`. Concurrent
+   * calls with one key decide once; nothing is stored if `decide` throws. A durable store passes a
+   * transaction of the bank's database to `decide` and writes the reply in the same transaction.
+   */
+  once: (key: string, decide: (transaction: Transaction) => Promise<string>) => Promise<string>
+  read: (key: string) => Awaitable<string | undefined>
+}
+
+/** Returns a store for tests: a restart forgets the replies, so that a repeat has a second effect. */
+export const memoryStore = <Transaction>(): ReplyStore<Transaction> => {
+  const replies = new Map<string, Promise<string>>()
+  return {
+    once: (key, decide) => {
+      const earlier = replies.get(key)
+      if (earlier !== undefined) return earlier
+      const first = decide(undefined as Transaction)
+      replies.set(key, first)
+      first.catch(() => replies.delete(key))
+      return first
+    },
+    read: (key) => replies.get(key)?.catch(() => undefined),
+  }
+}
+
+/** The members that tie a reply to its request. */
+export type Identity = { uuid: string; amount: string }
+
+const PAYMENT_MEMBERS = { paid: ['bankReference'], underway: [], rejected: ['message'] }
+
+/** The service refuses a reply without these members. */
+const MEMBERS: Record<Kind, Record<string, readonly string[]>> = {
+  submission: {
+    accepted: ['bankReference'],
+    rejected: ['code', 'message'],
+    completed: ['bankReference'],
+    failed: [],
+  },
+  payout: PAYMENT_MEMBERS,
+  refund: PAYMENT_MEMBERS,
+}
+
+/**
+ * Returns the body of a reply.
+ * @throws TypeError for a reply that the service would refuse
+ */
+export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outcome): string => {
+  const { bankReference, approvalMethod, ...others } = outcome as Partial<Record<string, string>>
+  const { status = '' } = others
+  const members = Object.hasOwn(MEMBERS[kind], status) ? MEMBERS[kind][status] : undefined
+  if (!members) throw new TypeError(`a ${kind} cannot be ${status}`)
+  const missing = members.find((name) => !(outcome as Partial<Record<string, string>>)[name])
+  if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing}`)
+  return JSON.stringify({
+    ...others,
+    uuid,
+    amount,
+    bank_reference: bankReference,
+    approval_method: approvalMethod,
+  })
+}

@@ -1,0 +1,219 @@
+import {
+  type Awaitable,
+  type Identity,
+  type Kind,
+  memoryStore,
+  type Outcome,
+  type PaymentReply,
+  type ReplyStore,
+  replyText,
+  type SubmissionReply,
+} from './bank-replies.ts'
+import type { Payment, RefundOrder, Submission } from './bank-wire.ts'
+import { equalBytes, hmacSha256, toHex } from './hmac.ts'
+import { type ReadableRequest, readBody } from './node-request.ts'
+
+/** Serves the requests of the service to a bank (docs/bank-protocol.md). */
+
+export type BankServerOptions<Transaction = undefined> = {
+  /** The connector secret; the old and the new one during a change. */
+  secret: string | readonly string[]
+  /** By default in memory, for tests only: a repeat after a restart has a second effect. */
+  store?: ReplyStore<Transaction> | undefined
+  /** Decides about a debit: called once per uuid, unless it throws. */
+  onSubmission: (submission: Submission, transaction: Transaction) => Awaitable<SubmissionReply>
+  /** Returns the present outcome of an accepted or underway request; undefined repeats its first reply. */
+  onQuery?: ((query: { kind: Kind; uuid: string }) => Awaitable<Outcome | undefined>) | undefined
+  /** Pays a provider, once per uuid. Without it, the bank rejects payouts. */
+  onPayout?: ((payout: Payment, transaction: Transaction) => Awaitable<PaymentReply>) | undefined
+  /** Refunds a customer, once per uuid. Without it, the bank rejects refunds. */
+  onRefund?:
+    | ((refund: RefundOrder, transaction: Transaction) => Awaitable<PaymentReply>)
+    | undefined
+  /** Gets the error of a handler or a store; the service repeats the request (default: console.error). */
+  onError?: ((error: unknown) => void) | undefined
+}
+
+/** Bytes. Requests are far smaller. */
+const BODY_LIMIT = 64 * 1024
+
+/** Seconds between signature and receipt. */
+const TOLERANCE = 300
+
+const ROUTE = /\/(submissions|settlements|refunds)(?:\/([^/]+))?$/
+
+const KINDS: Record<string, Kind> = {
+  submissions: 'submission',
+  settlements: 'payout',
+  refunds: 'refund',
+}
+
+/** The parts of a request that all servers have. */
+type Incoming = {
+  method: string
+  /** As sent, without the query. */
+  path: string
+  header: (name: string) => string | undefined
+  body: () => Promise<Uint8Array | 'too large'>
+}
+
+type Reply = { status: number; body: string }
+
+const refuse = (status: number, error: string): Reply => ({
+  status,
+  body: JSON.stringify({ error }),
+})
+
+// Each reply of the protocol may have status 200.
+const ok = (body: string): Reply => ({ status: 200, body })
+
+/**
+ * Returns the server of a bank's endpoint: a fetch handler, and a listener of node:http and Express. It
+ * verifies signatures, handles each uuid once, and repeats uuid and amount in each reply.
+ * @throws TypeError for an empty secret
+ */
+export const bankServer = <Transaction = undefined>({
+  secret,
+  store = memoryStore(),
+  onSubmission,
+  onQuery,
+  onPayout = () => ({ status: 'rejected', message: 'This bank makes no payouts' }),
+  onRefund = () => ({ status: 'rejected', message: 'This bank makes no refunds' }),
+  onError,
+}: BankServerOptions<Transaction>) => {
+  const secrets = [secret].flat()
+  if (secrets.length === 0 || secrets.some((key) => !key)) throw new TypeError('secret is empty')
+
+  type Handler = (request: never, transaction: Transaction) => Awaitable<Outcome>
+  const handlers: Record<Kind, Handler> = {
+    submission: onSubmission,
+    payout: onPayout,
+    refund: onRefund,
+  }
+
+  /** Replies with the present outcome of a request whose first reply was not final. */
+  const current = async (kind: Kind, first: string): Promise<Reply> => {
+    const stored = JSON.parse(first) as Identity & { status: string }
+    const isFinal = stored.status !== 'accepted' && stored.status !== 'underway'
+    const outcome = isFinal ? undefined : await onQuery?.({ kind, uuid: stored.uuid })
+    return ok(outcome ? replyText(kind, stored, outcome) : first)
+  }
+
+  const receive = async (kind: Kind, bytes: Uint8Array, key: string | undefined) => {
+    const request = requestIn(bytes)
+    if (request?.uuid !== key || !request) return refuse(400, 'the body or its key is malformed')
+    const first = await store.once(`${kind}/${key}`, async (transaction) =>
+      replyText(kind, request, await handlers[kind](request as never, transaction)),
+    )
+    // The first reply to a submission, but the present state of a payment.
+    return kind === 'submission' ? ok(first) : current(kind, first)
+  }
+
+  const query = async (kind: Kind, uuid: string) => {
+    const first = await store.read(`${kind}/${uuid}`)
+    return first === undefined ? refuse(404, 'not received') : current(kind, first)
+  }
+
+  const handle = async ({ method, path, header, body }: Incoming): Promise<Reply> => {
+    const [, route = '', uuid] = ROUTE.exec(path) ?? []
+    const kind = KINDS[route]
+    if (!kind) return refuse(404, 'no such path')
+    if (method !== (uuid ? 'GET' : 'POST')) return refuse(405, 'no such method')
+    const bytes = uuid ? new Uint8Array() : await body()
+    if (bytes === 'too large') return refuse(413, 'the body is too large')
+    const timestamp = header('x-timestamp') ?? ''
+    const start = new TextEncoder().encode(`${method}${path}${timestamp}`)
+    const message = new Uint8Array([...start, ...bytes])
+    if (!isRecent(timestamp) || !(await isSigned(message, header('x-signature') ?? '', secrets))) {
+      return refuse(401, 'the signature is wrong or too old')
+    }
+    return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))
+  }
+
+  const answer = async (incoming: Incoming): Promise<Reply> => {
+    try {
+      return await handle(incoming)
+    } catch (error) {
+      if (onError) onError(error)
+      // biome-ignore lint/suspicious/noConsole: a lost error would hide why requests repeat
+      else console.error(error)
+      return refuse(500, 'internal error')
+    }
+  }
+
+  return {
+    fetch: async (request: Request): Promise<Response> => {
+      const { status, body } = await answer({
+        method: request.method,
+        path: new URL(request.url).pathname,
+        header: (name) => request.headers.get(name) ?? undefined,
+        body: () => readBody((request.body ?? []) as unknown as ReadableRequest, BODY_LIMIT),
+      })
+      return new Response(body, { status, headers: JSON_TYPE })
+    },
+    /** Needs the raw body: install no parser before it, or `express.raw({ type: '*\/*' })`. */
+    node: async (request: NodeRequest, response: NodeResponse): Promise<void> => {
+      const { status, body } = await answer({
+        method: request.method ?? '',
+        path: (request.originalUrl ?? request.url ?? '').replace(/\?.*/, ''),
+        header: (name) => [request.headers[name]].flat()[0],
+        body: () => rawBody(request),
+      })
+      response.writeHead(status, JSON_TYPE)
+      response.end(body)
+    },
+  }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+type NodeRequest = ReadableRequest & {
+  method?: string | undefined
+  url?: string | undefined
+  /** The whole path in Express, also below a router. */
+  originalUrl?: string | undefined
+  headers: Record<string, string | string[] | undefined>
+  body?: unknown
+}
+
+type NodeResponse = {
+  writeHead(status: number, headers: Record<string, string>): unknown
+  end(body: string): unknown
+}
+
+const rawBody = async (request: NodeRequest): Promise<Uint8Array | 'too large'> => {
+  const { body } = request
+  if (body === undefined) return readBody(request, BODY_LIMIT)
+  if (body instanceof Uint8Array) return body.length > BODY_LIMIT ? 'too large' : body
+  throw new TypeError('the body is parsed already: install no parser before the kit')
+}
+
+const isRecent = (timestamp: string): boolean =>
+  /^[0-9]{10}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE
+
+const isSigned = async (
+  message: Uint8Array,
+  signature: string,
+  secrets: readonly string[],
+): Promise<boolean> => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  const expected = await Promise.all(
+    secrets.map(async (secret) => bytesOf(toHex(await hmacSha256(secret, message)))),
+  )
+  return expected.some((bytes) => equalBytes(bytes, bytesOf(signature)))
+}
+
+/** Returns undefined for a body that is not a request of the protocol. */
+const requestIn = (bytes: Uint8Array): Identity | undefined => {
+  try {
+    const request = JSON.parse(new TextDecoder().decode(bytes))
+    const { uuid, amount } = request
+    const isRequest =
+      /^[0-9a-f-]{36}$/.test(uuid) &&
+      typeof amount === 'string' &&
+      /^[0-9]+\.[0-9]{2}$/.test(amount)
+    return isRequest ? request : undefined
+  } catch {
+    return undefined
+  }
+}

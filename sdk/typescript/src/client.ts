@@ -1,0 +1,271 @@
+import { type Amount, amountText } from './amount.ts'
+import { DuplicateReferenceError } from './errors.ts'
+import { type List, listOf, type Page } from './pages.ts'
+import {
+  type CallOptions,
+  type ClientOptions,
+  openTransport,
+  type Reply,
+  type Request,
+  type Transport,
+} from './transport.ts'
+import { openWaits } from './wait.ts'
+import type {
+  Bank,
+  BankDetail,
+  Charge,
+  Debit,
+  DebitDetail,
+  DebitStatus,
+  Delivery,
+  DeliveryWithAttempts,
+  Event,
+  PingResult,
+  Settlement,
+  SettlementReport,
+} from './wire.ts'
+
+export type ChargeOptions = {
+  /** E.164, such as `+233241234567`. */
+  phoneNumber: string
+  bankIdentifier: string
+  amount: Amount
+  /** Text for the customer, at most 100 characters. */
+  narration: string
+  /** Your own reference, unique for each debit: it makes repeats of a charge safe. */
+  partnerReference: string
+  metadata?: Record<string, unknown> | undefined
+}
+
+export type ChargedDebit = Charge['response'] & {
+  /** The debit existed before this call, or an earlier attempt of this call created it. */
+  replayed: boolean
+}
+
+export type DebitFilter = {
+  status?: DebitStatus | undefined
+  /** ISO 8601. */
+  createdFrom?: string | undefined
+  /** ISO 8601, exclusive. */
+  createdTo?: string | undefined
+  partnerReference?: string | undefined
+}
+
+export type WaitOptions = {
+  /** Milliseconds (default 11 minutes, after which the service has failed a debit without outcome). */
+  timeout?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Calls the provider operations of the debit collection service (docs/api.md). */
+export class DebitCollection {
+  // Private, so that console.log of a client shows no key.
+  readonly #send: Transport
+  readonly #waits = openWaits()
+
+  constructor(options: ClientOptions) {
+    this.#send = openTransport(options)
+  }
+
+  /**
+   * Requests a debit; the outcome arrives by webhook, or with `waitFor`. A repeat with the same
+   * partnerReference and fields returns the existing debit with `replayed: true`.
+   *
+   * @throws TypeError for a number as amount
+   * @throws DuplicateReferenceError if another charge has the partnerReference
+   */
+  async charge(options: ChargeOptions, call?: CallOptions): Promise<ChargedDebit> {
+    const body = {
+      phone_number: options.phoneNumber,
+      bank_identifier: options.bankIdentifier,
+      amount: amountText(options.amount),
+      currency: 'GHS',
+      narration: options.narration,
+      partner_reference: options.partnerReference,
+      ...(options.metadata ? { metadata: options.metadata } : {}),
+    }
+    const request: Request = {
+      operation: 'charge',
+      method: 'POST',
+      path: '/debit-requests/charge',
+      body,
+    }
+    try {
+      const reply = await this.#send(request, call)
+      const { response } = dataIn<Charge>(reply)
+      return { ...response, replayed: reply.headers.get('idempotent-replayed') === 'true' }
+    } catch (error) {
+      // The reply to an earlier attempt was lost: its debit has the reference.
+      if (!(error instanceof DuplicateReferenceError) || error.attempts === 1) throw error
+      const debit = await this.get(error.existing.reference, call)
+      if (!isDebitOf(body, debit)) throw error
+      const { uuid, reference, status, created_at: timestamp, bank } = debit
+      return { uuid, status, timestamp, reference, bank, replayed: true }
+    }
+  }
+
+  /** @throws NotFoundError */
+  get(reference: string, call?: CallOptions): Promise<DebitDetail> {
+    return this.#read('getDebitRequest', '/debit-requests/{reference}', { reference }, call)
+  }
+
+  async findByPartnerReference(
+    partnerReference: string,
+    call?: CallOptions,
+  ): Promise<Debit | undefined> {
+    for await (const debit of this.list({ partnerReference }, call)) return debit
+    return undefined
+  }
+
+  /** Lists debits, newest first. */
+  list(filter: DebitFilter = {}, call?: CallOptions): List<Debit> {
+    const query = {
+      status: filter.status,
+      created_from: filter.createdFrom,
+      created_to: filter.createdTo,
+      partner_reference: filter.partnerReference,
+    }
+    return this.#list('listDebitRequests', '/debit-requests', query, call)
+  }
+
+  /**
+   * Reads a debit until it is completed, failed or reversed, within the rate limits. Failures of the
+   * service or the network do not end the wait.
+   *
+   * @throws WaitTimeoutError
+   */
+  waitFor(reference: string, options: WaitOptions = {}): Promise<DebitDetail> {
+    return this.#waits(reference, (signal) => this.get(reference, { signal }), options)
+  }
+
+  readonly events = {
+    /** Reads the feed of all events of the last 30 days, oldest first, from a stored cursor. */
+    list: ({ cursor }: { cursor?: string | undefined } = {}, call?: CallOptions): List<Event> =>
+      this.#list('listEvents', '/events', {}, call, cursor),
+  }
+
+  readonly settlements = {
+    /** Lists settlement batches, newest first. */
+    list: (call?: CallOptions): List<Settlement> =>
+      this.#list('listSettlements', '/settlements', {}, call),
+    /** @throws NotFoundError */
+    get: (id: string, call?: CallOptions): Promise<Settlement> =>
+      this.#read('getSettlement', '/settlements/{id}', { id }, call),
+    report: this.#report.bind(this) as SettlementReports,
+  }
+
+  readonly banks = {
+    /** Lists the banks that can be charged, by name. */
+    list: (call?: CallOptions): Promise<Bank[]> => this.#read('listBanks', '/banks', {}, call),
+    /** @throws NotFoundError */
+    get: (identifier: string, call?: CallOptions): Promise<BankDetail> =>
+      this.#read('getBank', '/banks/{identifier}', { identifier }, call),
+    /** Returns the account holder and the banks of a phone number. @throws NotFoundError */
+    lookup: async (phoneNumber: string, call?: CallOptions) => {
+      const request = readOf('lookupCustomerBanks', '/banks/lookup/{phone_number}', {
+        phone_number: phoneNumber,
+      })
+      const reply = await this.#send(request, call)
+      return { customer: String(reply.envelope?.customer), banks: dataIn<Bank[]>(reply) }
+    },
+  }
+
+  readonly deliveries = {
+    /** Lists the webhook deliveries of a debit with their attempts. @throws NotFoundError */
+    list: (reference: string, call?: CallOptions): Promise<DeliveryWithAttempts[]> => {
+      const path = '/debit-requests/{reference}/deliveries'
+      return this.#read('listDeliveries', path, { reference }, call)
+    },
+    /** Requests another attempt of a delivery. @throws NotFoundError, ConflictError */
+    redeliver: (id: number, call?: CallOptions): Promise<Delivery> =>
+      this.#post('redeliverEvent', '/deliveries/{id}/redeliver', { id }, call),
+  }
+
+  readonly webhook = {
+    /** Sends a signed ping to the webhook and returns the result of the attempt. */
+    test: (call?: CallOptions): Promise<PingResult> =>
+      this.#post('testWebhook', '/webhook/test', {}, call),
+  }
+
+  async #report(
+    id: string,
+    { format = 'json', ...call }: { format?: 'json' | 'csv' } & CallOptions = {},
+  ): Promise<SettlementReport | string> {
+    const request = readOf('getSettlementReport', '/settlements/{id}/report', { id })
+    const reply = await this.#send({ ...request, query: { format } }, call)
+    if (format === 'csv') return reply.text
+    return reply.envelope ? dataIn(reply) : JSON.parse(reply.text)
+  }
+
+  async #read<Data>(
+    operation: string,
+    path: string,
+    params: Params,
+    call?: CallOptions,
+  ): Promise<Data> {
+    return dataIn<Data>(await this.#send(readOf(operation, path, params), call))
+  }
+
+  async #post<Data>(
+    operation: string,
+    path: string,
+    params: Params,
+    call?: CallOptions,
+  ): Promise<Data> {
+    return dataIn<Data>(await this.#send({ operation, method: 'POST', path, params }, call))
+  }
+
+  #list<Item>(
+    operation: string,
+    path: string,
+    query: NonNullable<Request['query']>,
+    call?: CallOptions,
+    start?: string,
+  ): List<Item> {
+    const read = async (cursor: string | undefined): Promise<Page<Item>> => {
+      const request = readOf(operation, path, {})
+      const reply = await this.#send(
+        { ...request, query: { ...query, per_page: 100, cursor } },
+        call,
+      )
+      const meta = reply.envelope?.meta as { next_cursor: string | null; has_more: boolean }
+      return { data: dataIn<Item[]>(reply), nextCursor: meta.next_cursor, hasMore: meta.has_more }
+    }
+    return listOf(read, start)
+  }
+}
+
+type Params = NonNullable<Request['params']>
+
+type SettlementReports = {
+  /** Returns the lines of a batch and their sums, or the CSV file. @throws NotFoundError */
+  (id: string, options?: { format?: 'json' } & CallOptions): Promise<SettlementReport>
+  (id: string, options: { format: 'csv' } & CallOptions): Promise<string>
+}
+
+const readOf = (operation: string, path: string, params: Params): Request => ({
+  operation,
+  method: 'GET',
+  path,
+  params,
+})
+
+const dataIn = <Data>(reply: Reply): Data => reply.envelope?.data as Data
+
+type ChargeBody = {
+  phone_number: string
+  bank_identifier: string
+  amount: string
+  narration: string
+  metadata?: Record<string, unknown>
+}
+
+/** Whether a charge created the debit. Banks can add metadata, so the debit may have more. */
+const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean =>
+  debit.amount === body.amount &&
+  debit.bank.identifier === body.bank_identifier &&
+  debit.customer.phone_number === body.phone_number &&
+  debit.narration === body.narration &&
+  Object.entries(body.metadata ?? {}).every(
+    ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
+  )

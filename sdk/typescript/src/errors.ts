@@ -1,0 +1,127 @@
+import type { DebitStatus, ProblemDetails } from './wire.ts'
+
+/** Root of all errors that this package throws, except for TypeErrors of wrong arguments. */
+export class DebitCollectionError extends Error {
+  override name = this.constructor.name
+  /** Attempts that were made, from 1. */
+  attempts = 1
+}
+
+/** No reply arrived: the connection failed. `cause` has the reason. A charge may have been accepted. */
+export class NetworkError extends DebitCollectionError {}
+
+/** No complete reply arrived in time. A charge may have been accepted. */
+export class RequestTimeoutError extends NetworkError {}
+
+/** A webhook without a valid signature. */
+export class SignatureError extends DebitCollectionError {}
+
+/** The published error of a reply. docs/errors.md has advice for each code. */
+export type ApiErrorFields = {
+  code?: number | undefined
+  message: string
+  category?: string | undefined
+  severity?: string | undefined
+  docUrl?: string | undefined
+  details?: ProblemDetails | undefined
+  requestId?: string | undefined
+  /** Seconds. */
+  retryAfter?: number | undefined
+}
+
+/** The service refused a request, or failed. */
+export class ApiError extends DebitCollectionError {
+  readonly status: number
+  readonly code: number | undefined
+  readonly category: string | undefined
+  readonly severity: string | undefined
+  readonly docUrl: string | undefined
+  readonly details: ProblemDetails | undefined
+  /** Messages by the name of the refused field; empty if no field was refused. */
+  readonly fields: Record<string, string[]>
+  /** Quote it to support. */
+  readonly requestId: string | undefined
+  /** Seconds until a repeat can succeed. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, problem: ApiErrorFields) {
+    super(problem.code === undefined ? problem.message : `${problem.message} (${problem.code})`)
+    this.status = status
+    this.code = problem.code
+    this.category = problem.category
+    this.severity = problem.severity
+    this.docUrl = problem.docUrl
+    this.details = problem.details
+    this.fields = fieldsOf(problem.details)
+    this.requestId = problem.requestId
+    this.retryAfter = problem.retryAfter
+  }
+}
+
+const isMessages = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((message) => typeof message === 'string')
+
+const fieldsOf = (details: unknown): Record<string, string[]> => {
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return {}
+  return Object.fromEntries(
+    Object.entries(details).filter((field): field is [string, string[]] => isMessages(field[1])),
+  )
+}
+
+/** A field is refused; `fields` has the messages. */
+export class ValidationError extends ApiError {}
+/** The key, token or signature is wrong. */
+export class AuthenticationError extends ApiError {}
+/** The caller may not do this, or not from this address. */
+export class ForbiddenError extends ApiError {}
+/** The object does not exist or belongs to another caller. */
+export class NotFoundError extends ApiError {}
+/** The state of the object prevents the request. */
+export class ConflictError extends ApiError {}
+/** The maximum of the bank or the daily limit is exceeded. */
+export class LimitExceededError extends ApiError {}
+/** Too many requests, also after the retries. */
+export class RateLimitError extends ApiError {}
+/** The service or a proxy failed, also after the retries. */
+export class ServerError extends ApiError {}
+
+export type ExistingDebit = { reference: string; uuid: string; status: DebitStatus }
+
+/** Another charge has this partner_reference. */
+export class DuplicateReferenceError extends ConflictError {
+  /** The debit that has the partner_reference. */
+  readonly existing = this.details as ExistingDebit
+}
+
+/** A debit had no outcome in the time of `waitFor`. */
+export class WaitTimeoutError<Debit = unknown> extends DebitCollectionError {
+  /** The last state that was read; undefined if no read succeeded. */
+  readonly debit: Debit | undefined
+
+  constructor(reference: string, debit: Debit | undefined, options: ErrorOptions) {
+    super(`${reference} has no outcome yet`, options)
+    this.debit = debit
+  }
+}
+
+const BY_CODE: Record<number, typeof ApiError> = {
+  3003: DuplicateReferenceError,
+  3005: LimitExceededError,
+}
+
+const BY_STATUS: Record<number, typeof ApiError> = {
+  401: AuthenticationError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: ValidationError,
+  429: RateLimitError,
+}
+
+/** Returns the error of a reply: by its code, then by its status. */
+export const apiError = (status: number, problem: ApiErrorFields): ApiError => {
+  const hasFields = status === 400 && Object.keys(fieldsOf(problem.details)).length > 0
+  const found = BY_CODE[problem.code ?? 0] ?? BY_STATUS[status]
+  const other = hasFields ? ValidationError : status < 400 || status >= 500 ? ServerError : ApiError
+  return new (found ?? other)(status, problem)
+}

@@ -1,0 +1,37 @@
+/** Client of the debit collection service for providers, and a kit for banks. */
+
+import { expressReceiver, fetchReceiver, honoReceiver, memoryStore } from './receiver.ts'
+import { signed, verify } from './signature.ts'
+
+export const webhooks = {
+  verify,
+  fetch: fetchReceiver,
+  hono: honoReceiver,
+  express: expressReceiver,
+  memoryStore,
+}
+
+export const testing = { signed }
+
+export { type Amount, pesewasOf } from './amount.ts'
+export type {
+  DebitOutcome,
+  Outcome,
+  PaymentReply,
+  ReplyStore,
+  SubmissionReply,
+} from './bank-replies.ts'
+export { type BankServerOptions, bankServer } from './bank-server.ts'
+export type { Payment, RefundOrder, Submission } from './bank-wire.ts'
+export {
+  type ChargedDebit,
+  type ChargeOptions,
+  DebitCollection,
+  type DebitFilter,
+} from './client.ts'
+export * from './errors.ts'
+export type { List, Page } from './pages.ts'
+export type { EventHandlers, EventKey, EventStore, ReceiverOptions } from './receiver.ts'
+export type { HeaderSource, WebhookEvent } from './signature.ts'
+export type { CallOptions, ClientOptions, LogEntry } from './transport.ts'
+export type * from './wire.ts'

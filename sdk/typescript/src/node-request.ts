@@ -1,0 +1,23 @@
+/** The part of a node:http request that reads its body. */
+export type ReadableRequest = AsyncIterable<Uint8Array>
+
+/** Reads the body of a node:http request, up to `limit` bytes. */
+export const readBody = async (
+  request: ReadableRequest,
+  limit: number,
+): Promise<Uint8Array | 'too large'> => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request) {
+    length += chunk.length
+    if (length > limit) return 'too large'
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.length
+  }
+  return body
+}

@@ -1,0 +1,145 @@
+import { SignatureError } from './errors.ts'
+import { type ReadableRequest, readBody } from './node-request.ts'
+import { type HeaderSource, verify, type WebhookEvent } from './signature.ts'
+
+/** The place of an event in the history of its subject. */
+export type EventKey = {
+  id: string
+  /** Reference of the debit, or id of the settlement batch. */
+  subject: string
+  /** Number of the event within its subject, from 0. */
+  sequence: number
+}
+
+/**
+ * Stores the last applied event of each subject. `apply` runs `work` only if `sequence` is higher than
+ * the stored one: an equal one is a duplicate, a lower one is superseded. It stores the sequence in the
+ * transaction of `work`, and stores nothing if `work` throws.
+ */
+export type EventStore<Transaction = void> = {
+  apply(key: EventKey, work: (transaction: Transaction) => Promise<void> | void): Promise<void>
+}
+
+type Named<Name, E = WebhookEvent> = E extends { event: infer Names }
+  ? Name extends Names
+    ? E
+    : never
+  : never
+
+type EventName = Exclude<WebhookEvent['event'], 'ping' | `debit_request.${string}`>
+
+/** One handler for each event type that the receiver acts on. */
+export type EventHandlers<Transaction> = {
+  [Name in EventName]?: (event: Named<Name>, transaction: Transaction) => Promise<void> | void
+}
+
+export type ReceiverOptions<Transaction> = {
+  /** The secret, and during a rotation the new and the old one. */
+  secrets: string | readonly string[]
+  store: EventStore<Transaction>
+  on: EventHandlers<Transaction>
+  /** Gets the error of a handler or a store, after which the service repeats the event (default: console.error). */
+  onError?: ((error: unknown) => void) | undefined
+}
+
+/** Bytes. Events are far smaller. */
+const BODY_LIMIT = 1024 * 1024
+
+type Handler<Transaction> = (event: WebhookEvent, transaction: Transaction) => Promise<void> | void
+
+/** Returns the function that applies a webhook and returns the HTTP status of the reply. */
+const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
+  const handlers = options.on as Partial<Record<string, Handler<Transaction>>>
+  const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
+    if (rawBody === 'too large') return 413
+    const event = await verify(rawBody, headers, options.secrets)
+    const key = keyOf(event)
+    // A type without a handler counts too: `completed` after an ignored `reversed` is superseded.
+    if (key) {
+      const handle = handlers[event.event.replace(/^debit_request\./, 'transaction.')]
+      await options.store.apply(key, (transaction) => handle?.(event, transaction))
+    }
+    return 204
+  }
+  return async (read: () => Promise<Uint8Array | string | 'too large'>, headers: HeaderSource) => {
+    try {
+      return await apply(await read(), headers)
+    } catch (error) {
+      if (error instanceof SignatureError) return 401
+      if (options.onError) options.onError(error)
+      // biome-ignore lint/suspicious/noConsole: a lost error would hide why events repeat
+      else console.error(error)
+      return 500
+    }
+  }
+}
+
+/** Returns the key of an event, or undefined for a ping and types that this version does not know. */
+const keyOf = (event: WebhookEvent): EventKey | undefined => {
+  const {
+    event_id: id,
+    sequence,
+    data,
+  } = event as {
+    event_id: string
+    sequence?: number
+    data?: { reference?: string; transaction?: { reference: string }; settlement?: { id: string } }
+  }
+  const subject = data?.settlement?.id ?? data?.transaction?.reference ?? data?.reference
+  return subject === undefined || sequence === undefined ? undefined : { id, subject, sequence }
+}
+
+/** Receives webhooks as a fetch handler: Next.js, Deno, Bun, Workers. */
+export const fetchReceiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
+  const receive = receiver(options)
+  return async (request: Request): Promise<Response> => {
+    const body = (request.body ?? []) as unknown as ReadableRequest
+    const status = await receive(() => readBody(body, BODY_LIMIT), request.headers)
+    return new Response(null, { status })
+  }
+}
+
+/** Receives webhooks in Hono. */
+export const honoReceiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
+  const receive = fetchReceiver(options)
+  return (context: { req: { raw: Request } }): Promise<Response> => receive(context.req.raw)
+}
+
+type NodeRequest = ReadableRequest & {
+  headers: Record<string, string | string[] | undefined>
+  body?: unknown
+}
+
+type NodeResponse = { statusCode: number; end(): unknown }
+
+/**
+ * Receives webhooks in Express, or as a listener of node:http. The route needs the raw body: install
+ * no parser before it, or `express.raw({ type: '*\/*' })`.
+ */
+export const expressReceiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
+  const receive = receiver(options)
+  return async (request: NodeRequest, response: NodeResponse): Promise<void> => {
+    const { body } = request
+    const read = async () =>
+      body === undefined ? readBody(request, BODY_LIMIT) : (body as Uint8Array | string)
+    response.statusCode = await receive(read, request.headers)
+    response.end()
+  }
+}
+
+/** Returns a store in memory, for tests: a restart forgets it. */
+export const memoryStore = (): EventStore => {
+  const applied = new Map<string, number>()
+  let last: Promise<void> = Promise.resolve()
+  return {
+    apply: ({ subject, sequence }, work) => {
+      const result = last.then(async () => {
+        if (sequence <= (applied.get(subject) ?? -1)) return
+        await work()
+        applied.set(subject, sequence)
+      })
+      last = result.catch(() => undefined)
+      return result
+    },
+  }
+}

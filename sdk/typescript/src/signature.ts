@@ -1,0 +1,148 @@
+import { SignatureError } from './errors.ts'
+import { equalBytes, fromBase64, hmacSha256, toBase64, toHex } from './hmac.ts'
+import type { Event, PingEvent, ReducedTransaction } from './wire.ts'
+
+/** Headers of a request: `Headers`, or an object as frameworks give it. */
+export type HeaderSource = Headers | Record<string, string | readonly string[] | undefined>
+
+type WithFullData<E> = E extends { data: infer Data }
+  ? Omit<E, 'data'> & { data: Exclude<Data, ReducedTransaction> }
+  : never
+
+/** An event with the data of the default setting. */
+export type WebhookEvent = WithFullData<Event> | PingEvent
+
+/** Seconds between signature and receipt that are still accepted. */
+const TOLERANCE = 300
+
+/**
+ * Verifies a webhook by its `webhook-signature`, or by `X-SVC-Signature` if that header is absent, and
+ * returns its event (docs/webhooks.md#verification).
+ *
+ * @param rawBody the body as received, before any parsing
+ * @throws SignatureError
+ */
+export const verify = async (
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: HeaderSource,
+  secrets: string | readonly string[],
+): Promise<WebhookEvent> => {
+  const body = bytesOf(rawBody)
+  const keys = typeof secrets === 'string' ? [secrets] : secrets
+  if (keys.length === 0 || keys.some((secret) => !secret)) throw new TypeError('secrets is empty')
+  const header = headerReader(headers)
+  const signature = header('webhook-signature')
+  const valid =
+    signature === undefined
+      ? await hasPublishedSignature(body, header, keys)
+      : await hasStandardSignature(body, header, signature, keys)
+  if (!valid) throw new SignatureError('The signature of the webhook is wrong')
+  return eventIn(body)
+}
+
+/** Returns body and headers of a signed webhook as the service sends it, for tests of a receiver. */
+export const signed = async (
+  event: object,
+  secret: string,
+): Promise<{ body: string; headers: Record<string, string> }> => {
+  const { event: type, event_id: id } = event as Partial<Event>
+  if (!type || !id) throw new TypeError('an event has event and event_id')
+  const body = JSON.stringify(event)
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const headers = {
+    'content-type': 'application/json',
+    'x-svc-event': type,
+    'x-svc-event-id': id,
+    'x-svc-timestamp': timestamp,
+    'x-svc-signature': toHex(await hmacSha256(secret, body)),
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${toBase64(await standardHmac(secret, id, timestamp, bytesOf(body)))}`,
+  }
+  return { body, headers }
+}
+
+const bytesOf = (body: string | Uint8Array | ArrayBuffer): Uint8Array => {
+  if (typeof body === 'string') return new TextEncoder().encode(body)
+  if (body instanceof Uint8Array) return body
+  if (body instanceof ArrayBuffer) return new Uint8Array(body)
+  throw new TypeError('rawBody must be the bytes or the text of the body, not a parsed object')
+}
+
+type HeaderReader = (name: string) => string | undefined
+
+const isHeaders = (headers: HeaderSource): headers is Headers => typeof headers.get === 'function'
+
+const headerReader = (headers: HeaderSource): HeaderReader => {
+  // Not instanceof: a framework can have a Headers class of its own.
+  if (isHeaders(headers)) return (name) => headers.get(name) ?? undefined
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  const byName = new Map(entries as [string, string | readonly string[] | undefined][])
+  return (name) => {
+    const value = byName.get(name)
+    return typeof value === 'object' ? value[0] : value
+  }
+}
+
+const isRecent = (timestamp: string | undefined): timestamp is string =>
+  timestamp !== undefined &&
+  /^[0-9]{1,12}$/.test(timestamp) &&
+  Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE
+
+const standardHmac = (secret: string, id: string, timestamp: string, body: Uint8Array) => {
+  const key = fromBase64(secret.replace(/^whsec_/, ''))
+  if (!key?.length) throw new TypeError('a webhook secret is whsec_ and base64')
+  const start = new TextEncoder().encode(`${id}.${timestamp}.`)
+  const message = new Uint8Array(start.length + body.length)
+  message.set(start)
+  message.set(body, start.length)
+  return hmacSha256(key, message)
+}
+
+const hasStandardSignature = async (
+  body: Uint8Array,
+  header: HeaderReader,
+  text: string,
+  secrets: readonly string[],
+): Promise<boolean> => {
+  const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')]
+  if (!id || !isRecent(timestamp)) return false
+  const signatures = text.split(' ').flatMap((part) => {
+    const bytes = part.startsWith('v1,') ? fromBase64(part.slice(3)) : undefined
+    return bytes ? [bytes] : []
+  })
+  const expected = await Promise.all(
+    secrets.map((secret) => standardHmac(secret, id, timestamp, body)),
+  )
+  return anyEqual(signatures, expected)
+}
+
+const hasPublishedSignature = async (
+  body: Uint8Array,
+  header: HeaderReader,
+  secrets: readonly string[],
+): Promise<boolean> => {
+  const timestamp = header('x-svc-timestamp')
+  if (timestamp !== undefined && !isRecent(timestamp)) return false
+  const signatures = ['x-svc-signature', 'x-svc-signature-previous'].flatMap((name) => {
+    const text = header(name)?.replace(/^sha256=/, '')
+    return text ? [new TextEncoder().encode(text)] : []
+  })
+  const expected = await Promise.all(
+    secrets.map(async (secret) => new TextEncoder().encode(toHex(await hmacSha256(secret, body)))),
+  )
+  return anyEqual(signatures, expected)
+}
+
+const anyEqual = (signatures: Uint8Array[], expected: Uint8Array[]): boolean =>
+  signatures.some((signature) => expected.some((bytes) => equalBytes(signature, bytes)))
+
+const eventIn = (body: Uint8Array): WebhookEvent => {
+  try {
+    const event = JSON.parse(new TextDecoder().decode(body))
+    if (typeof event?.event === 'string' && typeof event.event_id === 'string') return event
+  } catch {
+    // Not JSON: refused below.
+  }
+  throw new SignatureError('The body of the webhook is not an event')
+}

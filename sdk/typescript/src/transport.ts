@@ -1,0 +1,220 @@
+import { ApiError, apiError, NetworkError, RequestTimeoutError } from './errors.ts'
+import { hmacSha256, toHex } from './hmac.ts'
+import { pause } from './pause.ts'
+import { VERSION } from './version.ts'
+import type { Problem } from './wire.ts'
+
+export type ClientOptions = {
+  /** Key of the provider, `sk_...`. */
+  apiKey: string
+  /** Address of the service, such as `https://api.example.com`. */
+  baseUrl: string
+  /** Secret of request signatures, for a provider that must sign. */
+  signingSecret?: string | undefined
+  /** Repeats of a request after a failure that permits them (default 3). */
+  maxRetries?: number | undefined
+  /** Milliseconds for one attempt (default 30,000). */
+  timeout?: number | undefined
+  /** Called after each attempt. An entry contains neither secrets nor personal data. */
+  log?: ((entry: LogEntry) => void) | undefined
+  fetch?: typeof fetch | undefined
+}
+
+export type CallOptions = {
+  signal?: AbortSignal | undefined
+  /** Milliseconds for one attempt. */
+  timeout?: number | undefined
+}
+
+export type LogEntry = {
+  operation: string
+  method: string
+  /** The template of the path, without values. */
+  path: string
+  /** From 1. */
+  attempt: number
+  /** Milliseconds. */
+  duration: number
+  status?: number | undefined
+  requestId?: string | undefined
+  /** Name of the error, if the attempt failed. */
+  error?: string | undefined
+}
+
+export type Request = {
+  operation: string
+  method: 'GET' | 'POST'
+  /** Template below BASE_PATH; `{name}` is replaced by the value in `params`. */
+  path: string
+  params?: Record<string, string | number>
+  query?: Record<string, string | number | undefined>
+  body?: unknown
+}
+
+export type Reply = {
+  status: number
+  requestId: string | undefined
+  headers: Headers
+  text: string
+  /** The envelope, or undefined if the reply has another form. */
+  envelope: Envelope | undefined
+}
+
+type Envelope = Record<string, unknown> & { success: boolean }
+
+export type Transport = ReturnType<typeof openTransport>
+
+export const BASE_PATH = '/api/v1/payment-providers'
+
+/** Milliseconds. A longer Retry-After ends the call. */
+const LONGEST_PAUSE = 60_000
+
+/** Sends requests, and repeats them after failures that permit it (docs/errors.md#repeats). */
+export const openTransport = (options: ClientOptions) => {
+  // A malformed header value would appear in the error of fetch.
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
+  const base = new URL(options.baseUrl).href.replace(/\/+$/, '') + BASE_PATH
+  const { maxRetries = 3, fetch: send = fetch } = options
+
+  const attempt = async (request: Request, call: CallOptions): Promise<Reply> => {
+    const url = new URL(base + targetOf(request))
+    const body = request.body === undefined ? '' : JSON.stringify(request.body)
+    const headers = await headersOf(request.method, url, body, options)
+    const limit = AbortSignal.timeout(call.timeout ?? options.timeout ?? 30_000)
+    const signal = call.signal ? AbortSignal.any([call.signal, limit]) : limit
+    const init = { method: request.method, headers, body: body || null, signal }
+    try {
+      const response = await send(url, { ...init, redirect: 'manual' })
+      const location = response.status === 303 ? response.headers.get('location') : null
+      // A large report is in a bucket, which must not get the key.
+      const stored = location ? await send(new URL(location, url), { signal }) : undefined
+      return stored?.ok ? await fileIn(stored) : await accepted(stored ?? response)
+    } catch (cause) {
+      if (cause instanceof ApiError) throw cause
+      call.signal?.throwIfAborted()
+      if (limit.aborted) throw new RequestTimeoutError('No complete reply in time', { cause })
+      throw new NetworkError('The connection failed', { cause })
+    }
+  }
+
+  /** @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
+  return async (request: Request, call: CallOptions = {}): Promise<Reply> => {
+    const { operation, method, path } = request
+    for (let number = 1; ; number += 1) {
+      const startedAt = performance.now()
+      const result = await attempt(request, call).catch(failureIn)
+      const { status, requestId } = result instanceof NetworkError ? {} : result
+      options.log?.({
+        operation,
+        method,
+        path: BASE_PATH + path,
+        attempt: number,
+        duration: Math.round(performance.now() - startedAt),
+        status,
+        requestId,
+        error: result instanceof Error ? result.name : undefined,
+      })
+      if (!(result instanceof Error)) return result
+      result.attempts = number
+      const delay = delayAfter(result)
+      if (number > maxRetries || delay === undefined) throw result
+      await pause(delay, call.signal)
+    }
+  }
+}
+
+type Failure = ApiError | NetworkError
+
+/** Returns the failure of an attempt, and throws anything else again. */
+const failureIn = (error: unknown): Failure => {
+  if (error instanceof ApiError || error instanceof NetworkError) return error
+  throw error
+}
+
+/** Returns path and query. @throws TypeError for a value that would change the path */
+const targetOf = ({ path, params = {}, query = {} }: Request): string => {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(params[name] ?? '')
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} is missing`)
+    return encodeURIComponent(value)
+  })
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`
+}
+
+const headersOf = async (
+  method: string,
+  url: URL,
+  body: string,
+  { apiKey, signingSecret }: ClientOptions,
+): Promise<Headers> => {
+  const headers = new Headers({
+    accept: 'application/json, text/csv',
+    authorization: `Bearer ${apiKey}`,
+    'content-type': 'application/json',
+    'user-agent': `debit-collection-typescript/${VERSION}`,
+  })
+  if (signingSecret) {
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const message = method + url.pathname + url.search + timestamp + body
+    headers.set('x-timestamp', timestamp)
+    headers.set('x-signature', toHex(await hmacSha256(signingSecret, message)))
+  }
+  return headers
+}
+
+const requestIdOf = (headers: Headers): string | undefined =>
+  headers.get('x-request-id') ?? undefined
+
+const envelopeIn = (text: string): Envelope | undefined => {
+  try {
+    const json = JSON.parse(text)
+    return typeof json?.success === 'boolean' ? json : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const fileIn = async (response: Response): Promise<Reply> => {
+  const { status, headers } = response
+  const text = await response.text()
+  return { status, requestId: requestIdOf(headers), headers, text, envelope: undefined }
+}
+
+/** @throws ApiError for anything but a success */
+const accepted = async (response: Response): Promise<Reply> => {
+  const { status, ok, headers } = response
+  const text = await response.text()
+  const envelope = envelopeIn(text)
+  const isReport = headers.get('content-type')?.startsWith('text/csv')
+  const requestId = requestIdOf(headers)
+  if (ok && (envelope?.success || isReport)) return { status, requestId, headers, text, envelope }
+  const retryAfter = secondsOf(headers.get('retry-after'))
+  if (!envelope) {
+    const message = `The reply with status ${status} is not from the service`
+    throw apiError(status, { message, requestId, retryAfter })
+  }
+  const { error, details } = envelope as unknown as Problem
+  throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })
+}
+
+/** Reads Retry-After: seconds, or a date as proxies send it. */
+const secondsOf = (text: string | null): number | undefined => {
+  if (!text) return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+}
+
+/** Returns the milliseconds until a repeat, or undefined if the failure does not permit one. */
+const delayAfter = (error: Failure): number | undefined => {
+  const { status, retryAfter } = error instanceof ApiError ? error : {}
+  if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined
+  if (retryAfter !== undefined) {
+    return retryAfter * 1000 <= LONGEST_PAUSE ? retryAfter * 1000 : undefined
+  }
+  const longest = Math.min(LONGEST_PAUSE, 1000 * 2 ** (error.attempts - 1))
+  return longest * (0.5 + Math.random() / 2)
+}

@@ -1,0 +1,53 @@
+import { NetworkError, RateLimitError, ServerError, WaitTimeoutError } from './errors.ts'
+import { pause } from './pause.ts'
+import type { DebitDetail } from './wire.ts'
+
+/** Milliseconds between the reads of all waits of a client: 800 of the published 1,000 a minute. */
+const SPACING = 75
+const FIRST_INTERVAL = 1_000
+const LONGEST_INTERVAL = 10_000
+const ELEVEN_MINUTES = 660_000
+
+/** Returns the function that waits for the outcome of a debit. All waits share the spacing. */
+export const openWaits = () => {
+  let nextRead = 0
+  const turn = (signal: AbortSignal): Promise<void> => {
+    const now = performance.now()
+    const at = Math.max(now, nextRead)
+    nextRead = at + SPACING
+    return pause(at - now, signal)
+  }
+
+  return async (
+    reference: string,
+    read: (signal: AbortSignal) => Promise<DebitDetail>,
+    options: { timeout?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<DebitDetail> => {
+    const limit = AbortSignal.timeout(options.timeout ?? ELEVEN_MINUTES)
+    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+    let debit: DebitDetail | undefined
+    let failure: unknown
+    try {
+      for (let interval = FIRST_INTERVAL; ; interval = Math.min(interval * 1.5, LONGEST_INTERVAL)) {
+        await turn(signal)
+        try {
+          debit = await read(signal)
+          if (isFinal(debit)) return debit
+        } catch (error) {
+          if (!isTemporary(error)) throw error
+          failure = error
+        }
+        await pause(interval, signal)
+      }
+    } catch (error) {
+      if (!limit.aborted || options.signal?.aborted) throw error
+      throw new WaitTimeoutError(reference, debit, { cause: failure })
+    }
+  }
+}
+
+const isFinal = ({ status }: DebitDetail): boolean =>
+  status !== 'pending' && status !== 'processing'
+
+const isTemporary = (error: unknown): boolean =>
+  error instanceof NetworkError || error instanceof RateLimitError || error instanceof ServerError

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { checkBank } from '../../cli/bank-check/cases.ts'
+import type { OrderKind } from '../../cli/bank-check/requests.ts'
+import type { ReplyStore } from '../../sdk/typescript/src/bank-replies.ts'
+import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
+import { requestHmac } from '../../shared/request-hmac.ts'
+import { whileListening } from '../support/servers.ts'
+
+/** The cases of `debit bank-check`, with faulty banks. */
+
+const secret = 'cs_secret_of_the_bank'
+const allKinds: OrderKind[] = ['submission', 'payout', 'refund']
+
+const resultsOf = async (url: string, kinds = allKinds) => {
+  const names: string[] = []
+  const problems: Record<string, string> = {}
+  for await (const { name, problem } of checkBank({ url, secret, account: undefined }, kinds)) {
+    names.push(name)
+    if (problem) problems[name] = problem
+  }
+  return { names, problems }
+}
+
+type Bank = ReturnType<typeof bankServer>
+type BankRequest = IncomingMessage & { body: Buffer }
+/** Handles a request in another way than the kit. */
+type Handler = (bank: Bank, request: BankRequest, response: ServerResponse) => unknown
+type Fault = Partial<BankServerOptions> & { handle?: Handler }
+
+const check = async ({ handle, ...options }: Fault, kinds?: OrderKind[]) => {
+  let count = 0
+  const bankReference = () => {
+    count += 1
+    return `B-${count}`
+  }
+  const bank = bankServer({
+    secret,
+    onSubmission: () => ({ status: 'accepted', bankReference: bankReference() }),
+    onPayout: () => ({ status: 'paid', bankReference: bankReference() }),
+    onRefund: () => ({ status: 'underway' }),
+    onError: () => undefined,
+    ...options,
+  })
+  const server = createServer(async (incoming, response) => {
+    const body = Buffer.from(await text(incoming))
+    const request = Object.assign(incoming, { body })
+    await (handle ? handle(bank, request, response) : bank.node(request, response))
+  })
+  return whileListening(server, (port) => resultsOf(`http://127.0.0.1:${port}/debits`, kinds))
+}
+
+/** Returns a store that decides about each request, unless `once` finds an earlier reply. */
+const forgetful = (
+  find: (reply: string | undefined) => Promise<string | undefined>,
+): ReplyStore => {
+  const replies = new Map<string, string>()
+  return {
+    read: (key) => replies.get(key),
+    once: async (key, decide) => {
+      const reply = (await find(replies.get(key))) ?? (await decide(undefined))
+      replies.set(key, reply)
+      return reply
+    },
+  }
+}
+
+const signatureOf = ({ method = '', url = '', body }: BankRequest, timestamp: string): string =>
+  requestHmac(secret, { method, path: url, timestamp, body })
+
+const signAgain = (request: BankRequest, timestamp: string): BankRequest => {
+  const signature = { 'x-timestamp': timestamp, 'x-signature': signatureOf(request, timestamp) }
+  return Object.assign(request, { headers: { ...request.headers, ...signature } })
+}
+
+const acceptAnySignature: Handler = (bank, request, response) =>
+  bank.node(signAgain(request, String(request.headers['x-timestamp'])), response)
+
+const acceptAnyTime: Handler = (bank, request, response) => {
+  const { 'x-timestamp': timestamp, 'x-signature': signature } = request.headers
+  const isSigned = signature === signatureOf(request, String(timestamp))
+  const now = String(Math.floor(Date.now() / 1_000))
+  return bank.node(isSigned ? signAgain(request, now) : request, response)
+}
+
+/** Returns a handler that changes the replies to genuine requests. */
+const replying =
+  (change: (body: string, method: string) => { status?: number; body?: string }): Handler =>
+  (bank, request, response) => {
+    let status = 0
+    return bank.node(request, {
+      writeHead: (code) => {
+        status = code
+      },
+      end: (body) => {
+        const reply = { status, body, ...(status === 200 && change(body, request.method ?? '')) }
+        response.writeHead(reply.status, { location: '/' }).end(reply.body)
+      },
+    })
+  }
+
+/** Counts a submission with another account as another one. */
+const compareAccounts: Handler = (bank, request, response) => {
+  const body = String(request.body)
+  const { uuid, account_number } = JSON.parse(body || '{}')
+  if (account_number !== '9990009990') return bank.node(request, response)
+  const another = randomUUID()
+  Object.assign(request, {
+    body: Buffer.from(body.replaceAll(uuid, another)),
+    headers: { ...request.headers, 'x-idempotency-key': another },
+  })
+  signAgain(request, String(request.headers['x-timestamp']))
+  return replying((body) => ({ body: body.replaceAll(another, uuid) }))(bank, request, response)
+}
+
+const beSlowOnce = (): Handler => {
+  let milliseconds = 2_050
+  return async (bank, request, response) => {
+    await pause(milliseconds)
+    milliseconds = 0
+    return bank.node(request, response)
+  }
+}
+
+/** Replies to each query with a rejection. */
+const knowEachUuid: Handler = (bank, request, response) => {
+  if (request.method === 'POST') return bank.node(request, response)
+  const { uuid } = /(?<uuid>[^/]+)$/.exec(request.url ?? '')?.groups ?? {}
+  const rejected = { status: 'rejected', code: 'timeout', message: 'No', uuid, amount: '123.45' }
+  return response.writeHead(422).end(JSON.stringify(rejected))
+}
+
+const signatures = [
+  ...['wrong-signature', 'missing-signature', 'signature-of-another-body'],
+  'signature-of-another-path',
+]
+const times = ['old-timestamp', 'future-timestamp']
+const repeats = ['repeat', 'concurrent-repeats', 'early-close']
+
+/** The failing cases of each kind. */
+const rows: [string, Fault, string[], OrderKind[]?][] = [
+  ['forgets payouts', { store: forgetful(async () => undefined) }, repeats, ['payout']],
+  [
+    'forgets submissions',
+    { store: forgetful(async () => undefined) },
+    [...repeats, 'repeat-with-another-account'],
+    ['submission'],
+  ],
+  [
+    'handles concurrent requests each',
+    { store: forgetful((reply) => pause(20, reply)) },
+    ['concurrent-repeats'],
+    ['payout'],
+  ],
+  [
+    'compares accounts',
+    { handle: compareAccounts },
+    ['repeat-with-another-account'],
+    ['submission'],
+  ],
+  [
+    'writes amounts without decimals',
+    { handle: replying((body) => ({ body: body.replace(/("amount":"[0-9]+)\.00"/, '$1"') })) },
+    ['amounts'],
+  ],
+  [
+    'accepts wrong signatures',
+    { handle: acceptAnySignature },
+    ['query-with-wrong-signature', ...signatures],
+  ],
+  ['accepts any time', { handle: acceptAnyTime }, times],
+  [
+    'knows each uuid',
+    { handle: knowEachUuid },
+    ['query-before', 'query-after', 'query-with-wrong-signature', 'early-close'].concat(
+      signatures,
+      times,
+    ),
+    ['submission'],
+  ],
+  [
+    'completes later',
+    { onQuery: () => ({ status: 'completed', bankReference: 'B' }) },
+    [],
+    ['submission'],
+  ],
+  ['pays later', { onQuery: () => ({ status: 'paid', bankReference: 'B-1' }) }, [], ['refund']],
+]
+
+test.each(rows)(
+  'a bank that %s fails only the cases of it',
+  async (_, fault, failing, kinds = allKinds) => {
+    const { problems } = await check(fault, kinds)
+    const expected = kinds.flatMap((kind) => failing.map((name) => `${kind}-${name}`))
+    expect(Object.keys(problems).sort()).toEqual(expected.sort())
+    for (const problem of Object.values(problems)) expect(problem).toMatch(/^expected .+, got .+$/)
+  },
+)
+
+test.each<[string, Fault, string, string]>([
+  [
+    'replies at length',
+    { handle: replying(() => ({ body: 'x'.repeat(16_385) })) },
+    'reply-size',
+    'at most 16 KiB, got 16385 bytes',
+  ],
+  [
+    'redirects',
+    { handle: replying(() => ({ status: 307 })) },
+    'no-redirect',
+    'no redirect, got HTTP 307',
+  ],
+  [
+    'has an outcome that contradicts its reply',
+    { onQuery: () => ({ status: 'rejected', code: 'timeout', message: 'No' }) },
+    'query-after',
+    '{"status":"accepted"',
+  ],
+])('a bank that %s fails the case of it', async (_, fault, name, problem) => {
+  const { problems } = await check(fault, ['submission'])
+  expect(problems[`submission-${name}`]).toContain(`expected ${problem}`)
+})
+
+test('a bank that replies late once fails only the case of the times', async () => {
+  const { problems } = await check({ handle: beSlowOnce() }, ['submission'])
+  expect(problems).toEqual({
+    'reply-times': expect.stringMatching(
+      /^expected each reply within 2 s, got \w+ .+ after 2\.\d s$/,
+    ),
+  })
+})
+
+test('a bank that does not reply fails one case, and the check stops', async () => {
+  const { names, problems } = await resultsOf('http://127.0.0.1:1/debits')
+  expect(names).toEqual(['reachable'])
+  expect(problems).toEqual({ reachable: expect.stringContaining('ECONNREFUSED') })
+})
