@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const FOLDERS =
-  '{aws,bench,cli,console,functions,infra,localstack,openapi,sandbox,shared,simulation,smoke,test}'
-const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs}`)
+  '{aws,bench,cli,console,functions,infra,localstack,openapi,sandbox,sdk,shared,simulation,smoke,test}'
+const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs}`, { exclude: ['sdk/*/dist/**'] })
 const pages = [...globSync('docs/*.md'), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
 
 const read = (file: string): string => readFileSync(file, 'utf8')

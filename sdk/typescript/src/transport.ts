@@ -69,7 +69,7 @@ export const BASE_PATH = '/api/v1/payment-providers'
 /** Milliseconds. A longer Retry-After ends the call. */
 const LONGEST_PAUSE = 60_000
 
-/** Sends requests, and repeats them after failures that permit it (docs/errors.md#repeats). */
+/** Sends requests, and repeats them after failures that permit it (docs/errors.md#idempotency). */
 export const openTransport = (options: ClientOptions) => {
   // A malformed header value would appear in the error of fetch.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
