@@ -4,8 +4,14 @@ import { expect, test } from 'vitest'
 
 const FOLDERS =
   '{aws,bench,cli,console,functions,infra,localstack,openapi,sandbox,sdk,shared,simulation,smoke,test}'
-const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs}`, { exclude: ['sdk/*/dist/**'] })
-const pages = [...globSync('docs/*.md'), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,py}`, { exclude: ['sdk/*/dist/**'] })
+const pages = [
+  ...globSync('docs/*.md'),
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...globSync('sdk/*/README.md'),
+]
 
 const read = (file: string): string => readFileSync(file, 'utf8')
 
