@@ -86,7 +86,7 @@ def served_asgi(app: Any) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def example(name: str, port: int = 0, **environment: str) -> Iterator[str]:
+def example(name: str, environment: dict[str, str], port: int = 0) -> Iterator[str]:
     """Serves an example in a process and returns its address."""
     program = [sys.executable, "-m", "uvicorn", f"examples.{name}:app", f"--port={port}", "--no-access-log"]
     folder = ROOT / "sdk/python"

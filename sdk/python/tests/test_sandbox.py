@@ -154,13 +154,11 @@ def test_the_shop_sells_and_reconciles_at_the_bank_of_the_example(
     operate("customer", "link", *account, "--bank", "XYZ")
     webhook = ("webhook", "set", "--provider", "demo", "--url")
     secret = operate(*webhook, "http://127.0.0.1:9/")["secret"]
+    bank_settings = {"BOOKS": books, "CONNECTOR_SECRET": connector_secret, "BANK_TOKEN": token}
+    shop_settings = {"ORDERS": str(tmp_path / "orders.sqlite"), "WEBHOOK_SECRET": secret}
     with (
-        example(
-            "bank", port, BOOKS=books, CONNECTOR_SECRET=connector_secret, BANK_TOKEN=token, SERVICE=sandbox
-        ),
-        example(
-            "fastapi_shop", ORDERS=str(tmp_path / "orders.sqlite"), WEBHOOK_SECRET=secret, SERVICE=sandbox
-        ) as shop,
+        example("bank", {**bank_settings, "SERVICE": sandbox}, port),
+        example("fastapi_shop", {**shop_settings, "SERVICE": sandbox}) as shop,
         httpx.Client(base_url=shop, timeout=30) as customer,
     ):
         with sqlite3.connect(books) as db:

@@ -32,11 +32,17 @@ _KINDS: dict[str, Kind] = {
     "settlements": "payout",
     "refunds": "refund",
 }
-_FINAL = {"rejected": 422, "underway": 202, "accepted": 202}
-_DECISIONS = {
-    "submission": ("accepted", "rejected"),
-    "payout": ("paid", "underway", "rejected"),
-    "refund": ("paid", "underway", "rejected"),
+_PAYMENT = {"paid": ("bank_reference",), "underway": (), "rejected": ("message",)}
+# The members without which the service refuses a reply.
+_MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
+    "submission": {
+        "accepted": ("bank_reference",),
+        "rejected": ("code", "message"),
+        "completed": ("bank_reference",),
+        "failed": (),
+    },
+    "payout": _PAYMENT,
+    "refund": _PAYMENT,
 }
 
 
@@ -94,34 +100,24 @@ class BankServer:
             raise _Refused(405, "wrong method")
         self._check_signature(method, target, headers, body)
         if uuid is not None:
-            return self._query(kind, uuid, loop)
+            first = self._store.read(f"{kind}:{uuid}")
+            if first is None:
+                raise _Refused(404, "unknown uuid")
+            return 200, self._current(kind, first, loop)
         request = _parse(body, headers)
-        key = f"{kind}:{request['uuid']}"
-        is_first = False
 
         def decide() -> dict[str, Any]:
-            nonlocal is_first
-            is_first = True
-            result = call_handler(loop, self._handlers[kind], request)
-            if result["status"] not in _DECISIONS[kind]:
-                raise ValueError(f"{result['status']} is not a reply to a {kind}")
-            return _reply(result, request["uuid"], request["amount"])
+            return _reply(kind, request, call_handler(loop, self._handlers[kind], request))
 
-        reply = self._store.once(key, decide)
-        if not is_first and kind != "submission":
-            return self._query(kind, request["uuid"], loop)
-        return _FINAL.get(reply["status"], 200), reply
+        first = self._store.once(f"{kind}:{request['uuid']}", decide)
+        # The first reply to a submission, but the present state of a payment.
+        return 200, first if kind == "submission" else self._current(kind, first, loop)
 
-    def _query(self, kind: Kind, uuid: str, loop: asyncio.AbstractEventLoop | None) -> tuple[int, Result]:
-        reply = self._store.read(f"{kind}:{uuid}")
-        query: Query = {"kind": kind, "uuid": uuid}
-        current = call_handler(loop, self._on_query, query) if self._on_query else None
-        if current is not None:
-            # A missing amount raises: the bank knows the uuid, so 404 would be wrong.
-            reply = _reply(current, uuid, reply["amount"] if reply else current["amount"])
-        if reply is None:
-            raise _Refused(404, "unknown uuid")
-        return (422 if reply["status"] == "rejected" else 200), reply
+    def _current(self, kind: Kind, first: Result, loop: asyncio.AbstractEventLoop | None) -> Result:
+        if self._on_query is None or first["status"] not in ("accepted", "underway"):
+            return first
+        outcome = call_handler(loop, self._on_query, {"kind": kind, "uuid": first["uuid"]})
+        return first if outcome is None else _reply(kind, first, outcome)
 
     def _check_signature(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> None:
         sent_at = headers.get("x-timestamp", "")
@@ -198,8 +194,8 @@ def bank_server(
 
     `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
     `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
-    but the default store forgets that when the process ends. `on_query` returns the present outcome, or None
-    for the stored reply.
+    but the default store forgets that when the process ends. `on_query` returns the present outcome of
+    an accepted or underway request, or None for the stored reply.
     """
     handlers: dict[Kind, Callable[[Any], Any]] = {
         "submission": on_submission,
@@ -219,20 +215,19 @@ def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
         request = json.loads(body)
     except ValueError:
         raise _Refused(400, "the body is not JSON") from None
-    if not isinstance(request, dict) or not all(
-        isinstance(request.get(name), str) and request[name] for name in ("uuid", "amount")
-    ):
-        raise _Refused(400, "uuid and amount are required")
-    if headers.get("x-idempotency-key") != request["uuid"]:
+    names = request if isinstance(request, dict) else {}
+    uuid, amount = names.get("uuid"), names.get("amount")
+    if not isinstance(amount, str) or not re.fullmatch(r"[0-9]+\.[0-9]{2}", amount):
+        raise _Refused(400, "amount must be text with two decimals")
+    if not uuid or headers.get("x-idempotency-key") != uuid:
         raise _Refused(400, "X-Idempotency-Key must be the uuid")
-    return {"account_number": None, **request}
+    return {"account_number": None, **names}
 
 
-def _reply(result: Result, uuid: str, amount: str) -> dict[str, Any]:
-    """Returns a complete reply. Raises ValueError for a result that the service would not understand."""
-    reply = {**result, "uuid": uuid, "amount": amount}
-    needs_message = result["status"] in ("rejected", "failed")
-    required = "message" if needs_message else "bank_reference"
-    if result["status"] != "underway" and not reply.get(required):
-        raise ValueError(f"a reply {result['status']} needs {required}")
-    return reply
+def _reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
+    """Returns a complete reply. Raises ValueError for a result that the service would refuse."""
+    status = result["status"]
+    missing = [name for name in _MEMBERS[kind].get(status, ("another status",)) if not result.get(name)]
+    if missing:
+        raise ValueError(f"a {kind} that is {status} needs {missing[0]}")
+    return {**result, "uuid": request["uuid"], "amount": request["amount"]}
