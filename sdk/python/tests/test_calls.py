@@ -266,7 +266,13 @@ def test_an_id_that_names_another_resource_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"api_key": ""}, {"api_key": "sk_1\n"}, {"base_url": "api.example"}, {"signing_secret": ""}],
+    [
+        {"api_key": ""},
+        {"api_key": "sk_1\n"},
+        {"base_url": "api.example"},
+        {"base_url": "https://me:sk_1@api.example"},
+        {"signing_secret": ""},
+    ],
 )
 def test_wrong_options_are_refused_without_their_values(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must") as raised:

@@ -1,6 +1,7 @@
 """Errors of replies, with the published examples as samples."""
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -55,7 +56,8 @@ def test_a_published_error_shows_its_members_but_no_details_in_its_text(name: st
     assert error.doc_url == published.get("doc_url")
     assert error.request_id == body["meta"]["request_id"]
     names = f": {', '.join(sorted(error.fields))}" if error.fields else ""
-    assert str(error) == f"400/{error.code} {error.message}{names} (request {error.request_id})"
+    request = f" (request {error.request_id})" if error.request_id else ""
+    assert str(error) == f"400/{error.code} {error.message}{names}{request}"
 
 
 def test_fields_have_their_messages() -> None:
@@ -77,3 +79,11 @@ def test_a_reply_that_is_not_an_envelope_is_a_server_error_with_its_status(body:
     error = api_error(404, {"x-request-id": "r", "retry-after": "5"}, body)
     assert type(error) is errors.ServerError
     assert (error.status, error.code, error.request_id, error.retry_after) == (404, None, "r", 5)
+
+
+@pytest.mark.parametrize(
+    "error", [problem(422, 1007, {"amount": ["is required"]}), errors.WaitTimeoutError("DCS-1")]
+)
+def test_an_error_can_be_pickled(error: Any) -> None:
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), str(copied), vars(copied)) == (type(error), str(error), vars(error))

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from debit_collection import AsyncDebitCollection, DebitCollection
-from debit_collection.client import environment_proxy
 from debit_collection.errors import (
     AuthenticationError,
     DebitCollectionError,
@@ -20,6 +19,7 @@ from debit_collection.errors import (
     RequestTimeoutError,
     ServerError,
 )
+from debit_collection.transport import environment_proxy
 
 from .calling import KINDS, ORDER, ClientKind, call
 from .faulty_server import FaultyServer, Step, faulty_server, problem, success

@@ -7,23 +7,13 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 import httpx
 
+from . import wire
 from .amounts import Amount
 from .calls import AttemptLog, Operation, Outcome, Pause, Reply, Request, Settings
-from .client import WAIT_TIMEOUT, DeliveryRecords, environment_proxy, to_httpx, transport_error
+from .client import WAIT_TIMEOUT, DeliveryRecords
 from .errors import NetworkError, RequestTimeoutError
 from .operations import ChargeResult, CustomerBanks, FetchPage, Operations, Page
-from .wire import (
-    Bank,
-    BankDetail,
-    Debit,
-    DebitDetail,
-    DebitStatus,
-    Delivery,
-    Event,
-    PingResult,
-    Settlement,
-    SettlementReport,
-)
+from .transport import environment_proxy, to_httpx, transport_error
 
 T = TypeVar("T")
 
@@ -31,12 +21,7 @@ T = TypeVar("T")
 class AsyncListing(Generic[T]):
     """Iterates over all items, and reads a page when it needs one."""
 
-    def __init__(
-        self,
-        run: "AsyncRun",
-        fetch: FetchPage[T],
-        cursor: str | None = None,
-    ) -> None:
+    def __init__(self, run: "AsyncRun", fetch: FetchPage[T], cursor: str | None = None) -> None:
         self._run = run
         self._fetch = fetch
         self._cursor = cursor
@@ -115,23 +100,23 @@ class AsyncDebitCollection:
             )
         )
 
-    async def get(self, reference: str, *, timeout: float | None = None) -> DebitDetail:
+    async def get(self, reference: str, *, timeout: float | None = None) -> wire.DebitDetail:
         return await self._run(self._operations.get(reference, timeout))
 
     async def find_by_partner_reference(
         self, partner_reference: str, *, timeout: float | None = None
-    ) -> Debit | None:
+    ) -> wire.Debit | None:
         return await self._run(self._operations.find_by_partner_reference(partner_reference, timeout))
 
     def list(
         self,
         *,
-        status: DebitStatus | None = None,
+        status: wire.DebitStatus | None = None,
         created_from: str | date | None = None,
         created_to: str | date | None = None,
         partner_reference: str | None = None,
         timeout: float | None = None,
-    ) -> AsyncListing[Debit]:
+    ) -> AsyncListing[wire.Debit]:
         fetch = self._operations.debits(
             status=status,
             created_from=created_from,
@@ -141,7 +126,7 @@ class AsyncDebitCollection:
         )
         return AsyncListing(self._run, fetch)
 
-    async def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> DebitDetail:
+    async def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> wire.DebitDetail:
         return await self._run(self._operations.wait_for(reference, timeout))
 
     async def _run(self, operation: Operation[T]) -> T:
@@ -192,10 +177,10 @@ class AsyncResource:
 
 
 class AsyncBanks(AsyncResource):
-    def list(self, *, timeout: float | None = None) -> AsyncListing[Bank]:
+    def list(self, *, timeout: float | None = None) -> AsyncListing[wire.Bank]:
         return AsyncListing(self._run, self._operations.banks(timeout))
 
-    async def get(self, identifier: str, *, timeout: float | None = None) -> BankDetail:
+    async def get(self, identifier: str, *, timeout: float | None = None) -> wire.BankDetail:
         return await self._run(self._operations.bank(identifier, timeout))
 
     async def lookup(self, phone_number: str, *, timeout: float | None = None) -> CustomerBanks:
@@ -206,34 +191,34 @@ class AsyncDeliveries(AsyncResource):
     async def list(self, reference: str, *, timeout: float | None = None) -> DeliveryRecords:
         return await self._run(self._operations.deliveries(reference, timeout))
 
-    async def redeliver(self, id: int, *, timeout: float | None = None) -> Delivery:
+    async def redeliver(self, id: int, *, timeout: float | None = None) -> wire.Delivery:
         return await self._run(self._operations.redeliver(id, timeout))
 
 
 class AsyncEvents(AsyncResource):
-    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> AsyncListing[Event]:
+    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> AsyncListing[wire.Event]:
         return AsyncListing(self._run, self._operations.events(timeout), cursor)
 
 
 class AsyncSettlements(AsyncResource):
-    def list(self, *, timeout: float | None = None) -> AsyncListing[Settlement]:
+    def list(self, *, timeout: float | None = None) -> AsyncListing[wire.Settlement]:
         return AsyncListing(self._run, self._operations.settlements(timeout))
 
-    async def get(self, id: str, *, timeout: float | None = None) -> Settlement:
+    async def get(self, id: str, *, timeout: float | None = None) -> wire.Settlement:
         return await self._run(self._operations.settlement(id, timeout))
 
     @overload
     async def report(
         self, id: str, *, format: Literal["json"] = "json", timeout: float | None = None
-    ) -> SettlementReport: ...
+    ) -> wire.SettlementReport: ...
     @overload
     async def report(self, id: str, *, format: Literal["csv"], timeout: float | None = None) -> str: ...
     async def report(
         self, id: str, *, format: Literal["json", "csv"] = "json", timeout: float | None = None
-    ) -> SettlementReport | str:
+    ) -> wire.SettlementReport | str:
         return await self._run(self._operations.report(id, format, timeout))
 
 
 class AsyncWebhook(AsyncResource):
-    async def test(self, *, timeout: float | None = None) -> PingResult:
+    async def test(self, *, timeout: float | None = None) -> wire.PingResult:
         return await self._run(self._operations.test_webhook(timeout))

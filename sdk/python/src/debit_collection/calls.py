@@ -110,8 +110,8 @@ class Settings:
         # A line end in a header is an error of the transport whose text shows the key.
         if not re.fullmatch(r"[!-~]+", self.api_key):
             raise ValueError("api_key must be printable text without blanks")
-        if not re.match(r"https?://[^/]", self.base_url):
-            raise ValueError("base_url must begin with https:// or http://")
+        if not re.fullmatch(r"https?://[^/?#@]+(/[^?#]*)?", self.base_url):
+            raise ValueError("base_url must be https:// or http://, a host and optionally a path")
         if self.signing_secret == "":
             raise ValueError("signing_secret must not be empty")
 

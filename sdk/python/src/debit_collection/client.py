@@ -4,46 +4,28 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from . import wire
 from .amounts import Amount
 from .calls import AttemptLog, Operation, Outcome, Pause, Reply, Request, Settings
-from .errors import NetworkError, RequestTimeoutError
+from .errors import NetworkError
 from .operations import ChargeResult, CustomerBanks, FetchPage, Operations, Page
-from .wire import (
-    Bank,
-    BankDetail,
-    Debit,
-    DebitDetail,
-    DebitStatus,
-    Delivery,
-    DeliveryWithAttempts,
-    Event,
-    PingResult,
-    Settlement,
-    SettlementReport,
-)
+from .transport import environment_proxy, to_httpx, transport_error
 
 T = TypeVar("T")
 
 WAIT_TIMEOUT = 660.0
 
 # The classes below have a method `list`.
-DeliveryRecords: TypeAlias = list[DeliveryWithAttempts]
+DeliveryRecords: TypeAlias = list[wire.DeliveryWithAttempts]
 
 
 class Listing(Generic[T]):
     """Iterates over all items, and reads a page when it needs one."""
 
-    def __init__(
-        self,
-        run: "Run",
-        fetch: FetchPage[T],
-        cursor: str | None = None,
-    ) -> None:
+    def __init__(self, run: "Run", fetch: FetchPage[T], cursor: str | None = None) -> None:
         self._run = run
         self._fetch = fetch
         self._cursor = cursor
@@ -131,25 +113,25 @@ class DebitCollection:
             )
         )
 
-    def get(self, reference: str, *, timeout: float | None = None) -> DebitDetail:
+    def get(self, reference: str, *, timeout: float | None = None) -> wire.DebitDetail:
         """Reads a debit."""
         return self._run(self._operations.get(reference, timeout))
 
     def find_by_partner_reference(
         self, partner_reference: str, *, timeout: float | None = None
-    ) -> Debit | None:
+    ) -> wire.Debit | None:
         """Finds the debit of a reference of yours."""
         return self._run(self._operations.find_by_partner_reference(partner_reference, timeout))
 
     def list(
         self,
         *,
-        status: DebitStatus | None = None,
+        status: wire.DebitStatus | None = None,
         created_from: str | date | None = None,
         created_to: str | date | None = None,
         partner_reference: str | None = None,
         timeout: float | None = None,
-    ) -> Listing[Debit]:
+    ) -> Listing[wire.Debit]:
         """Lists debits, the newest first. `created_to` is exclusive; a datetime needs a zone."""
         fetch = self._operations.debits(
             status=status,
@@ -160,7 +142,7 @@ class DebitCollection:
         )
         return Listing(self._run, fetch)
 
-    def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> DebitDetail:
+    def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> wire.DebitDetail:
         """Polls until the debit is completed, failed or reversed, or raises WaitTimeoutError."""
         return self._run(self._operations.wait_for(reference, timeout))
 
@@ -213,11 +195,11 @@ class Resource:
 
 
 class Banks(Resource):
-    def list(self, *, timeout: float | None = None) -> Listing[Bank]:
+    def list(self, *, timeout: float | None = None) -> Listing[wire.Bank]:
         """Lists the banks that customers can choose."""
         return Listing(self._run, self._operations.banks(timeout))
 
-    def get(self, identifier: str, *, timeout: float | None = None) -> BankDetail:
+    def get(self, identifier: str, *, timeout: float | None = None) -> wire.BankDetail:
         """Reads a bank."""
         return self._run(self._operations.bank(identifier, timeout))
 
@@ -231,65 +213,41 @@ class Deliveries(Resource):
         """Lists the deliveries of the events of a debit."""
         return self._run(self._operations.deliveries(reference, timeout))
 
-    def redeliver(self, id: int, *, timeout: float | None = None) -> Delivery:
+    def redeliver(self, id: int, *, timeout: float | None = None) -> wire.Delivery:
         """Sends the event of a delivery again."""
         return self._run(self._operations.redeliver(id, timeout))
 
 
 class Events(Resource):
-    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> Listing[Event]:
+    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> Listing[wire.Event]:
         """Lists the events of 30 days, the oldest first, after a stored cursor if there is one."""
         return Listing(self._run, self._operations.events(timeout), cursor)
 
 
 class Settlements(Resource):
-    def list(self, *, timeout: float | None = None) -> Listing[Settlement]:
+    def list(self, *, timeout: float | None = None) -> Listing[wire.Settlement]:
         """Lists the settlement batches, the newest first."""
         return Listing(self._run, self._operations.settlements(timeout))
 
-    def get(self, id: str, *, timeout: float | None = None) -> Settlement:
+    def get(self, id: str, *, timeout: float | None = None) -> wire.Settlement:
         """Reads a batch."""
         return self._run(self._operations.settlement(id, timeout))
 
     @overload
     def report(
         self, id: str, *, format: Literal["json"] = "json", timeout: float | None = None
-    ) -> SettlementReport: ...
+    ) -> wire.SettlementReport: ...
     @overload
     def report(self, id: str, *, format: Literal["csv"], timeout: float | None = None) -> str: ...
     def report(
         self, id: str, *, format: Literal["json", "csv"] = "json", timeout: float | None = None
-    ) -> SettlementReport | str:
+    ) -> wire.SettlementReport | str:
         """Reads the report of a batch: a line for each debit, as an object or as CSV."""
-        report: SettlementReport | str = self._run(self._operations.report(id, format, timeout))
+        report: wire.SettlementReport | str = self._run(self._operations.report(id, format, timeout))
         return report
 
 
 class Webhook(Resource):
-    def test(self, *, timeout: float | None = None) -> PingResult:
+    def test(self, *, timeout: float | None = None) -> wire.PingResult:
         """Sends a ping to the webhook and returns the response of the receiver."""
         return self._run(self._operations.test_webhook(timeout))
-
-
-def environment_proxy(base_url: str) -> str | None:
-    url = urlsplit(base_url)
-    proxies = getproxies()
-    return None if proxy_bypass(url.netloc) else proxies.get(url.scheme) or proxies.get("all")
-
-
-def to_httpx(request: Request) -> httpx.Request:
-    timeout = httpx.Timeout(request.timeout).as_dict()
-    return httpx.Request(
-        request.method,
-        request.url,
-        headers=dict(request.headers),
-        content=request.body,
-        extensions={"timeout": timeout},
-    )
-
-
-def transport_error(error: httpx.RequestError) -> NetworkError:
-    kind = RequestTimeoutError if isinstance(error, httpx.TimeoutException) else NetworkError
-    result = kind(f"No reply: {type(error).__name__}")
-    result.__cause__ = error
-    return result

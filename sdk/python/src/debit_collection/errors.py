@@ -24,6 +24,10 @@ class DebitCollectionError(Exception):
     attempts: int = 1
     """Attempts that the client made."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Supports pickle, as workers of a task queue need it."""
+        return _restored, (type(self), self.args, self.__dict__)
+
 
 class NetworkError(DebitCollectionError):
     """The connection failed without a complete reply; `__cause__` is the error of the transport."""
@@ -69,7 +73,8 @@ class ApiError(DebitCollectionError):
         self.doc_url: str | None = problem.get("doc_url")
         names = f": {', '.join(sorted(self.fields))}" if self.fields else ""
         code = f"/{self.code}" if self.code else ""
-        super().__init__(f"{status}{code} {self.message}{names} (request {self.request_id})")
+        request = f" (request {self.request_id})" if self.request_id else ""
+        super().__init__(f"{status}{code} {self.message}{names}{request}")
 
 
 class ValidationError(ApiError):
@@ -151,6 +156,12 @@ def fields_of(details: object) -> dict[str, list[str]]:
     if not isinstance(details, dict):
         return {}
     return {name: messages for name, messages in details.items() if isinstance(messages, list)}
+
+
+def _restored(kind: type[DebitCollectionError], args: tuple[Any, ...], members: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
 
 
 def _seconds(text: str | None) -> int | None:

@@ -8,22 +8,11 @@ from datetime import date, datetime
 from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
 from urllib.parse import urljoin
 
+from . import wire
 from .amounts import Amount, amount_text
 from .calls import Call, Operation, Pause, Settings, Success, perform, read_json, retry_delay
 from .errors import DebitCollectionError, DuplicateReferenceError, WaitTimeoutError
 from .polling import GROWTH, INTERVAL_FIRST, INTERVAL_MAX, Pacer
-from .wire import (
-    Bank,
-    BankDetail,
-    Debit,
-    DebitDetail,
-    DebitStatus,
-    Delivery,
-    DeliveryWithAttempts,
-    Event,
-    PingResult,
-    Settlement,
-)
 
 T = TypeVar("T")
 
@@ -36,9 +25,9 @@ class ChargeResult(TypedDict):
 
     reference: str
     uuid: str
-    status: DebitStatus
+    status: wire.DebitStatus
     timestamp: str
-    bank: Bank
+    bank: wire.Bank
     replayed: bool
 
 
@@ -46,7 +35,7 @@ class CustomerBanks(TypedDict):
     """The banks where a phone number has an active account, and the name of the customer."""
 
     customer: str
-    banks: list[Bank]
+    banks: list[wire.Bank]
 
 
 @dataclass(frozen=True)
@@ -95,7 +84,7 @@ class Operations:
             # With `duplicates: "reject"`, an earlier attempt of this call may have created the debit.
             if error.attempts == 1:
                 raise
-            debit: DebitDetail = yield from self.get(error.existing["reference"], timeout)
+            debit: wire.DebitDetail = yield from self.get(error.existing["reference"], timeout)
             if not _is_charged(debit, body):
                 raise error from None
             data, replayed = debit, True
@@ -111,7 +100,7 @@ class Operations:
             "replayed": replayed,
         }
 
-    def get(self, reference: str, timeout: float | None) -> Operation[DebitDetail]:
+    def get(self, reference: str, timeout: float | None) -> Operation[wire.DebitDetail]:
         return self._read(_get_call(reference), timeout)
 
     def _read(self, call: Call, timeout: float | None) -> Operation[Any]:
@@ -136,12 +125,12 @@ class Operations:
     def debits(
         self,
         *,
-        status: DebitStatus | None = None,
+        status: wire.DebitStatus | None = None,
         created_from: str | date | None = None,
         created_to: str | date | None = None,
         partner_reference: str | None = None,
         timeout: float | None,
-    ) -> FetchPage[Debit]:
+    ) -> FetchPage[wire.Debit]:
         query = {
             "status": status,
             "created_from": _instant(created_from),
@@ -153,23 +142,23 @@ class Operations:
 
     def find_by_partner_reference(
         self, partner_reference: str, timeout: float | None
-    ) -> Operation[Debit | None]:
+    ) -> Operation[wire.Debit | None]:
         page = yield from self.debits(partner_reference=partner_reference, timeout=timeout)(None)
         return page.data[0] if page.data else None
 
-    def events(self, timeout: float | None) -> FetchPage[Event]:
+    def events(self, timeout: float | None) -> FetchPage[wire.Event]:
         return self._pages("list_events", "/events", timeout, {"per_page": PER_PAGE})
 
-    def settlements(self, timeout: float | None) -> FetchPage[Settlement]:
+    def settlements(self, timeout: float | None) -> FetchPage[wire.Settlement]:
         return self._pages("list_settlements", "/settlements", timeout, {"per_page": PER_PAGE})
 
-    def settlement(self, id: str, timeout: float | None) -> Operation[Settlement]:
+    def settlement(self, id: str, timeout: float | None) -> Operation[wire.Settlement]:
         return self._read(Call("get_settlement", "GET", "/settlements/{id}", (id,)), timeout)
 
-    def banks(self, timeout: float | None) -> FetchPage[Bank]:
+    def banks(self, timeout: float | None) -> FetchPage[wire.Bank]:
         return self._pages("list_banks", "/banks", timeout, {})
 
-    def bank(self, identifier: str, timeout: float | None) -> Operation[BankDetail]:
+    def bank(self, identifier: str, timeout: float | None) -> Operation[wire.BankDetail]:
         return self._read(Call("get_bank", "GET", "/banks/{identifier}", (identifier,)), timeout)
 
     def lookup(self, phone_number: str, timeout: float | None) -> Operation[CustomerBanks]:
@@ -177,15 +166,15 @@ class Operations:
         success = yield from perform(self._settings, call, timeout)
         return {"customer": success.body["customer"], "banks": success.body["data"]}
 
-    def deliveries(self, reference: str, timeout: float | None) -> Operation[list[DeliveryWithAttempts]]:
+    def deliveries(self, reference: str, timeout: float | None) -> Operation[list[wire.DeliveryWithAttempts]]:
         path = "/debit-requests/{reference}/deliveries"
         return self._read(Call("list_deliveries", "GET", path, (reference,)), timeout)
 
-    def redeliver(self, id: int, timeout: float | None) -> Operation[Delivery]:
+    def redeliver(self, id: int, timeout: float | None) -> Operation[wire.Delivery]:
         call = Call("redeliver_event", "POST", "/deliveries/{id}/redeliver", (str(id),))
         return self._read(call, timeout)
 
-    def test_webhook(self, timeout: float | None) -> Operation[PingResult]:
+    def test_webhook(self, timeout: float | None) -> Operation[wire.PingResult]:
         return self._read(Call("test_webhook", "POST", "/webhook/test"), timeout)
 
     def report(self, id: str, form: Literal["json", "csv"], timeout: float | None) -> Operation[Any]:
@@ -206,10 +195,10 @@ class Operations:
             return success.body
         return success.body["data"] if form == "json" else success.body
 
-    def wait_for(self, reference: str, timeout: float) -> Operation[DebitDetail]:
+    def wait_for(self, reference: str, timeout: float) -> Operation[wire.DebitDetail]:
         settings = self._settings
         deadline = settings.clock() + timeout
-        last: DebitDetail | None = None
+        last: wire.DebitDetail | None = None
         failure: DebitCollectionError | None = None
         interval, failures = INTERVAL_FIRST, 0
         while (yield from self._pacer.turn(deadline)):
@@ -223,7 +212,7 @@ class Operations:
                     raise
                 failure = error
             else:
-                debit: DebitDetail = success.body["data"]
+                debit: wire.DebitDetail = success.body["data"]
                 if debit["status"] in OUTCOMES:
                     return debit
                 last, failures = debit, 0
@@ -250,7 +239,7 @@ def _instant(value: str | date | None) -> str | None:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _is_charged(debit: DebitDetail, body: dict[str, Any]) -> bool:
+def _is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
     """Returns whether a debit is the result of this charge."""
     metadata: object = read_json(json.dumps(body.get("metadata") or {}))
     return (
