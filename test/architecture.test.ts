@@ -176,7 +176,9 @@ describe('every file', () => {
   })
 
   test('has at most 260 lines', () => {
-    expect(code.filter((file) => read(file).split('\n').length > 260)).toEqual([])
+    const python = globSync('sdk/python/{src/debit_collection,examples}/*.py')
+    const written = [...code, ...python].filter((file) => !file.endsWith('/wire.py'))
+    expect(written.filter((file) => read(file).split('\n').length > 260)).toEqual([])
   })
 
   test('has no TODO and no skipped test', () => {

@@ -54,7 +54,7 @@ def test_an_attempt_ends_at_its_timeout(kind: ClientKind, fault: str) -> None:
         started = time.monotonic()
         with pytest.raises(RequestTimeoutError):
             call(kind, server.url, lambda client: client.get("DCS-1", timeout=0.3), max_retries=0)
-    assert 0.3 <= time.monotonic() - started < 1.5
+    assert 0.3 <= time.monotonic() - started < 5
 
 
 @both
@@ -84,7 +84,8 @@ def test_the_link_of_a_large_report_is_followed_without_credentials(kind: Client
 @both
 def test_a_report_in_csv_is_text_also_behind_a_link(kind: ClientKind) -> None:
     csv = Step(200, "type,reference\r\n", {"content-type": "text/csv; charset=utf-8"})
-    for steps in ([csv], [success({"url": "/report.csv"}, 303), csv]):
+    stored = Step(200, csv.body, {"content-type": "application/octet-stream"})
+    for steps in ([csv], [success({"url": "/report.csv"}, 303), stored]):
         with faulty_server(*steps) as server:
             text = call(kind, server.url, lambda client: client.settlements.report("STL-1", format="csv"))
         assert text == "type,reference\r\n"
@@ -143,7 +144,7 @@ def test_a_cancelled_call_ends_at_once() -> None:
         started = time.monotonic()
         with pytest.raises((TimeoutError, asyncio.TimeoutError)):
             asyncio.run(run(server))
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 5
 
 
 def test_the_proxy_of_the_environment_is_used_except_for_its_exceptions(

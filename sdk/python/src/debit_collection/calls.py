@@ -198,8 +198,8 @@ def _target(call: Call) -> str:
 
 def judge(call: Call, reply: Reply) -> Success | ApiError:
     """Returns the success or the error that a reply means. Only an envelope or a report is a success."""
-    is_csv = call.form == "csv" and reply.headers.get("content-type", "").startswith("text/csv")
-    if reply.status == 200 and is_csv:
+    is_text = bool(call.link) or reply.headers.get("content-type", "").startswith("text/csv")
+    if reply.status == 200 and call.form == "csv" and is_text:
         return Success(reply.status, reply.headers, reply.body.decode(errors="replace"))
     try:
         body = read_json(reply.body)
