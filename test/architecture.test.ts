@@ -173,7 +173,8 @@ describe('every file', () => {
   })
 
   test('has at most 260 lines', () => {
-    expect(code.filter((file) => read(file).split('\n').length > 260)).toEqual([])
+    const written = [...code, ...clients].filter((file) => !file.endsWith('wire.ts'))
+    expect(written.filter((file) => read(file).split('\n').length > 260)).toEqual([])
   })
 
   test('has no TODO and no skipped test', () => {
