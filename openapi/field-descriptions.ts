@@ -1,3 +1,4 @@
+/** Descriptions of fields that have one meaning in most schemas. */
 export const fieldDescriptions: Record<string, string> = {
   account_number: "The customer's account at the bank",
   address: 'IP address of the attempt; null if no connection was made',
@@ -50,4 +51,91 @@ export const fieldDescriptions: Record<string, string> = {
   total_is_at_least: 'True if the totals reached 10,000 matches and can be higher',
   updated_at: 'Time of the last change',
   uuid: 'Id of the transaction in bank operations',
+}
+
+const sums = {
+  count: 'Number of all lines; null until the batch is sealed',
+  debits: 'Number of debits; null until the batch is sealed',
+  gross: 'Sum of the amounts of the debits',
+  fee: 'Sum of the fees of the debits',
+  adjustments: 'Net of the reversals of settled debits, zero or negative',
+  net: '`gross` - `fee` + `adjustments`',
+}
+
+/** Each reply of a bank repeats them. */
+const echo = { uuid: 'As in the request', amount: 'The same text as in the request' }
+const rejected = { ...echo, message: 'Reason of the rejection' }
+
+/** Descriptions of fields that have another meaning in a named schema. */
+export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
+  Accepted: echo,
+  Attempt: { attempt: 'Number of the attempt, from 1', at: 'Start of the attempt' },
+  BankDetail: { metadata: 'Free-form object about the bank' },
+  Completed: echo,
+  Delivery: {
+    id: 'Id of the delivery, the number in `event_id`',
+    event: 'Type of the event',
+    status: '`pending` while attempts are due; `abandoned` after the last one',
+  },
+  Failed: { ...echo, code: 'Code of the failure', message: 'Reason of the failure' },
+  FeeSchedule: {
+    basis_points: 'Hundredths of a percent of the amount',
+    fixed: 'Fixed part of the fee in GHS',
+    minimum: 'Lowest fee in GHS; null for none',
+    maximum: 'Highest fee in GHS; null for none',
+  },
+  PingResult: { delivered: 'True if the receiver answered 2xx', at: 'Start of the attempt' },
+  Refund: {
+    uuid: 'Id of the refund at the bank',
+    reason: 'Reason of the reversal',
+    bank_reference: "The bank's own reference of the refund; null until the bank paid it",
+    error_message: 'Reason why the bank rejected the refund; null if it did not',
+    created_at: 'When the operator requested the refund',
+    processed_at: 'When the refund was sent to the bank; null until then',
+    completed_at: 'When the bank paid the refund; null until then',
+    failed_at: 'When the bank rejected the refund; null if it did not',
+  },
+  RefundOrder: {
+    uuid: 'Identifies the refund; equal to the idempotency key',
+    debit_uuid: 'The `uuid` of the debit',
+    bank_reference: "The bank's own reference of the debit, or null",
+    account_number: "The customer's account at the bank, or null",
+    amount: 'Whole amount of the debit in GHS with exactly two decimals',
+    reason: 'Reason of the refund, at most 200 characters',
+    timestamp: 'Time of the order, equal in every repeat',
+  },
+  Rejected: rejected,
+  RejectedDebit: { ...rejected, code: 'Any other code is published as `unknown_error`' },
+  Settlement: {
+    ...sums,
+    id: 'Id of the batch',
+    uuid: 'Id of the payout at the bank',
+    provider: 'Id of the provider',
+    date: 'UTC day on which the batch was opened',
+    fee_schedule: 'Fee schedule of the provider when the batch was opened; null for none',
+    created_at: 'When the batch was opened',
+    sealed_at: 'When the sums became final; null until then',
+    processed_at: 'When the payout was sent to the bank; null until then',
+    completed_at: 'When the bank paid it, or later batches offset it; null until then',
+    failed_at: 'When the bank rejected the payout; null if it did not',
+    failure: 'Reason why the bank rejected the payout; null if it did not',
+    bank_reference: "The bank's own reference of the payout; null until it is paid",
+    paid: 'Amount of the payout: `net` less offsets of earlier batches; null until it starts',
+    made_good_by: 'Batch that offset the rest of a negative `net`; null for none',
+  },
+  SettlementLine: {
+    type: '`adjustment`: the reversal of a debit that was settled before',
+    bank_reference: "The bank's own reference of the debit",
+    gross: 'Amount of the debit; negative in an adjustment',
+    fee: 'Fee of the debit; negative in an adjustment',
+    net: '`gross` - `fee`',
+  },
+  SettlementTotals: sums,
+  Submission: {
+    uuid: 'Identifies the debit; equal to the idempotency key',
+    account_number: "The customer's account at the bank; absent if unknown",
+    timestamp: 'Time of the charge, equal in every repeat',
+  },
+  Underway: echo,
+  ReducedTransaction: { timestamp: 'Time of the event' },
 }

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { fieldDescriptions } from './field-descriptions.ts'
+import { fieldDescriptions, schemaFieldDescriptions } from './field-descriptions.ts'
 
 /** Converts the valibot schemas of requests and replies to JSON Schema. */
 
@@ -46,8 +46,8 @@ const withDescriptions = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = fieldDescriptions[name]
-      const key = isObject(schema) && schema.title ? OF_FIELD : 'description'
-      return [name, description ? { ...(schema as Json), [key]: description } : schema]
+      if (!description || !isObject(schema) || schema.description) return [name, schema]
+      return [name, { ...schema, [schema.title ? OF_FIELD : 'description']: description }]
     }),
   )
 
@@ -57,9 +57,22 @@ const isObject = (value: unknown): value is Json =>
 /** The schemas with a title, by that name. Filled as schemas are converted. */
 const named = new Map<string, Json>()
 
+/** Adds the descriptions of a named schema, which its form in events and with attempts shares. */
+const withOwnDescriptions = (name: string, schema: Json): Json => {
+  const own = schemaFieldDescriptions[name.replace(/^Event|WithAttempts$/g, '')]
+  if (!own) return schema
+  const properties = Object.entries(schema.properties as Record<string, Json>)
+  const described = properties.map(([field, value]) => {
+    const description = own[field]
+    return [field, description ? { ...value, description } : value]
+  })
+  return { ...schema, properties: Object.fromEntries(described) }
+}
+
 /** Returns a reference to a schema with a title. @throws Error if two schemas have the same title */
-const toComponent = ({ title, [OF_FIELD]: ofField, ...schema }: Json): Json => {
+const toComponent = ({ title, [OF_FIELD]: ofField, ...members }: Json): Json => {
   const name = String(title)
+  const schema = withOwnDescriptions(name, members)
   const text = JSON.stringify(schema)
   const earlier = named.get(name)
   if (earlier && JSON.stringify(earlier) !== text) throw new Error(`There are two schemas ${name}`)

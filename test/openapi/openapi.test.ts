@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { bankProtocol } from '../../openapi/bank-protocol.ts'
 import { descriptionFiles, openApi } from '../../openapi/document.ts'
+import { schemaFieldDescriptions } from '../../openapi/field-descriptions.ts'
 import { operations } from '../../shared/api/operations.ts'
 import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
@@ -23,6 +24,20 @@ test.each(Object.entries(descriptionFiles()))(
   '%s is up to date (npm run openapi)',
   (file, text) => {
     expect(readFileSync(file, 'utf8')).toBe(text)
+  },
+)
+
+test.each(Object.entries(schemaFieldDescriptions))(
+  'the schema %s has its own descriptions, in every form',
+  (name, descriptions) => {
+    const schemas = { ...document.components.schemas, ...protocol.components.schemas }
+    const forms = [name, `Event${name}`, `${name}WithAttempts`].filter((form) => form in schemas)
+    expect(forms).toContain(name)
+    for (const form of forms) {
+      for (const [field, description] of Object.entries(descriptions)) {
+        expect(schemas[form].properties[field]).toMatchObject({ description })
+      }
+    }
   },
 )
 

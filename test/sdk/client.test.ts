@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
 import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
 import { createProvider } from '../support/provider.ts'
-import { SILENT } from '../support/requests.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { PATIENCE, useService } from '../support/running-service.ts'
 import { useServer } from '../support/servers.ts'
 
@@ -166,20 +166,20 @@ describe('a list', () => {
   })
 
   test('of events continues from a stored cursor', async () => {
-    const { reference } = await client().charge(order())
-    await client().waitFor(reference)
-    await vi.waitFor(async () => {
-      const events = await all(client().events.list())
-      expect(events.at(-1)?.event).toBe('transaction.completed')
+    const { credential } = await createProvider(service, 'feed-reader')
+    const debits = client({ apiKey: credential })
+    await debits.charge(order({ phoneNumber: FAILS_AT_ONCE }))
+    const pages = await vi.waitFor(async () => {
+      const read = await all(debits.events.list().pages())
+      expect(read.at(-1)?.data.at(-1)?.event).toBe('transaction.failed')
+      return read
     }, PATIENCE)
-    const pages = await all(client().events.list().pages())
     const cursor = pages.at(-1)?.nextCursor ?? undefined
-    expect(cursor).toEqual(expect.any(String))
-    expect(await all(client().events.list({ cursor }))).toEqual([])
-    const next = await client().charge(order())
+    expect(await all(debits.events.list({ cursor }))).toEqual([])
+    const { reference } = await debits.charge(order())
     await vi.waitFor(async () => {
-      const [event] = await all(client().events.list({ cursor }))
-      expect(event).toMatchObject({ data: { transaction: { reference: next.reference } } })
+      const [event] = await all(debits.events.list({ cursor }))
+      expect(event).toMatchObject({ data: { transaction: { reference } } })
     }, PATIENCE)
   })
 })

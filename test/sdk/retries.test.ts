@@ -113,7 +113,7 @@ describe('charge', () => {
 
   test('is repeated after a reply that takes too long', async () => {
     script = [hangs, accepts]
-    const debit = await client({ timeout: 200 }).charge(ORDER)
+    const debit = await client({ timeout: 1_000 }).charge(ORDER)
     expect(debit.reference).toBe(REFERENCE)
     expect(sent).toHaveLength(2)
   })

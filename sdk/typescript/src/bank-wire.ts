@@ -13,12 +13,12 @@
 export type Accepted = {
     status: "accepted";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
@@ -34,12 +34,12 @@ export type Accepted = {
 export type Completed = {
     status: "completed";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
@@ -64,16 +64,22 @@ export type Completed = {
 export type Failed = {
     status: "failed";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
+    /**
+     * Code of the failure
+     */
     code?: ("insufficient_funds" | "invalid_account" | "transaction_declined" | "timeout" | "network_error" | "unknown_error") | null;
+    /**
+     * Reason of the failure
+     */
     message?: string | null;
     /**
      * The bank's own reference of the transaction
@@ -138,24 +144,25 @@ export type Payment = {
 
 export type RefundOrder = {
     /**
-     * Id of the transaction in bank operations
+     * Identifies the refund; equal to the idempotency key
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
+     * The `uuid` of the debit
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     debit_uuid: string;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the debit, or null
      */
     bank_reference: string | null;
     /**
-     * The customer's account at the bank
+     * The customer's account at the bank, or null
      */
     account_number: string | null;
     /**
-     * Amount in GHS with exactly two decimals
+     * Whole amount of the debit in GHS with exactly two decimals
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
@@ -164,11 +171,11 @@ export type RefundOrder = {
      */
     currency: "GHS";
     /**
-     * Published code of the last failure; null if none
+     * Reason of the refund, at most 200 characters
      */
     reason: string;
     /**
-     * ISO 8601, UTC
+     * Time of the order, equal in every repeat
      * @format date-time
      */
     timestamp: string;
@@ -177,15 +184,18 @@ export type RefundOrder = {
 export type Rejected = {
     status: "rejected";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
+    /**
+     * Reason of the rejection
+     */
     message: string;
     /**
      * The bank's own reference of the transaction
@@ -199,16 +209,22 @@ export type Rejected = {
 export type RejectedDebit = {
     status: "rejected";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
+    /**
+     * Any other code is published as `unknown_error`
+     */
     code: "insufficient_funds" | "invalid_account" | "transaction_declined" | "timeout" | "network_error" | "unknown_error";
+    /**
+     * Reason of the rejection
+     */
     message: string;
     /**
      * The bank's own reference of the transaction
@@ -221,7 +237,7 @@ export type RejectedDebit = {
 
 export type Submission = {
     /**
-     * Id of the transaction in bank operations
+     * Identifies the debit; equal to the idempotency key
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
@@ -236,7 +252,7 @@ export type Submission = {
      */
     phone_number: string;
     /**
-     * The customer's account at the bank
+     * The customer's account at the bank; absent if unknown
      */
     account_number?: string;
     /**
@@ -253,7 +269,7 @@ export type Submission = {
      */
     narration: string;
     /**
-     * ISO 8601, UTC
+     * Time of the charge, equal in every repeat
      * @format date-time
      */
     timestamp: string;
@@ -262,12 +278,12 @@ export type Submission = {
 export type Underway = {
     status: "underway";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;

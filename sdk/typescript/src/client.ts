@@ -1,4 +1,4 @@
-import { type Amount, amountText } from './amount.ts'
+import { type ChargedDebit, type ChargeOptions, chargeBody, isDebitOf } from './charge.ts'
 import { DuplicateReferenceError } from './errors.ts'
 import { type List, listOf, type Page } from './pages.ts'
 import {
@@ -24,23 +24,6 @@ import type {
   Settlement,
   SettlementReport,
 } from './wire.ts'
-
-export type ChargeOptions = {
-  /** E.164, such as `+233241234567`. */
-  phoneNumber: string
-  bankIdentifier: string
-  amount: Amount
-  /** Text for the customer, at most 100 characters. */
-  narration: string
-  /** Your own reference, unique for each debit: it makes repeats of a charge safe. */
-  partnerReference: string
-  metadata?: Record<string, unknown> | undefined
-}
-
-export type ChargedDebit = Charge['response'] & {
-  /** The debit existed before this call, or an earlier attempt of this call created it. */
-  replayed: boolean
-}
 
 export type DebitFilter = {
   status?: DebitStatus | undefined
@@ -75,15 +58,7 @@ export class DebitCollection {
    * @throws DuplicateReferenceError if another charge has the partnerReference
    */
   async charge(options: ChargeOptions, call?: CallOptions): Promise<ChargedDebit> {
-    const body = {
-      phone_number: options.phoneNumber,
-      bank_identifier: options.bankIdentifier,
-      amount: amountText(options.amount),
-      currency: 'GHS',
-      narration: options.narration,
-      partner_reference: options.partnerReference,
-      ...(options.metadata ? { metadata: options.metadata } : {}),
-    }
+    const body = chargeBody(options)
     const request: Request = {
       operation: 'charge',
       method: 'POST',
@@ -251,21 +226,3 @@ const readOf = (operation: string, path: string, params: Params): Request => ({
 })
 
 const dataIn = <Data>(reply: Reply): Data => reply.envelope?.data as Data
-
-type ChargeBody = {
-  phone_number: string
-  bank_identifier: string
-  amount: string
-  narration: string
-  metadata?: Record<string, unknown>
-}
-
-/** Whether a charge created the debit. Banks can add metadata, so the debit may have more. */
-const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean =>
-  debit.amount === body.amount &&
-  debit.bank.identifier === body.bank_identifier &&
-  debit.customer.phone_number === body.phone_number &&
-  debit.narration === body.narration &&
-  Object.entries(body.metadata ?? {}).every(
-    ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
-  )

@@ -23,9 +23,8 @@ export type {
 } from './bank-replies.ts'
 export { type BankServerOptions, bankServer } from './bank-server.ts'
 export type { Payment, RefundOrder, Submission } from './bank-wire.ts'
+export type { ChargedDebit, ChargeOptions } from './charge.ts'
 export {
-  type ChargedDebit,
-  type ChargeOptions,
   DebitCollection,
   type DebitFilter,
 } from './client.ts'

@@ -194,10 +194,12 @@ export type DebitCallbackRequest = {
 
 export type Attempt = {
     /**
+     * Number of the attempt, from 1
      * @minimum 0
      */
     attempt: number;
     /**
+     * Start of the attempt
      * @format date-time
      */
     at: string;
@@ -262,7 +264,7 @@ export type BankDetail = {
      */
     connector_type: "ussd" | "mobile_api" | "both";
     /**
-     * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
+     * Free-form object about the bank
      */
     metadata: {
         ussd_code?: string;
@@ -721,17 +723,26 @@ export const DebitStatus = {
 } as const;
 
 export type Delivery = {
+    /**
+     * Id of the delivery, the number in `event_id`
+     */
     id: number;
     /**
      * The service's reference of the transaction
      * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
      */
     reference: string;
+    /**
+     * Type of the event
+     */
     event: "transaction.created" | "transaction.pending" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.reversed" | "settlement.completed";
     /**
      * Same in every attempt; use it to deduplicate
      */
     event_id: string;
+    /**
+     * `pending` while attempts are due; `abandoned` after the last one
+     */
     status: "pending" | "delivered" | "failed" | "abandoned";
     /**
      * Attempts made so far
@@ -778,17 +789,26 @@ export type DeliveryFailure = {
 };
 
 export type DeliveryWithAttempts = {
+    /**
+     * Id of the delivery, the number in `event_id`
+     */
     id: number;
     /**
      * The service's reference of the transaction
      * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
      */
     reference: string;
+    /**
+     * Type of the event
+     */
     event: "transaction.created" | "transaction.pending" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.reversed" | "settlement.completed";
     /**
      * Same in every attempt; use it to deduplicate
      */
     event_id: string;
+    /**
+     * `pending` while attempts are due; `abandoned` after the last one
+     */
     status: "pending" | "delivered" | "failed" | "abandoned";
     /**
      * Attempts made so far
@@ -837,18 +857,28 @@ export type Event = TransactionCreatedEvent | TransactionPendingEvent | Transact
 
 export type EventFeeSchedule = {
     /**
+     * Hundredths of a percent of the amount
      * @minimum 0
      * @maximum 10000
      */
     basis_points: number;
+    /**
+     * Fixed part of the fee in GHS
+     */
     fixed: number;
+    /**
+     * Lowest fee in GHS; null for none
+     */
     minimum: number | null;
+    /**
+     * Highest fee in GHS; null for none
+     */
     maximum: number | null;
 };
 
 export type EventRefund = {
     /**
-     * Id of the transaction in bank operations
+     * Id of the refund at the bank
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
@@ -862,34 +892,34 @@ export type EventRefund = {
      */
     currency: "GHS";
     /**
-     * Published code of the last failure; null if none
+     * Reason of the reversal
      */
     reason: string;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the refund; null until the bank paid it
      */
     bank_reference: string | null;
     /**
-     * Reason of the failure
+     * Reason why the bank rejected the refund; null if it did not
      */
     error_message: string | null;
     /**
-     * When the charge was accepted
+     * When the operator requested the refund
      * @format date-time
      */
     created_at: string;
     /**
-     * When the bank accepted the debit; null until then
+     * When the refund was sent to the bank; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the customer was debited; null until then
+     * When the bank paid the refund; null until then
      * @format date-time
      */
     completed_at: string | null;
     /**
-     * When the delivery was abandoned
+     * When the bank rejected the refund; null if it did not
      * @format date-time
      */
     failed_at: string | null;
@@ -897,15 +927,17 @@ export type EventRefund = {
 
 export type EventSettlement = {
     /**
+     * Id of the batch
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     id: string;
     /**
-     * Id of the transaction in bank operations
+     * Id of the payout at the bank
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
+     * Id of the provider
      * @pattern ^[a-z0-9][a-z0-9-]{1,39}$
      */
     provider: string;
@@ -914,57 +946,80 @@ export type EventSettlement = {
      */
     currency: "GHS";
     /**
+     * UTC day on which the batch was opened
      * @format date
      */
     date: string;
     status: SettlementStatus;
     /**
+     * Number of all lines; null until the batch is sealed
      * @minimum 0
      */
     count: number | null;
     /**
+     * Number of debits; null until the batch is sealed
      * @minimum 0
      */
     debits: number | null;
+    /**
+     * Sum of the amounts of the debits
+     */
     gross: number | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Sum of the fees of the debits
      */
     fee: number | null;
+    /**
+     * Net of the reversals of settled debits, zero or negative
+     */
     adjustments: number | null;
+    /**
+     * `gross` - `fee` + `adjustments`
+     */
     net: number | null;
+    /**
+     * Fee schedule of the provider when the batch was opened; null for none
+     */
     fee_schedule: EventFeeSchedule | null;
     /**
-     * When the charge was accepted
+     * When the batch was opened
      * @format date-time
      */
     created_at: string;
     /**
+     * When the sums became final; null until then
      * @format date-time
      */
     sealed_at: string | null;
     /**
-     * When the bank accepted the debit; null until then
+     * When the payout was sent to the bank; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the customer was debited; null until then
+     * When the bank paid it, or later batches offset it; null until then
      * @format date-time
      */
     completed_at: string | null;
     /**
-     * When the delivery was abandoned
+     * When the bank rejected the payout; null if it did not
      * @format date-time
      */
     failed_at: string | null;
+    /**
+     * Reason why the bank rejected the payout; null if it did not
+     */
     failure: string | null;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the payout; null until it is paid
      */
     bank_reference: string | null;
+    /**
+     * Amount of the payout: `net` less offsets of earlier batches; null until it starts
+     */
     paid: number | null;
     /**
+     * Batch that offset the rest of a negative `net`; null for none
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     made_good_by: string | null;
@@ -1055,19 +1110,23 @@ export type FailureDetails = {
 
 export type FeeSchedule = {
     /**
+     * Hundredths of a percent of the amount
      * @minimum 0
      * @maximum 10000
      */
     basis_points: number;
     /**
+     * Fixed part of the fee in GHS
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fixed: string;
     /**
+     * Lowest fee in GHS; null for none
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     minimum: string | null;
     /**
+     * Highest fee in GHS; null for none
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     maximum: string | null;
@@ -1097,8 +1156,12 @@ export type PingResult = {
      * Same in every attempt; use it to deduplicate
      */
     event_id: string;
+    /**
+     * True if the receiver answered 2xx
+     */
     delivered: boolean;
     /**
+     * Start of the attempt
      * @format date-time
      */
     at: string;
@@ -1156,7 +1219,7 @@ export type ReducedTransaction = {
      */
     partner_reference: string;
     /**
-     * ISO 8601, UTC
+     * Time of the event
      * @format date-time
      */
     timestamp: string;
@@ -1164,7 +1227,7 @@ export type ReducedTransaction = {
 
 export type Refund = {
     /**
-     * Id of the transaction in bank operations
+     * Id of the refund at the bank
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
@@ -1179,34 +1242,34 @@ export type Refund = {
      */
     currency: "GHS";
     /**
-     * Published code of the last failure; null if none
+     * Reason of the reversal
      */
     reason: string;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the refund; null until the bank paid it
      */
     bank_reference: string | null;
     /**
-     * Reason of the failure
+     * Reason why the bank rejected the refund; null if it did not
      */
     error_message: string | null;
     /**
-     * When the charge was accepted
+     * When the operator requested the refund
      * @format date-time
      */
     created_at: string;
     /**
-     * When the bank accepted the debit; null until then
+     * When the refund was sent to the bank; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the customer was debited; null until then
+     * When the bank paid the refund; null until then
      * @format date-time
      */
     completed_at: string | null;
     /**
-     * When the delivery was abandoned
+     * When the bank rejected the refund; null if it did not
      * @format date-time
      */
     failed_at: string | null;
@@ -1251,15 +1314,17 @@ export type ReportedTransaction = {
 
 export type Settlement = {
     /**
+     * Id of the batch
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     id: string;
     /**
-     * Id of the transaction in bank operations
+     * Id of the payout at the bank
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
+     * Id of the provider
      * @pattern ^[a-z0-9][a-z0-9-]{1,39}$
      */
     provider: string;
@@ -1268,70 +1333,85 @@ export type Settlement = {
      */
     currency: "GHS";
     /**
+     * UTC day on which the batch was opened
      * @format date
      */
     date: string;
     status: SettlementStatus;
     /**
+     * Number of all lines; null until the batch is sealed
      * @minimum 0
      */
     count: number | null;
     /**
+     * Number of debits; null until the batch is sealed
      * @minimum 0
      */
     debits: number | null;
     /**
+     * Sum of the amounts of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     gross: string | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Sum of the fees of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fee: string | null;
     /**
+     * Net of the reversals of settled debits, zero or negative
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     adjustments: string | null;
     /**
+     * `gross` - `fee` + `adjustments`
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     net: string | null;
+    /**
+     * Fee schedule of the provider when the batch was opened; null for none
+     */
     fee_schedule: FeeSchedule | null;
     /**
-     * When the charge was accepted
+     * When the batch was opened
      * @format date-time
      */
     created_at: string;
     /**
+     * When the sums became final; null until then
      * @format date-time
      */
     sealed_at: string | null;
     /**
-     * When the bank accepted the debit; null until then
+     * When the payout was sent to the bank; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the customer was debited; null until then
+     * When the bank paid it, or later batches offset it; null until then
      * @format date-time
      */
     completed_at: string | null;
     /**
-     * When the delivery was abandoned
+     * When the bank rejected the payout; null if it did not
      * @format date-time
      */
     failed_at: string | null;
+    /**
+     * Reason why the bank rejected the payout; null if it did not
+     */
     failure: string | null;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the payout; null until it is paid
      */
     bank_reference: string | null;
     /**
+     * Amount of the payout: `net` less offsets of earlier batches; null until it starts
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     paid: string | null;
     /**
+     * Batch that offset the rest of a negative `net`; null for none
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     made_good_by: string | null;
@@ -1363,6 +1443,9 @@ export type SettlementCompletedEvent = {
 };
 
 export type SettlementLine = {
+    /**
+     * `adjustment`: the reversal of a debit that was settled before
+     */
     type: "debit" | "adjustment";
     /**
      * The service's reference of the transaction
@@ -1374,7 +1457,7 @@ export type SettlementLine = {
      */
     partner_reference: string;
     /**
-     * The bank's own reference of the transaction
+     * The bank's own reference of the debit
      */
     bank_reference: string | null;
     /**
@@ -1387,15 +1470,17 @@ export type SettlementLine = {
      */
     currency: "GHS";
     /**
+     * Amount of the debit; negative in an adjustment
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     gross: string;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the debit; negative in an adjustment
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fee: string;
     /**
+     * `gross` - `fee`
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     net: string;
@@ -1418,27 +1503,32 @@ export const SettlementStatus = {
 
 export type SettlementTotals = {
     /**
+     * Number of all lines; null until the batch is sealed
      * @minimum 0
      */
     count: number | null;
     /**
+     * Number of debits; null until the batch is sealed
      * @minimum 0
      */
     debits: number | null;
     /**
+     * Sum of the amounts of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     gross: string | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Sum of the fees of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fee: string | null;
     /**
+     * Net of the reversals of settled debits, zero or negative
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     adjustments: string | null;
     /**
+     * `gross` - `fee` + `adjustments`
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     net: string | null;

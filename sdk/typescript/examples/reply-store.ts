@@ -1,0 +1,33 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { ReplyStore } from '../src/index.ts'
+
+/** Stores the replies of a bank in SQLite, each in the transaction of its bookings. */
+export const replyStore = (db: DatabaseSync): ReplyStore => {
+  db.exec('CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT) STRICT')
+  const read = (key: string) =>
+    db.prepare('SELECT reply FROM replies WHERE key = ?').get(key)?.reply as string | undefined
+  const decideOnce = async (key: string, decide: () => Promise<string>): Promise<string> => {
+    const earlier = read(key)
+    if (earlier !== undefined) return earlier
+    db.exec('BEGIN')
+    try {
+      const reply = await decide()
+      db.prepare('INSERT INTO replies VALUES (?, ?)').run(key, reply)
+      db.exec('COMMIT')
+      return reply
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
+  // A connection has one transaction at a time.
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    read,
+    once: (key, decide) => {
+      const reply = last.then(() => decideOnce(key, () => decide(undefined)))
+      last = reply.catch(() => undefined)
+      return reply
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { type Amount, amountText } from './amount.ts'
+import type { Charge, DebitDetail } from './wire.ts'
+
+export type ChargeOptions = {
+  /** E.164, such as `+233241234567`. */
+  phoneNumber: string
+  bankIdentifier: string
+  amount: Amount
+  /** Text for the customer, at most 100 characters. */
+  narration: string
+  /** Your own reference, unique for each debit: it makes repeats of a charge safe. */
+  partnerReference: string
+  metadata?: Record<string, unknown> | undefined
+}
+
+export type ChargedDebit = Charge['response'] & {
+  /** The debit existed before this call, or an earlier attempt of this call created it. */
+  replayed: boolean
+}
+
+/** Returns the body of a charge. @throws TypeError for a number as amount */
+export const chargeBody = (options: ChargeOptions) => ({
+  phone_number: options.phoneNumber,
+  bank_identifier: options.bankIdentifier,
+  amount: amountText(options.amount),
+  currency: 'GHS',
+  narration: options.narration,
+  partner_reference: options.partnerReference,
+  metadata: options.metadata,
+})
+
+type ChargeBody = ReturnType<typeof chargeBody>
+
+/** Whether a charge created the debit. Banks can add metadata, so the debit may have more. */
+export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean =>
+  debit.amount === body.amount &&
+  debit.bank.identifier === body.bank_identifier &&
+  debit.customer.phone_number === body.phone_number &&
+  debit.narration === body.narration &&
+  Object.entries(body.metadata ?? {}).every(
+    ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
+  )
