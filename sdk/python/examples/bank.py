@@ -1,109 +1,76 @@
-"""A bank with its books in one SQLite file.
+"""A bank in SQLite: accepts debits, reports their completion, pays providers and refunds customers.
 
-CONNECTOR_SECRET=cs_... BANK_TOKEN=bt_... uvicorn --app-dir examples bank:app --port 4300
+CONNECTOR_SECRET=cs_... BANK_TOKEN=bt_... python -m uvicorn --port 4300 --app-dir examples bank:app
 """
 
-import json
 import os
-import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import suppress
 
 import httpx
+from reply_store import SqliteReplies
 
 from debit_collection.bank_requests import Payout, Query, RefundOrder, Result, Submission
 from debit_collection.bank_server import bank_server
 
-SERVICE = os.environ.get("SERVICE", "http://127.0.0.1:3000")
 TABLES = """
 CREATE TABLE IF NOT EXISTS accounts (number TEXT PRIMARY KEY, pesewas INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS debits (uuid TEXT PRIMARY KEY, account TEXT, pesewas INTEGER, status TEXT);
-CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS debits (uuid TEXT PRIMARY KEY, is_reported INTEGER NOT NULL DEFAULT 0);
 """
+books = SqliteReplies(os.environ.get("BOOKS", ":memory:"), TABLES)
 
 
-class Books:
-    """Stores a reply in the transaction in which a handler below decides about it."""
-
-    def __init__(self, file: str) -> None:
-        self.db = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
-        self.db.executescript(TABLES)
-        self.lock = threading.RLock()
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        with self.lock, self.db:
-            yield self.db.execute("BEGIN IMMEDIATE").connection
-
-    def once(self, key: str, decide: Callable[[], dict[str, Any]], /) -> dict[str, Any]:
-        with self.transaction() as db:
-            reply = self.read(key)
-            if reply is None:
-                reply = decide()
-                db.execute("INSERT INTO replies VALUES (?, ?)", (key, json.dumps(reply)))
-            return reply
-
-    def read(self, key: str, /) -> dict[str, Any] | None:
-        with self.lock:
-            row = self.db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        return json.loads(row[0]) if row else None
-
-
-books = Books(os.environ.get("BOOKS", ":memory:"))
-
-
-def pesewas(amount: str) -> int:
-    return int(amount.replace(".", ""))
+def book(account: str | None, amount: str, sign: int) -> bool:
+    """Moves money, in the transaction of the store. Returns False without the account or enough money."""
+    pesewas = sign * int(amount.replace(".", ""))
+    move = "UPDATE accounts SET pesewas = pesewas + ? WHERE number = ? AND pesewas + ? >= 0 RETURNING 1"
+    return bool(books.rows(move, pesewas, account, pesewas))
 
 
 def submit(submission: Submission) -> Result:
-    account, amount = submission["account_number"], pesewas(submission["amount"])
-    row = books.db.execute("SELECT pesewas FROM accounts WHERE number = ?", (account,)).fetchone()
-    if row is None:
-        return {"status": "rejected", "code": "invalid_account", "message": "Unknown account"}
-    if row[0] < amount:
-        return {"status": "rejected", "code": "insufficient_funds", "message": "Insufficient funds"}
-    books.db.execute("UPDATE accounts SET pesewas = pesewas - ? WHERE number = ?", (amount, account))
-    books.db.execute("INSERT INTO debits VALUES (?, ?, ?, 'reserved')", (submission["uuid"], account, amount))
-    # The customer would approve by USSD.
-    threading.Timer(1, approve, [submission["uuid"]]).start()
+    if not book(submission["account_number"], submission["amount"], -1):
+        return {"status": "rejected", "code": "insufficient_funds", "message": "Not enough money"}
+    books.rows("INSERT INTO debits (uuid) VALUES (?)", submission["uuid"])
     return {"status": "accepted", "bank_reference": f"XYZ-{submission['uuid'][:8]}"}
 
 
-def approve(uuid: str) -> None:
-    """Completes a debit that the customer approved. If the report is lost, the service queries."""
-    with books.transaction() as db:
-        if db.execute("UPDATE debits SET status = 'completed' WHERE uuid = ?", (uuid,)).rowcount == 0:
-            return
-    report = {"status": "completed", "bank_reference": f"XYZ-{uuid[:8]}", "approval_method": "ussd"}
-    url = f"{SERVICE}/api/v1/banks/debit-transactions/{uuid}/update"
-    token = os.environ["BANK_TOKEN"]
-    httpx.post(url, json=report, headers={"Authorization": f"Bearer {token}"}).raise_for_status()
-
-
-def credit(order: Payout | RefundOrder) -> Result:
-    change = "UPDATE accounts SET pesewas = pesewas + ? WHERE number = ?"
-    if books.db.execute(change, (pesewas(order["amount"]), order["account_number"])).rowcount == 0:
+def pay(order: Payout | RefundOrder) -> Result:
+    if not book(order["account_number"], order["amount"], 1):
         return {"status": "rejected", "message": "Unknown account"}
     return {"status": "paid", "bank_reference": f"XYZ-{order['uuid'][:8]}"}
 
 
 def outcome(query: Query) -> Result | None:
-    """Returns None unless the customer was debited: until then the first reply is current."""
-    debited = "SELECT 1 FROM debits WHERE uuid = ? AND status = 'completed'"
-    with books.lock:
-        if books.db.execute(debited, (query["uuid"],)).fetchone() is None:
-            return None
+    if query["kind"] != "submission":
+        return None
     return {"status": "completed", "bank_reference": f"XYZ-{query['uuid'][:8]}"}
 
 
+def report(service: str, token: str) -> None:
+    """Reports each debit until the service has recorded it, or does not know it or refuses the outcome."""
+    for (uuid,) in books.rows("SELECT uuid FROM debits WHERE NOT is_reported"):
+        result = {"status": "completed", "bank_reference": f"XYZ-{uuid[:8]}", "approval_method": "ussd"}
+        url = f"{service}/api/v1/banks/debit-transactions/{uuid}/update"
+        reply = httpx.post(url, json=result, headers={"Authorization": f"Bearer {token}"})
+        if reply.is_success or reply.status_code in (404, 422):
+            books.rows("UPDATE debits SET is_reported = 1 WHERE uuid = ?", uuid)
+
+
+def report_each_second() -> None:
+    while not stopped.wait(1):
+        with suppress(httpx.HTTPError):
+            report(os.environ["SERVICE"], os.environ["BANK_TOKEN"])
+
+
+stopped = threading.Event()
+if "SERVICE" in os.environ:
+    threading.Thread(target=report_each_second, daemon=True).start()
+
 app = bank_server(
-    secret=os.environ.get("CONNECTOR_SECRET", "cs_sandbox"),
+    secret=os.environ["CONNECTOR_SECRET"],
     store=books,
     on_submission=submit,
     on_query=outcome,
-    on_payout=credit,
-    on_refund=credit,
+    on_payout=pay,
+    on_refund=pay,
 ).asgi

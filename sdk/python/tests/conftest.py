@@ -88,7 +88,15 @@ def served_asgi(app: Any) -> Iterator[str]:
 @contextlib.contextmanager
 def example(name: str, environment: dict[str, str], port: int = 0) -> Iterator[str]:
     """Serves an example in a process and returns its address."""
-    program = [sys.executable, "-m", "uvicorn", f"examples.{name}:app", f"--port={port}", "--no-access-log"]
+    program = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "--app-dir=examples",
+        f"{name}:app",
+        f"--port={port}",
+        "--no-access-log",
+    ]
     folder = ROOT / "sdk/python"
     variables = {**os.environ, "PYTHONPATH": f"{folder}/src", **environment}
     with subprocess.Popen(program, cwd=folder, env=variables, stderr=subprocess.PIPE, text=True) as process:

@@ -263,13 +263,7 @@ def test_a_final_reply_is_repeated_without_a_query(served_bank: Served) -> None:
 
 def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:
     books = str(tmp_path / "books.sqlite")
-    environment = {
-        "BOOKS": books,
-        "CONNECTOR_SECRET": SECRET,
-        "BANK_TOKEN": "",
-        "SERVICE": "http://127.0.0.1:9",
-    }
-    with example("bank", environment) as url:
+    with example("bank", {"BOOKS": books, "CONNECTOR_SECRET": SECRET}) as url:
         with closing(sqlite3.connect(books)) as db, db:
             db.execute("INSERT INTO accounts VALUES ('1041001001', 1000000000)")
         check = [NODE, "cli/bank-check.ts", "--url", f"{url}/debits", "--secret", SECRET]
