@@ -21,7 +21,7 @@ class Step:
 
 
 @dataclass
-class Seen:
+class ReceivedRequest:
     method: str
     path: str
     headers: Mapping[str, str]
@@ -31,7 +31,7 @@ class Seen:
 @dataclass
 class FaultyServer:
     url: str
-    requests: list[Seen]
+    requests: list[ReceivedRequest]
 
 
 def success(data: Any, status: int = 200, headers: Mapping[str, str] | None = None, **meta: Any) -> Step:
@@ -49,7 +49,7 @@ def problem(status: int, code: int, details: Any = None, headers: Mapping[str, s
 def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
     """Serves one step for each request; the last one repeats."""
     script = list(steps)
-    seen: list[Seen] = []
+    received: list[ReceivedRequest] = []
     ended = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
         def respond(self) -> None:
             length = int(self.headers.get("content-length", 0))
             names = {name.lower(): value for name, value in self.headers.items()}
-            seen.append(Seen(self.command, self.path, names, self.rfile.read(length)))
+            received.append(ReceivedRequest(self.command, self.path, names, self.rfile.read(length)))
             step = script.pop(0) if len(script) > 1 else script[0]
             self.close_connection = bool(step.fault)
             if step.fault == "hang":
@@ -86,7 +86,7 @@ def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=[0.01]).start()
     try:
-        yield FaultyServer(f"http://127.0.0.1:{server.server_port}", seen)
+        yield FaultyServer(f"http://127.0.0.1:{server.server_port}", received)
     finally:
         ended.set()
         server.shutdown()

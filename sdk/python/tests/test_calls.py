@@ -241,7 +241,7 @@ def test_a_duplicate_at_the_first_attempt_is_an_error() -> None:
     assert len(run.requests) == 1
 
 
-def test_a_request_is_signed_anew_over_the_path_with_its_query() -> None:
+def test_a_request_is_signed_again_over_the_path_with_its_query() -> None:
     run = Run(success([]), signing_secret="rs_1", base_url="https://api.example/prod/")
     run.play(run.operations.find_by_partner_reference("a b/é", None))
     request = run.requests[0]

@@ -86,18 +86,18 @@ def django_app(on: webhooks.Handlers) -> Any:
 
 
 APPS: dict[str, Callable[[Handled, list[Exception]], tuple[Any, Serve]]] = {
-    "fastapi": lambda *seen: (fastapi_app(handlers(*seen)), served_asgi),
-    "fastapi with async handlers": lambda *seen: (fastapi_app(async_handlers(*seen)), served_asgi),
-    "fastapi with an async store": lambda *seen: (
-        fastapi_app(async_handlers(*seen), AsyncMemoryStore()),
+    "fastapi": lambda *lists: (fastapi_app(handlers(*lists)), served_asgi),
+    "fastapi with async handlers": lambda *lists: (fastapi_app(async_handlers(*lists)), served_asgi),
+    "fastapi with an async store": lambda *lists: (
+        fastapi_app(async_handlers(*lists), AsyncMemoryStore()),
         served_asgi,
     ),
-    "fastapi with sync handlers and an async store": lambda *seen: (
-        fastapi_app(handlers(*seen), AsyncMemoryStore()),
+    "fastapi with sync handlers and an async store": lambda *lists: (
+        fastapi_app(handlers(*lists), AsyncMemoryStore()),
         served_asgi,
     ),
-    "flask": lambda *seen: (flask_app(handlers(*seen)), served_wsgi),
-    "django": lambda *seen: (django_app(handlers(*seen)), served_wsgi),
+    "flask": lambda *lists: (flask_app(handlers(*lists)), served_wsgi),
+    "django": lambda *lists: (django_app(handlers(*lists)), served_wsgi),
 }
 
 

@@ -176,10 +176,10 @@ def test_nothing_secret_or_personal_appears_in_logs_errors_or_reprs(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     entries: list[Any] = []
-    seen: list[str] = []
+    texts: list[str] = []
 
     def use(client: Any) -> Any:
-        seen.extend([repr(client), str(client), repr(client.banks), repr(client._settings)])
+        texts.extend([repr(client), str(client), repr(client.banks), repr(client._settings)])
         return client.charge(**ORDER, metadata={"name": SECRETS[4]})
 
     options: Any = {
@@ -193,11 +193,11 @@ def test_nothing_secret_or_personal_appears_in_logs_errors_or_reprs(
             try:
                 call(kind, server.url, operation, **options)
             except DebitCollectionError as error:
-                seen.extend([*traceback.format_exception(error), repr(error), str(error)])
+                texts.extend([*traceback.format_exception(error), repr(error), str(error)])
             except KeyError:
                 assert step is CHARGED
-    seen.extend([record.getMessage() for record in caplog.records])
-    text = "\n".join([*seen, repr(entries)])
+    texts.extend([record.getMessage() for record in caplog.records])
+    text = "\n".join([*texts, repr(entries)])
     assert len(entries) == 2
     assert [secret for secret in SECRETS if secret in text] == []
 

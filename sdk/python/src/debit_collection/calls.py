@@ -1,4 +1,4 @@
-"""Builds requests, judges replies and decides retries, without I/O.
+"""Builds requests, parses replies and decides retries, without I/O.
 
 A call is a generator: it yields a `Request` or a `Pause` and receives the `Reply` or the error. `client.py`
 and `async_client.py` perform these steps.
@@ -146,7 +146,7 @@ def perform(
         outcome = yield request_of(settings, call, timeout)
         if outcome is None:
             raise TypeError("a request needs an outcome")
-        result = judge(call, outcome) if isinstance(outcome, Reply) else outcome
+        result = parse_reply(call, outcome) if isinstance(outcome, Reply) else outcome
         _log(settings, call, attempt, outcome, result, settings.clock() - started)
         if isinstance(result, Success):
             return result
@@ -196,7 +196,7 @@ def _target(call: Call) -> str:
     return f"{path}?{query}" if query else path
 
 
-def judge(call: Call, reply: Reply) -> Success | ApiError:
+def parse_reply(call: Call, reply: Reply) -> Success | ApiError:
     """Returns the success or the error that a reply means. Only an envelope or a report is a success."""
     is_text = bool(call.link) or reply.headers.get("content-type", "").startswith("text/csv")
     if reply.status == 200 and call.form == "csv" and is_text:
