@@ -312,6 +312,30 @@ describe('logs', () => {
   })
 })
 
+describe('waitFor', () => {
+  const reads = respond(200, { success: true, data: { status: 'completed' }, meta })
+
+  test('is not delayed by waits that ended before their turn', async () => {
+    script = [reads]
+    const debits = client()
+    const abort = new AbortController()
+    const ended = Array.from({ length: 100 }, () =>
+      debits.waitFor(REFERENCE, { signal: abort.signal }).catch(({ name }) => name),
+    )
+    abort.abort()
+    expect(await debits.waitFor(REFERENCE, { timeout: 2_000 })).toEqual({ status: 'completed' })
+    expect(new Set(await Promise.all(ended))).toEqual(new Set(['AbortError']))
+  })
+
+  test('reads at most once in 75 ms for all waits of a client', async () => {
+    script = [reads]
+    const debits = client()
+    const startedAt = performance.now()
+    await Promise.all(Array.from({ length: 5 }, () => debits.waitFor(REFERENCE)))
+    expect(performance.now() - startedAt).toBeGreaterThan(295)
+  })
+})
+
 test.each([[{ apiKey: '' }], [{ apiKey: 'sk_secret\n' }], [{ baseUrl: 'api.example.com' }]])(
   'options %o are refused without showing the key',
   (options) => {

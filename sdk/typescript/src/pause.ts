@@ -12,3 +12,12 @@ export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void>
     }, milliseconds)
     signal?.addEventListener('abort', abort, { once: true })
   })
+
+/** Returns the result of a promise. @throws the reason of the signal once it aborts */
+export const orAbort = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise<T>((resolve, reject) => {
+    signal.throwIfAborted()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })

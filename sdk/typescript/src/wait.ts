@@ -1,5 +1,5 @@
 import { NetworkError, RateLimitError, ServerError, WaitTimeoutError } from './errors.ts'
-import { pause } from './pause.ts'
+import { orAbort, pause } from './pause.ts'
 import type { DebitDetail } from './wire.ts'
 
 /** Milliseconds between the reads of all waits of a client: 800 of the published 1,000 a minute. */
@@ -10,12 +10,15 @@ const ELEVEN_MINUTES = 660_000
 
 /** Returns the function that waits for the outcome of a debit. All waits share the spacing. */
 export const openWaits = () => {
-  let nextRead = 0
+  let last: Promise<void> = Promise.resolve()
+  // A wait that ends in the queue takes no time of the others: else an overload would outlast its cause.
   const turn = (signal: AbortSignal): Promise<void> => {
-    const now = performance.now()
-    const at = Math.max(now, nextRead)
-    nextRead = at + SPACING
-    return pause(at - now, signal)
+    const own = last.then(() => signal.throwIfAborted())
+    last = own.then(
+      () => pause(SPACING),
+      () => undefined,
+    )
+    return orAbort(own, signal)
   }
 
   return async (
