@@ -111,6 +111,31 @@ describe('charge', () => {
     }
   })
 
+  test('is repeated with the same body when the caller changes its metadata', async () => {
+    script = [refuse(503, 1503, {}, AT_ONCE), accepts]
+    const metadata = { cart: 77 }
+    const log = () => {
+      metadata.cart += 1
+    }
+    await client({ log }).charge({ ...ORDER, metadata })
+    expect(sent.map(({ body }) => JSON.parse(body).metadata)).toEqual([{ cart: 77 }, { cart: 77 }])
+  })
+
+  test.each(['-1', '5, 5', 'Mon, 01 Jan 2024 00:00:00 GMT'])(
+    'is repeated after the usual pause when Retry-After is %s',
+    async (retryAfter) => {
+      script = [refuse(503, 1503, {}, { 'retry-after': retryAfter }), accepts]
+      const startedAt = performance.now()
+      await client().charge(ORDER)
+      expect(performance.now() - startedAt).toBeGreaterThan(490)
+    },
+  )
+
+  test('is not repeated after a Retry-After of 60.5 seconds', async () => {
+    script = [refuse(503, 1503, {}, { 'retry-after': '60.5' })]
+    await expect(client().charge(ORDER)).rejects.toMatchObject({ retryAfter: 60.5, attempts: 1 })
+  })
+
   test('is repeated after a reply that takes too long', async () => {
     script = [hangs, accepts]
     const debit = await client({ timeout: 1_000 }).charge(ORDER)

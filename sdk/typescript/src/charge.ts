@@ -26,7 +26,8 @@ export const chargeBody = (options: ChargeOptions) => ({
   currency: 'GHS',
   narration: options.narration,
   partner_reference: options.partnerReference,
-  metadata: options.metadata,
+  // A copy: a repeat has the same body, also if the caller changes the object.
+  metadata: options.metadata && JSON.parse(JSON.stringify(options.metadata)),
 })
 
 type ChargeBody = ReturnType<typeof chargeBody>

@@ -204,8 +204,9 @@ const accepted = async (response: Response): Promise<Reply> => {
 /** Reads Retry-After: seconds, or a date as proxies send it. */
 const secondsOf = (text: string | null): number | undefined => {
   if (!text) return undefined
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+  const isDate = /^[a-z]/i.test(text)
+  const seconds = isDate ? (Date.parse(text) - Date.now()) / 1000 : Number(text)
+  return seconds >= 0 ? seconds : undefined
 }
 
 /** Returns the milliseconds until a repeat, or undefined if the failure does not permit one. */
