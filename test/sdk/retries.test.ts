@@ -192,8 +192,13 @@ describe('charge', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('says that a success in another form is not from the service', async () => {
-    script = [respond(200, '<html>Welcome to the hotel</html>')]
+  test.each([
+    ['an HTML page with status 200', respond(200, '<html>Welcome to the hotel</html>')],
+    ['a success without data', respond(202, { success: true })],
+    ['a failure without an error', respond(400, { success: false, errors: [] })],
+    ['a success with status 400', respond(400, { success: true, data: {} })],
+  ])('says that %s is not from the service', async (_, reply) => {
+    script = [reply]
     await expect(client().charge(ORDER)).rejects.toThrow('is not from the service')
     expect(sent).toHaveLength(1)
   })
@@ -203,8 +208,8 @@ describe('charge', () => {
     await expect(client().charge(ORDER)).rejects.toMatchObject({ code: 3007 })
   })
 
-  test('follows no redirect, which would carry the key to another place', async () => {
-    script = [respond(302, '', { location: `${address()}/elsewhere` }), accepts]
+  test.each([302, 303])('follows no redirect with status %i', async (status) => {
+    script = [respond(status, '', { location: `${address()}/elsewhere` }), accepts]
     await expect(client().charge(ORDER)).rejects.toThrow('is not from the service')
     expect(sent).toHaveLength(1)
   })
@@ -291,6 +296,20 @@ describe('the report of a settlement batch', () => {
     ])
     expect(sent[1]?.headers).not.toHaveProperty('authorization')
     expect(sent[1]?.headers).not.toHaveProperty('x-signature')
+  })
+
+  test('is downloaded over the same connection each time', async () => {
+    const ports = new Set<number | undefined>()
+    const toBucket = respond(303, 'x'.repeat(300_000), { location: '/bucket/report' })
+    const file = respond(200, 'reference\n', { 'content-type': 'text/csv' })
+    for (let count = 0; count < 10; count += 1) {
+      script = [toBucket, file].map((reply) => (response) => {
+        ports.add(response.socket?.remotePort)
+        reply(response)
+      })
+      await client().settlements.report('STL-20261122-ABC123', { format: 'csv' })
+    }
+    expect(ports.size).toBeLessThan(5)
   })
 
   test('is requested anew when the bucket fails', async () => {

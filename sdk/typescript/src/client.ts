@@ -167,7 +167,7 @@ export class DebitCollection {
     { format = 'json', ...call }: { format?: 'json' | 'csv' } & CallOptions = {},
   ): Promise<SettlementReport | string> {
     const request = readOf('getSettlementReport', '/settlements/{id}/report', { id })
-    const reply = await this.#send({ ...request, query: { format } }, call)
+    const reply = await this.#send({ ...request, query: { format }, isFile: true }, call)
     if (format === 'csv') return reply.text
     return reply.envelope ? dataIn(reply) : JSON.parse(reply.text)
   }

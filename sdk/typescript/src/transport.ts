@@ -49,6 +49,8 @@ export type Request = {
   params?: Record<string, string | number>
   query?: Record<string, string | number | undefined>
   body?: unknown
+  /** The service can redirect to the reply in a bucket. */
+  isFile?: boolean
 }
 
 export type Reply = {
@@ -85,7 +87,10 @@ export const openTransport = (options: ClientOptions) => {
     const init = { method: request.method, headers, body: body || null, signal }
     try {
       const response = await send(url, { ...init, redirect: 'manual' })
-      const location = response.status === 303 ? response.headers.get('location') : null
+      const isElsewhere = request.isFile && response.status === 303
+      const location = isElsewhere ? response.headers.get('location') : null
+      // A connection stays open until its reply is read.
+      if (location) await response.text()
       // A large report is in a bucket, which must not get the key.
       const stored = location ? await send(new URL(location, url), { signal }) : undefined
       return stored?.ok ? await fileIn(stored) : await accepted(stored ?? response)
@@ -172,7 +177,8 @@ const requestIdOf = (headers: Headers): string | undefined =>
 const envelopeIn = (text: string): Envelope | undefined => {
   try {
     const json = JSON.parse(text)
-    return typeof json?.success === 'boolean' ? json : undefined
+    const content = json?.success ? json.data : json?.error
+    return typeof json?.success === 'boolean' && content instanceof Object ? json : undefined
   } catch {
     return undefined
   }
@@ -193,7 +199,7 @@ const accepted = async (response: Response): Promise<Reply> => {
   const requestId = requestIdOf(headers)
   if (ok && (envelope?.success || isReport)) return { status, requestId, headers, text, envelope }
   const retryAfter = secondsOf(headers.get('retry-after'))
-  if (!envelope) {
+  if (!envelope || envelope.success) {
     const message = `The reply with status ${status} is not from the service`
     throw apiError(status, { message, requestId, retryAfter })
   }
