@@ -380,13 +380,23 @@ describe('waitFor', () => {
   })
 })
 
-test.each([[{ apiKey: '' }], [{ apiKey: 'sk_secret\n' }], [{ baseUrl: 'api.example.com' }]])(
-  'options %o are refused without showing the key',
-  (options) => {
-    expect(() => client(options)).toThrow(TypeError)
-    expect(() => client(options)).not.toThrow(/sk_secret/)
-  },
-)
+test.each(['', undefined])('a debit is not found by the partnerReference %o', async (reference) => {
+  script = [respond(200, { success: true, data: [{}], meta: { has_more: false } })]
+  await expect(client().findByPartnerReference(reference as never)).rejects.toThrow(TypeError)
+})
+
+test.each([
+  [{ apiKey: '' }],
+  [{ apiKey: 'sk_secret\n' }],
+  [{ baseUrl: 'api.example.com' }],
+  [{ baseUrl: 'localhost:3000' }],
+  [{ baseUrl: 'https://user:sk_secret@api.example.com' }],
+  [{ baseUrl: 'https://api.example.com/?stage=live' }],
+  [{ baseUrl: 'https://api.example.com/#top' }],
+])('options %o are refused without showing the key', (options) => {
+  expect(() => client(options)).toThrow(TypeError)
+  expect(() => client(options)).not.toThrow(/sk_secret/)
+})
 
 test.each(['', '.', '..'])(
   'a reference %o is refused, because it would change the path',

@@ -88,6 +88,8 @@ export class DebitCollection {
     partnerReference: string,
     call?: CallOptions,
   ): Promise<Debit | undefined> {
+    // A list without the filter has the debits of others.
+    if (!partnerReference) throw new TypeError('partnerReference is missing')
     for await (const debit of this.list({ partnerReference }, call)) return debit
     return undefined
   }

@@ -75,7 +75,7 @@ const LONGEST_PAUSE = 60_000
 export const openTransport = (options: ClientOptions) => {
   // A malformed header value would appear in the error of fetch.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
-  const base = new URL(options.baseUrl).href.replace(/\/+$/, '') + BASE_PATH
+  const base = addressOf(options.baseUrl)
   const { maxRetries = 3, fetch: send = fetch } = options
 
   const attempt = async (request: Request, call: CallOptions): Promise<Reply> => {
@@ -126,6 +126,14 @@ export const openTransport = (options: ClientOptions) => {
       await pause(delay, call.signal)
     }
   }
+}
+
+/** @throws TypeError for an address that would change the path of a request */
+const addressOf = (baseUrl: string): string => {
+  const { href, origin, pathname } = new URL(baseUrl)
+  if (href !== origin + pathname)
+    throw new TypeError('baseUrl must be https://host or a path below')
+  return href.replace(/\/+$/, '') + BASE_PATH
 }
 
 type Failure = ApiError | NetworkError
