@@ -7,6 +7,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import {
   type EventHandlers,
   type EventStore,
+  SignatureError,
   testing,
   type WebhookEvent,
   webhooks,
@@ -203,6 +204,16 @@ describe('a receiver', () => {
     fails = false
     expect(await receive(EVENT)).toBe(204)
     expect(names()).toEqual(['completed'])
+  })
+
+  test('answers 500 when a handler throws the error of a forged event', async () => {
+    const on = {
+      'transaction.completed': () => {
+        throw new SignatureError('another event is forged')
+      },
+    }
+    expect(await receives(webhooks.fetch({ ...options(), on }))(EVENT)).toBe(500)
+    expect(errors).toEqual([expect.any(SignatureError)])
   })
 
   test('applies two simultaneous attempts once', async () => {

@@ -52,7 +52,8 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
   const handlers = options.on as Partial<Record<string, Handler<Transaction>>>
   const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
     if (rawBody === 'too large') return 413
-    const event = await verify(rawBody, headers, options.secrets)
+    const event = await verify(rawBody, headers, options.secrets).catch(unlessForged)
+    if (!event) return 401
     const key = keyOf(event)
     // A type without a handler counts too: `completed` after an ignored `reversed` is superseded.
     if (key) {
@@ -65,13 +66,17 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     try {
       return await apply(await read(), headers)
     } catch (error) {
-      if (error instanceof SignatureError) return 401
       if (options.onError) options.onError(error)
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why events repeat
       else console.error(error)
       return 500
     }
   }
+}
+
+/** Returns undefined for a forged webhook. A handler can throw a SignatureError too: the event repeats. */
+const unlessForged = (error: unknown): undefined => {
+  if (!(error instanceof SignatureError)) throw error
 }
 
 /** Returns the key of an event, or undefined for a ping and types that this version does not know. */
