@@ -226,6 +226,10 @@ describe('a handler', () => {
       const onSubmission = async () => result as never
       const { post, query, errors } = openBank({ onSubmission })
       const body = bodyOf('/submissions')
+    [{ status: 'accepted', bankReference: 42 }, 'needs bankReference as text'],
+    [{ status: 'accepted', bankReference: ' ' }, 'needs bankReference as text'],
+    [{ status: 'accepted', bankReference: 'B'.repeat(256) }, 'at most 255 characters'],
+    [{ status: 'rejected', code: 'timeout', message: 'No', bankReference: 7 }, 'must be text'],
       expect((await post('/submissions', body)).status).toBe(500)
       expect(String(errors)).toMatch(error)
       expect((await query('/submissions', body)).status).toBe(404)

@@ -67,7 +67,7 @@ export type Identity = { uuid: string; amount: string }
 
 const PAYMENT_MEMBERS = { paid: ['bankReference'], underway: [], rejected: ['message'] }
 
-/** The service refuses a reply without these members. */
+/** The service refuses a reply without these members as text. */
 const MEMBERS: Record<Kind, Record<string, readonly string[]>> = {
   submission: {
     accepted: ['bankReference'],
@@ -79,6 +79,9 @@ const MEMBERS: Record<Kind, Record<string, readonly string[]>> = {
   refund: PAYMENT_MEMBERS,
 }
 
+const isText = (value: unknown, longest = Number.POSITIVE_INFINITY): boolean =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= longest
+
 /**
  * Returns the body of a reply.
  * @throws TypeError for a reply that the service would refuse
@@ -88,8 +91,10 @@ export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outco
   const { status = '' } = others
   const members = Object.hasOwn(MEMBERS[kind], status) ? MEMBERS[kind][status] : undefined
   if (!members) throw new TypeError(`a ${kind} cannot be ${status}`)
-  const missing = members.find((name) => !(outcome as Partial<Record<string, string>>)[name])
-  if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing}`)
+  const missing = members.find((name) => !isText(outcome[name as keyof Outcome]))
+  if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing} as text`)
+  if (!isText(bankReference ?? 'none', 255))
+    throw new TypeError('bankReference must be text of at most 255 characters')
   return JSON.stringify({
     ...others,
     uuid,
