@@ -81,6 +81,14 @@ test('a submission and each repeat get the first reply, and the bank decides onc
   expect(onSubmission.mock.calls).toEqual([[body, undefined]])
 })
 
+test('the address of a bank may end like a path of the protocol', async () => {
+  const { send } = openBank()
+  const body = bodyOf('/submissions')
+  const headers = { 'x-idempotency-key': body.uuid }
+  const sent = { method: 'POST', path: '/refunds/submissions', headers, body: JSON.stringify(body) }
+  expect((await send(sent)).body).toMatchObject({ status: 'accepted' })
+})
+
 test('one uuid can be a debit, a payout and a refund', async () => {
   const paid = async () => ({ status: 'paid' as const, bankReference: 'P-1' })
   const { post } = openBank({ onPayout: paid, onRefund: paid })
@@ -218,6 +226,10 @@ describe('a handler', () => {
     [undefined, /undefined/],
     [{ status: 'accepted' }, 'a submission that is accepted needs bankReference'],
     [{ status: 'rejected', message: 'No' }, 'a submission that is rejected needs code'],
+    [{ status: 'accepted', bankReference: 42 }, 'needs bankReference as text'],
+    [{ status: 'accepted', bankReference: ' ' }, 'needs bankReference as text'],
+    [{ status: 'accepted', bankReference: 'B'.repeat(256) }, 'at most 255 characters'],
+    [{ status: 'rejected', code: 'timeout', message: 'No', bankReference: 7 }, 'must be text'],
     [{ status: 'paid', bankReference: 'B-1' }, 'a submission cannot be paid'],
     [{ status: 'toString' }, 'a submission cannot be toString'],
   ])(
@@ -226,10 +238,6 @@ describe('a handler', () => {
       const onSubmission = async () => result as never
       const { post, query, errors } = openBank({ onSubmission })
       const body = bodyOf('/submissions')
-    [{ status: 'accepted', bankReference: 42 }, 'needs bankReference as text'],
-    [{ status: 'accepted', bankReference: ' ' }, 'needs bankReference as text'],
-    [{ status: 'accepted', bankReference: 'B'.repeat(256) }, 'at most 255 characters'],
-    [{ status: 'rejected', code: 'timeout', message: 'No', bankReference: 7 }, 'must be text'],
       expect((await post('/submissions', body)).status).toBe(500)
       expect(String(errors)).toMatch(error)
       expect((await query('/submissions', body)).status).toBe(404)

@@ -40,7 +40,7 @@ const BODY_LIMIT = 64 * 1024
 /** Seconds between signature and receipt. */
 const TOLERANCE = 300
 
-const ROUTE = /\/(submissions|settlements|refunds)(?:\/([^/]+))?$/
+const ROUTE = /\/(submissions|settlements|refunds)(?:\/([0-9a-f-]{36}))?$/
 
 const KINDS: Record<string, Kind> = {
   submissions: 'submission',
