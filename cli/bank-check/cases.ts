@@ -111,7 +111,10 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
       const found = await bank.query(order)
       const first = await bank.post(order)
       expectRepeat(first, await bank.post(order))
-      if (found) expectPresent(first, found)
+      if (!found) return
+      // The first reply to a submission never changes; that to a payment can have become final.
+      if (kind === 'submission') expectPresent(first, found)
+      else expectPresent(found, first)
     },
     amounts: async () => {
       for (const amount of AMOUNTS) await bank.post(await bank.newOrder(kind, amount))

@@ -133,6 +133,19 @@ const knowEachUuid: Handler = (bank, request, response) => {
   return response.writeHead(422).end(JSON.stringify(rejected))
 }
 
+/** Is underway in the first two replies about a payment, then paid. */
+const payGradually = (): Fault => {
+  const replies = new Map<string, number>()
+  return {
+    onPayout: () => ({ status: 'underway' }),
+    onQuery: ({ uuid }) => {
+      const count = (replies.get(uuid) ?? 0) + 1
+      replies.set(uuid, count)
+      return count > 2 ? { status: 'paid', bankReference: 'B-1' } : undefined
+    },
+  }
+}
+
 const signatures = [
   ...['wrong-signature', 'missing-signature', 'signature-of-another-body'],
   'signature-of-another-path',
@@ -187,6 +200,7 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
     [],
     ['submission'],
   ],
+  ['pays between a query and a repeat', payGradually(), [], ['payout']],
   ['pays later', { onQuery: () => ({ status: 'paid', bankReference: 'B-1' }) }, [], ['refund']],
 ]
 
