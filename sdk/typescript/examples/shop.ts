@@ -54,7 +54,8 @@ app.post('/orders', express.json(), async (request, response) => {
     run('UPDATE orders SET reference = ? WHERE id = ?', reference, id)
     response.status(202).json({ id, reference })
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    // Before a repeat, the service can have accepted the charge: its webhook decides.
+    if (!(error instanceof ApiError) || error.status >= 500 || error.attempts > 1) throw error
     run(`UPDATE orders SET status = 'refused' WHERE id = ?`, id)
     response.status(422).json({ id, message: error.message, fields: error.fields })
   }
