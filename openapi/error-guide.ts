@@ -2,10 +2,10 @@ import { type ErrorCode, errors } from '../shared/domain/refusal.ts'
 
 /** Writes docs/errors.md: every published code with advice to the caller. */
 
-const repeat = 'Repeat the same request after a pause that doubles, at most a minute.'
+const repeat = 'Retry the same request after a pause that doubles, at most a minute.'
 const report = 'Report it with `request_id`.'
 const credential = 'Check the credential and the kind of caller that it belongs to.'
-const slowDown = 'Wait `retry_after` seconds, then repeat the same request.'
+const slowDown = 'Wait `retry_after` seconds, then retry the same request.'
 const correct = 'Correct the fields in `details`. The same body gets the same reply.'
 const reread = 'Read the debit and continue from its status.'
 
@@ -31,7 +31,7 @@ const advice: Record<ErrorCode, string> = {
   1455: slowDown,
   1456: slowDown,
   1500: repeat,
-  1503: 'Wait the seconds of `Retry-After`, then repeat the same request.',
+  1503: 'Wait the seconds of `Retry-After`, then retry the same request.',
   2001: repeat,
   2002: repeat,
   2003: 'The bank cannot be charged at present. Offer the customer another bank.',
@@ -41,7 +41,7 @@ const advice: Record<ErrorCode, string> = {
   2408: repeat,
   2500: repeat,
   2502: repeat,
-  3001: 'The transaction has another status: `details` names both. Banks: do not repeat the report.',
+  3001: 'The transaction has another status: `details` names both. Banks: do not retry the report.',
   3002: 'Banks: report `ussd`, `mobile_api` or `web`.',
   3003: 'The partner_reference has another transaction: `details` names it. Use a new reference.',
   3004: 'Send amounts in GHS.',
@@ -73,11 +73,11 @@ code, never show \`message\` to a customer, and quote \`meta.request_id\` to sup
 
 ## Idempotency
 
-- **A charge is safe to repeat.** \`partner_reference\` is its idempotency key: the same body returns the existing transaction in its
+- **A charge is safe to retry.** \`partner_reference\` is its idempotency key: the same body returns the existing transaction in its
   current status, with \`Idempotent-Replayed: true\`. Another body gets 409/3003, which names the existing transaction.
-- Repeat after a network error, 408, 429 and any 5xx, with the same reference and the same body. Wait the seconds of
+- Retry after a network error, 408, 429 and any 5xx, with the same reference and the same body. Wait the seconds of
   \`Retry-After\` if it is there, else 1, 2, 4 ... 60 seconds.
-- Do not repeat after any other 4xx: the same request gets the same reply.
+- Do not retry after any other 4xx: the same request gets the same reply.
 - A 202 is not a payment. Deliver goods after \`transaction.completed\` only.
 
 ## Codes
