@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { bankServer, pesewasOf } from '../src/index.ts'
 import { replyStore } from './reply-store.ts'
 
-/** A bank in SQLite: debits customers and reports it, pays providers and refunds customers. */
+/** A bank in SQLite that debits customers, reports the outcomes, pays providers and refunds customers. */
 
 const { PORT = '8080', DATABASE = ':memory:', SERVICE, BANK_TOKEN, CONNECTOR_SECRET } = process.env
 
@@ -19,7 +19,7 @@ const rows = (sql: string, ...values: (string | number | null)[]) =>
 const bookingOf = (uuid: string) => rows('SELECT * FROM bookings WHERE uuid = ?', uuid)[0]
 const referenceOf = (uuid: string) => `XYZ-${bookingOf(uuid)?.id}`
 
-/** Moves money and returns the reply: `status`, or rejected without the account or enough money. */
+/** Books an amount and replies with `status`, or rejects it without the account or enough money. */
 const book = <S>(status: S, uuid: string, account: string | undefined, pesewas: number) => {
   const move = 'UPDATE accounts SET pesewas = pesewas + ? WHERE number = ? AND pesewas + ? >= 0'
   const [moved] = rows(`${move} RETURNING number`, pesewas, account ?? null, pesewas)
@@ -42,7 +42,7 @@ const bank = bankServer({
     book('paid' as const, uuid, bookingOf(debit_uuid)?.account, pesewasOf(amount)),
 })
 
-/** Reports each debit until the service has recorded it, does not know it or refuses the outcome. */
+/** Reports each debit until the service records it, does not know it or rejects the outcome. */
 const report = async () => {
   for (const { uuid = '' } of rows(`SELECT uuid FROM bookings WHERE state = 'accepted'`)) {
     const { status } = await fetch(`${SERVICE}/api/v1/banks/debit-transactions/${uuid}/update`, {

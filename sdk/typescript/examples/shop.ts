@@ -45,7 +45,7 @@ const app = express()
 app.post('/orders', express.json(), async (request, response) => {
   const { phoneNumber, bankIdentifier, amount } = request.body
   const id = `order-${randomUUID()}`
-  // The order is stored first: its id makes a repeat of the charge safe after a crash.
+  // The order is stored first: its id makes a retry of the charge safe after a crash.
   run(`INSERT INTO orders VALUES (?, ?, 'charging', '', '')`, id, amount)
   try {
     const narration = `Order ${id.slice(-6)}`

@@ -1,7 +1,7 @@
 /** An amount in GHS: text with exactly two decimals, or whole pesewas. */
 export type Amount = string | { pesewas: number | bigint }
 
-/** Returns an amount as the API takes it, such as `100.00`. @throws TypeError for a number or another text */
+/** Returns an amount in the form of the API, such as `100.00`. @throws TypeError for a number or another text */
 export const amountText = (amount: Amount): string => {
   if (typeof amount === 'string') {
     if (/^[0-9]+\.[0-9]{2}$/.test(amount)) return amount

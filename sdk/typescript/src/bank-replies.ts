@@ -11,7 +11,7 @@ export type SubmissionReply =
   | { status: 'accepted'; bankReference: string }
   | { status: 'rejected'; code: FailureCode; message: string; bankReference?: string | undefined }
 
-/** The present outcome of an accepted debit. */
+/** The current outcome of an accepted debit. */
 export type DebitOutcome =
   | {
       status: 'completed'
@@ -35,7 +35,7 @@ export type PaymentReply =
 
 export type Outcome = SubmissionReply | DebitOutcome | PaymentReply
 
-/** Stores the first reply to each request. Payouts and refunds can repeat at any time: keep theirs forever. */
+/** Stores the first reply to each request. Never delete one to a payout or refund: a repeat can arrive at any time. */
 export type ReplyStore<Transaction = undefined> = {
   /**
    * Returns the reply with this key. Without one, stores and returns the result of `decide`. Concurrent
@@ -62,7 +62,7 @@ export const memoryStore = <Transaction>(): ReplyStore<Transaction> => {
   }
 }
 
-/** The members that tie a reply to its request. */
+/** The members of a request that its reply repeats. */
 export type Identity = { uuid: string; amount: string }
 
 const PAYMENT_MEMBERS = { paid: ['bankReference'], underway: [], rejected: ['message'] }

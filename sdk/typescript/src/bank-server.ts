@@ -16,13 +16,13 @@ import { type ReadableRequest, readBody } from './node-request.ts'
 /** Serves the requests of the service to a bank (docs/bank-protocol.md). */
 
 export type BankServerOptions<Transaction = undefined> = {
-  /** The connector secret; the old and the new one during a change. */
+  /** The connector secret; during a change the new and the old one. */
   secret: string | readonly string[]
   /** By default in memory, for tests only: a repeat after a restart has a second effect. */
   store?: ReplyStore<Transaction> | undefined
-  /** Decides about a debit: called once per uuid, unless it throws. */
+  /** Accepts or rejects a debit, once per uuid unless it throws. */
   onSubmission: (submission: Submission, transaction: Transaction) => Awaitable<SubmissionReply>
-  /** Returns the present outcome of an accepted or underway request; undefined repeats its first reply. */
+  /** Returns the current outcome of an accepted or underway request, or undefined for its first reply. */
   onQuery?: ((query: { kind: Kind; uuid: string }) => Awaitable<Outcome | undefined>) | undefined
   /** Pays a provider, once per uuid. Without it, the bank rejects payouts. */
   onPayout?: ((payout: Payment, transaction: Transaction) => Awaitable<PaymentReply>) | undefined
@@ -30,7 +30,7 @@ export type BankServerOptions<Transaction = undefined> = {
   onRefund?:
     | ((refund: RefundOrder, transaction: Transaction) => Awaitable<PaymentReply>)
     | undefined
-  /** Gets the error of a handler or a store; the service repeats the request (default: console.error). */
+  /** Gets the error of a handler or a store; the service retries the request (default: console.error). */
   onError?: ((error: unknown) => void) | undefined
 }
 
@@ -64,7 +64,7 @@ const refuse = (status: number, error: string): Reply => ({
   body: JSON.stringify({ error }),
 })
 
-// Each reply of the protocol may have status 200.
+// The protocol permits status 200 for each reply.
 const ok = (body: string): Reply => ({ status: 200, body })
 
 /**
@@ -91,7 +91,7 @@ export const bankServer = <Transaction = undefined>({
     refund: onRefund,
   }
 
-  /** Replies with the present outcome of a request whose first reply was not final. */
+  /** Replies with the current outcome of a request whose first reply was not final. */
   const current = async (kind: Kind, first: string): Promise<Reply> => {
     const stored = JSON.parse(first) as Identity & { status: string }
     const isFinal = stored.status !== 'accepted' && stored.status !== 'underway'
@@ -105,7 +105,7 @@ export const bankServer = <Transaction = undefined>({
     const first = await store.once(`${kind}/${key}`, async (transaction) =>
       replyText(kind, request, await handlers[kind](request as never, transaction)),
     )
-    // The first reply to a submission, but the present state of a payment.
+    // A repeated submission gets the first reply, a repeated payment the current one.
     return kind === 'submission' ? ok(first) : current(kind, first)
   }
 
@@ -135,7 +135,7 @@ export const bankServer = <Transaction = undefined>({
       return await handle(incoming)
     } catch (error) {
       if (onError) onError(error)
-      // biome-ignore lint/suspicious/noConsole: a lost error would hide why requests repeat
+      // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return refuse(500, 'internal error')
     }

@@ -8,7 +8,7 @@ export type ChargeOptions = {
   amount: Amount
   /** Text for the customer, at most 100 characters. */
   narration: string
-  /** Your own reference, unique for each debit: it makes repeats of a charge safe. */
+  /** Your own reference, unique for each debit: the idempotency key of a charge. */
   partnerReference: string
   metadata?: Record<string, unknown> | undefined
 }
@@ -32,7 +32,7 @@ export const chargeBody = (options: ChargeOptions) => ({
 
 type ChargeBody = ReturnType<typeof chargeBody>
 
-/** Whether a charge created the debit. Banks can add metadata, so the debit may have more. */
+/** Reports whether a charge created the debit. Its metadata can have more members, because banks add some. */
 export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean =>
   debit.amount === body.amount &&
   debit.bank.identifier === body.bank_identifier &&

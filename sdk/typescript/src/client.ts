@@ -79,11 +79,12 @@ export class DebitCollection {
     }
   }
 
-  /** @throws NotFoundError */
+  /** Reads a debit. @throws NotFoundError */
   get(reference: string, call?: CallOptions): Promise<DebitDetail> {
     return this.#read('getDebitRequest', '/debit-requests/{reference}', { reference }, call)
   }
 
+  /** Returns undefined for a partner reference without a debit. */
   async findByPartnerReference(
     partnerReference: string,
     call?: CallOptions,
@@ -125,7 +126,7 @@ export class DebitCollection {
     /** Lists settlement batches, newest first. */
     list: (call?: CallOptions): List<Settlement> =>
       this.#list('listSettlements', '/settlements', {}, call),
-    /** @throws NotFoundError */
+    /** Reads a settlement batch. @throws NotFoundError */
     get: (id: string, call?: CallOptions): Promise<Settlement> =>
       this.#read('getSettlement', '/settlements/{id}', { id }, call),
     report: this.#report.bind(this) as SettlementReports,
@@ -134,7 +135,7 @@ export class DebitCollection {
   readonly banks = {
     /** Lists the banks that can be charged, by name. */
     list: (call?: CallOptions): Promise<Bank[]> => this.#read('listBanks', '/banks', {}, call),
-    /** @throws NotFoundError */
+    /** Reads a bank. @throws NotFoundError */
     get: (identifier: string, call?: CallOptions): Promise<BankDetail> =>
       this.#read('getBank', '/banks/{identifier}', { identifier }, call),
     /** Returns the account holder and the banks of a phone number. @throws NotFoundError */

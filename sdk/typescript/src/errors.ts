@@ -3,7 +3,7 @@ import type { DebitStatus, ProblemDetails } from './wire.ts'
 /** Root of all errors that this package throws, except for TypeErrors of wrong arguments. */
 export class DebitCollectionError extends Error {
   override name = this.constructor.name
-  /** Attempts that were made, from 1. */
+  /** Number of attempts, from 1. */
   attempts = 1
 }
 
@@ -41,7 +41,7 @@ export class ApiError extends DebitCollectionError {
   readonly fields: Record<string, string[]>
   /** Quote it to support. */
   readonly requestId: string | undefined
-  /** Seconds until a repeat can succeed. */
+  /** Seconds until a retry can succeed. */
   readonly retryAfter: number | undefined
 
   constructor(status: number, problem: ApiErrorFields) {

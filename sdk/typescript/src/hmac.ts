@@ -26,7 +26,7 @@ export const fromBase64 = (text: string): Uint8Array | undefined => {
   }
 }
 
-/** Compares in a time that depends on the length only. */
+/** Compares bytes in a time that depends on their length only. */
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   let difference = 0

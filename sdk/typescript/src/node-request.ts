@@ -1,7 +1,7 @@
 /** The part of a node:http request that reads its body. */
 export type ReadableRequest = AsyncIterable<Uint8Array>
 
-/** Reads the body of a node:http request, up to `limit` bytes. */
+/** Reads the body of a node:http request of at most `limit` bytes. */
 export const readBody = async (
   request: ReadableRequest,
   limit: number,

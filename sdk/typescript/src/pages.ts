@@ -1,11 +1,11 @@
 export type Page<Item> = {
   data: Item[]
-  /** Reads the next page, also later; null if there is none. The feed of events always has one. */
+  /** Cursor of the next page, also for later; null without one. The feed of events always has one. */
   nextCursor: string | null
   hasMore: boolean
 }
 
-/** A list that is read page by page as it is iterated. */
+/** A list whose iteration reads page after page. */
 export type List<Item> = AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> }
 
 /** Returns the list whose page at a cursor `read` returns. */

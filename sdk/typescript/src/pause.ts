@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds. @throws the reason of the signal once it aborts */
+/** Waits for some milliseconds. @throws the reason of the signal when it aborts */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()

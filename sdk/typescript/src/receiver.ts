@@ -20,7 +20,7 @@ export type EventStore<Transaction = void> = {
   apply(key: EventKey, work: (transaction: Transaction) => Promise<void> | void): Promise<void>
 }
 
-type Named<Name, E = WebhookEvent> = E extends { event: infer Names }
+type EventNamed<Name, E = WebhookEvent> = E extends { event: infer Names }
   ? Name extends Names
     ? E
     : never
@@ -30,7 +30,7 @@ type EventName = Exclude<WebhookEvent['event'], 'ping' | `debit_request.${string
 
 /** One handler for each event type that the receiver acts on. */
 export type EventHandlers<Transaction> = {
-  [Name in EventName]?: (event: Named<Name>, transaction: Transaction) => Promise<void> | void
+  [Name in EventName]?: (event: EventNamed<Name>, transaction: Transaction) => Promise<void> | void
 }
 
 export type ReceiverOptions<Transaction> = {
@@ -38,7 +38,7 @@ export type ReceiverOptions<Transaction> = {
   secrets: string | readonly string[]
   store: EventStore<Transaction>
   on: EventHandlers<Transaction>
-  /** Gets the error of a handler or a store, after which the service repeats the event (default: console.error). */
+  /** Gets the error of a handler or a store; the service retries the event (default: console.error). */
   onError?: ((error: unknown) => void) | undefined
 }
 
@@ -55,7 +55,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     const event = await verify(rawBody, headers, options.secrets).catch(unlessForged)
     if (!event) return 401
     const key = keyOf(event)
-    // A type without a handler counts too: `completed` after an ignored `reversed` is superseded.
+    // A type without a handler counts too: an ignored `reversed` supersedes a later `completed`.
     if (key) {
       const handle = handlers[event.event.replace(/^debit_request\./, 'transaction.')]
       await options.store.apply(key, (transaction) => handle?.(event, transaction))
@@ -67,7 +67,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
       return await apply(await read(), headers)
     } catch (error) {
       if (options.onError) options.onError(error)
-      // biome-ignore lint/suspicious/noConsole: a lost error would hide why events repeat
+      // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return 500
     }

@@ -2,7 +2,7 @@ import { SignatureError } from './errors.ts'
 import { equalBytes, fromBase64, hmacSha256, toBase64, toHex } from './hmac.ts'
 import type { Event, PingEvent, ReducedTransaction } from './wire.ts'
 
-/** Headers of a request: `Headers`, or an object as frameworks give it. */
+/** Headers of a request: `Headers`, or the object of a framework. */
 export type HeaderSource = Headers | Record<string, string | readonly string[] | undefined>
 
 type WithFullData<E> = E extends { data: infer Data }
@@ -12,7 +12,7 @@ type WithFullData<E> = E extends { data: infer Data }
 /** An event with the data of the default setting. */
 export type WebhookEvent = WithFullData<Event> | PingEvent
 
-/** Seconds between signature and receipt that are still accepted. */
+/** Accepted seconds between signature and receipt. */
 const TOLERANCE = 300
 
 /**
@@ -74,7 +74,7 @@ type HeaderReader = (name: string) => string | undefined
 const isHeaders = (headers: HeaderSource): headers is Headers => typeof headers.get === 'function'
 
 const headerReader = (headers: HeaderSource): HeaderReader => {
-  // Not instanceof: a framework can have a Headers class of its own.
+  // Not instanceof, because a framework can have its own Headers class.
   if (isHeaders(headers)) return (name) => headers.get(name) ?? undefined
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   const byName = new Map(entries as [string, string | readonly string[] | undefined][])
@@ -142,7 +142,7 @@ const eventIn = (body: Uint8Array): WebhookEvent => {
     const event = JSON.parse(new TextDecoder().decode(body))
     if (typeof event?.event === 'string' && typeof event.event_id === 'string') return event
   } catch {
-    // Not JSON: refused below.
+    // Malformed JSON is rejected below.
   }
   throw new SignatureError('The body of the webhook is not an event')
 }

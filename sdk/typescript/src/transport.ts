@@ -11,7 +11,7 @@ export type ClientOptions = {
   baseUrl: string
   /** Secret of request signatures, for a provider that must sign. */
   signingSecret?: string | undefined
-  /** Repeats of a request after a failure that permits them (default 3). */
+  /** Retries of a request after a failure that permits them (default 3). */
   maxRetries?: number | undefined
   /** Milliseconds for one attempt (default 30,000). */
   timeout?: number | undefined
@@ -71,7 +71,7 @@ export const BASE_PATH = '/api/v1/payment-providers'
 /** Milliseconds. A longer Retry-After ends the call. */
 const LONGEST_PAUSE = 60_000
 
-/** Sends requests, and repeats them after failures that permit it (docs/errors.md#idempotency). */
+/** Sends requests, and retries after failures that permit it (docs/errors.md#idempotency). */
 export const openTransport = (options: ClientOptions) => {
   // A malformed header value would appear in the error of fetch.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
@@ -102,7 +102,7 @@ export const openTransport = (options: ClientOptions) => {
     }
   }
 
-  /** @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
+  /** Sends a request. @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
   return async (request: Request, call: CallOptions = {}): Promise<Reply> => {
     const { operation, method, path } = request
     for (let number = 1; ; number += 1) {
@@ -138,7 +138,7 @@ const addressOf = (baseUrl: string): string => {
 
 type Failure = ApiError | NetworkError
 
-/** Returns the failure of an attempt, and throws anything else again. */
+/** Returns the failure of an attempt, and rethrows other errors. */
 const failureIn = (error: unknown): Failure => {
   if (error instanceof ApiError || error instanceof NetworkError) return error
   throw error
@@ -198,7 +198,7 @@ const fileIn = async (response: Response): Promise<Reply> => {
   return { status, requestId: requestIdOf(headers), headers, text, envelope: undefined }
 }
 
-/** @throws ApiError for anything but a success */
+/** Returns the reply of a success. @throws ApiError for another response */
 const accepted = async (response: Response): Promise<Reply> => {
   const { status, ok, headers } = response
   const text = await response.text()
@@ -215,7 +215,7 @@ const accepted = async (response: Response): Promise<Reply> => {
   throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })
 }
 
-/** Reads Retry-After: seconds, or a date as proxies send it. */
+/** Parses Retry-After: seconds, or the date that some proxies send. */
 const secondsOf = (text: string | null): number | undefined => {
   if (!text) return undefined
   const isDate = /^[a-z]/i.test(text)
@@ -223,7 +223,7 @@ const secondsOf = (text: string | null): number | undefined => {
   return seconds >= 0 ? seconds : undefined
 }
 
-/** Returns the milliseconds until a repeat, or undefined if the failure does not permit one. */
+/** Returns the milliseconds until a retry, or undefined if the failure does not permit one. */
 const delayAfter = (error: Failure): number | undefined => {
   const { status, retryAfter } = error instanceof ApiError ? error : {}
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined

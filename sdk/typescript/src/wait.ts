@@ -12,7 +12,7 @@ const ELEVEN_MINUTES = 660_000
 export const openWaits = () => {
   let last: Promise<void> = Promise.resolve()
   // A wait that ends in the queue takes no time of the others: else an overload would outlast its cause.
-  const turn = (signal: AbortSignal): Promise<void> => {
+  const paceRead = (signal: AbortSignal): Promise<void> => {
     const own = last.then(() => signal.throwIfAborted())
     last = own.then(
       () => pause(SPACING),
@@ -32,7 +32,7 @@ export const openWaits = () => {
     let failure: unknown
     try {
       for (let interval = FIRST_INTERVAL; ; interval = Math.min(interval * 1.5, LONGEST_INTERVAL)) {
-        await turn(signal)
+        await paceRead(signal)
         try {
           debit = await read(signal)
           if (isFinal(debit)) return debit
