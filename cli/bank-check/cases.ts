@@ -10,7 +10,7 @@ import {
   type OrderKind,
 } from './requests.ts'
 
-/** Conformance cases of the protocol for banks (docs/bank-protocol.md). */
+/** Cases that check a bank against its protocol (docs/bank-protocol.md). */
 
 export type CaseResult = { name: string; problem: string | undefined }
 
@@ -19,8 +19,8 @@ type BankCase = { name: string; run: () => Promise<void> }
 const REPLY_SECONDS = 2
 const REPLY_MAX_BYTES = 16 * 1024
 const CONCURRENT_REQUESTS = 5
-/** Seconds; twice the tolerance, so that a wrong clock of a minute changes no result. */
-const TOO_FAR = 600
+/** Seconds; twice the tolerance, so that a clock that is a minute off changes no result. */
+const CLOCK_OFFSET = 600
 /** Pesewas. */
 const AMOUNTS = [1_00, 999_99, 10_000_00]
 
@@ -31,8 +31,8 @@ const expectSame = (first: BankReply, later: BankReply): void => {
   if (!isSame(first, later)) throw new Mismatch(first.text, later.text)
 }
 
-/** Expects the first reply, or the outcome of a request that had none. */
-const expectPresent = (first: BankReply, later: BankReply): void => {
+/** Expects the first reply, or the outcome of a request whose first reply had none. */
+const expectCurrent = (first: BankReply, later: BankReply): void => {
   const isOutcome =
     first.status === 'underway' ||
     (first.status === 'accepted' && ['completed', 'failed'].includes(later.status))
@@ -56,13 +56,13 @@ const forgeries: Record<string, Forgery | ((order: Order) => Forgery)> = {
     signedBody: JSON.stringify({ ...body, amount: '1.00' }),
   }),
   'signature-of-another-path': { signedPath: '/another' },
-  'old-timestamp': { secondsOff: -TOO_FAR },
-  'future-timestamp': { secondsOff: TOO_FAR },
+  'old-timestamp': { secondsOff: -CLOCK_OFFSET },
+  'future-timestamp': { secondsOff: CLOCK_OFFSET },
 }
 
 const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
-  // A repeated submission gets the first reply, a repeated payment the present one.
-  const expectRepeat = kind === 'submission' ? expectSame : expectPresent
+  // A repeated submission gets the first reply, a repeated payment the current one.
+  const expectRepeat = kind === 'submission' ? expectSame : expectCurrent
 
   const expectRefusal = async (method: 'GET' | 'POST', order: Order, forgery: Forgery) => {
     const response = await bank.sendRaw(method, order, forgery)
@@ -84,7 +84,7 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
     'query-after': async () => {
       const order = await bank.newOrder(kind)
       const first = await bank.post(order)
-      expectPresent(first, received(await bank.query(order)))
+      expectCurrent(first, received(await bank.query(order)))
     },
     repeat: async () => {
       const order = await bank.newOrder(kind)
@@ -113,8 +113,8 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
       expectRepeat(first, await bank.post(order))
       if (!found) return
       // The first reply to a submission never changes; that to a payment can have become final.
-      if (kind === 'submission') expectPresent(first, found)
-      else expectPresent(found, first)
+      if (kind === 'submission') expectCurrent(first, found)
+      else expectCurrent(found, first)
     },
     amounts: async () => {
       for (const amount of AMOUNTS) await bank.post(await bank.newOrder(kind, amount))
@@ -155,7 +155,7 @@ const resultOf = async ({ name, run }: BankCase): Promise<CaseResult> => {
   }
 }
 
-/** Checks a bank and yields the result of each case. Stops at once if the bank does not reply. */
+/** Yields the result of each case. Stops after the first if the bank does not reply. */
 export async function* checkBank(
   target: CheckedBank,
   kinds: readonly OrderKind[],

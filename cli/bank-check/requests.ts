@@ -15,13 +15,13 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { Mismatch } from '../../smoke/expect.ts'
 
-/** Requests to a bank as the service sends them, forged ones, and replies as the service reads them. */
+/** Sends genuine and forged requests to a bank, and parses replies as the service does. */
 
 export type CheckedBank = {
-  /** Normalized, without a slash at its end. */
+  /** Normalized, without a trailing slash. */
   url: string
   secret: string
-  /** Account of the requests, if the bank needs one of its own. */
+  /** Account number of all requests, for a bank that knows only its own accounts. */
   account: string | undefined
 }
 
@@ -41,24 +41,24 @@ export type BankReply = {
   /** As the bank sent it. */
   status: string
   text: string
-  /** As the service reads it. */
+  /** As the service parses it. */
   result: object
 }
 
-/** The changes to a request that a bank must refuse. */
+/** Changes to a request, which the bank must then refuse. */
 export type Forgery = {
   signingSecret?: string
   signedPath?: string
   signedBody?: string
   isUnsigned?: boolean
-  /** Difference of the timestamp to the current time. */
+  /** Offset of the timestamp from the current time. */
   secondsOff?: number
 }
 
 /** The timeout of a submission to a slow bank (docs/bank-protocol.md#time-limits). */
 const TIMEOUT_SECONDS = 20
 
-/** Neither a whole nor a round amount, so that a wrong format of those fails only the case of amounts. */
+/** Pesewas. Without a zero, so that a bank that drops zeros fails only the case `amounts`. */
 const AMOUNT = 123_45
 
 export type BankClient = ReturnType<typeof bankClient>
@@ -188,12 +188,12 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
     return complete(method, order, exchange())
   }
 
-  /** Closes the connection when the request is sent, without waiting for the reply. */
+  /** Closes the connection after the request, without waiting for the reply. */
   const postAndClose = async (order: Order): Promise<void> => {
     const { request, body } = open('POST', order)
     const closed = once(request, 'close')
     request.end(body, () => request.destroy())
-    // The next request reports an unreachable bank.
+    // The next request reports a bank that cannot be reached.
     await closed.catch(() => undefined)
   }
 

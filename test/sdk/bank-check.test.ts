@@ -27,7 +27,7 @@ const resultsOf = async (url: string, kinds = allKinds) => {
 
 type Bank = ReturnType<typeof bankServer>
 type BankRequest = IncomingMessage & { body: Buffer }
-/** Handles a request in another way than the kit. */
+/** Handles a request unlike the kit. */
 type Handler = (bank: Bank, request: BankRequest, response: ServerResponse) => unknown
 type Fault = Partial<BankServerOptions> & { handle?: Handler }
 
@@ -86,7 +86,7 @@ const acceptAnyTime: Handler = (bank, request, response) => {
   return bank.node(isSigned ? signAgain(request, now) : request, response)
 }
 
-/** Returns a handler that changes the replies to genuine requests. */
+/** Returns a handler that changes the replies to correctly signed requests. */
 const replying =
   (change: (body: string, method: string) => { status?: number; body?: string }): Handler =>
   (bank, request, response) => {
@@ -102,7 +102,7 @@ const replying =
     })
   }
 
-/** Counts a submission with another account as another one. */
+/** Treats a submission with another account as another submission. */
 const compareAccounts: Handler = (bank, request, response) => {
   const body = String(request.body)
   const { uuid, account_number } = JSON.parse(body || '{}')
@@ -205,7 +205,7 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
 ]
 
 test.each(rows)(
-  'a bank that %s fails only the cases of it',
+  'a bank that %s fails only the cases for it',
   async (_, fault, failing, kinds = allKinds) => {
     const { problems } = await check(fault, kinds)
     const expected = kinds.flatMap((kind) => failing.map((name) => `${kind}-${name}`))
@@ -233,12 +233,12 @@ test.each<[string, Fault, string, string]>([
     'query-after',
     '{"status":"accepted"',
   ],
-])('a bank that %s fails the case of it', async (_, fault, name, problem) => {
+])('a bank that %s fails the case for it', async (_, fault, name, problem) => {
   const { problems } = await check(fault, ['submission'])
   expect(problems[`submission-${name}`]).toContain(`expected ${problem}`)
 })
 
-test('a bank that replies late once fails only the case of the times', async () => {
+test('a bank that replies late once fails only the case `reply-times`', async () => {
   const { problems } = await check({ handle: beSlowOnce() }, ['submission'])
   expect(problems).toEqual({
     'reply-times': expect.stringMatching(
