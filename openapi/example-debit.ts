@@ -45,7 +45,7 @@ export const exampleContext = {
   rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
 }
 
-/** The headers of a signed request, in their form. */
+/** The headers of a signed request, well-formed but not verifiable. */
 export const exampleSignature = {
   signature: '5d1c9f04b6a7e2380c4d5b19f7e6a8033b2a1c5d4e6f70819a0b2c3d4e5f6071',
   timestamp: String(NOON.getTime() / 1000),

@@ -1,4 +1,4 @@
-/** Descriptions of fields that have one meaning in most schemas. */
+/** Descriptions of fields by name, for all schemas. */
 export const fieldDescriptions: Record<string, string> = {
   account_number: "The customer's account at the bank",
   address: 'IP address of the attempt; null if no connection was made',
@@ -54,19 +54,19 @@ export const fieldDescriptions: Record<string, string> = {
 }
 
 const sums = {
-  count: 'Number of all lines; null until the batch is sealed',
-  debits: 'Number of debits; null until the batch is sealed',
+  count: 'Number of all lines',
+  debits: 'Number of debits',
   gross: 'Sum of the amounts of the debits',
   fee: 'Sum of the fees of the debits',
   adjustments: 'Net of the reversals of settled debits, zero or negative',
   net: '`gross` - `fee` + `adjustments`',
 }
 
-/** Each reply of a bank repeats them. */
+/** Every reply of a bank repeats these fields. */
 const echo = { uuid: 'As in the request', amount: 'The same text as in the request' }
 const rejected = { ...echo, message: 'Reason of the rejection' }
 
-/** Descriptions of fields that have another meaning in a named schema. */
+/** Descriptions that take precedence in a named schema. */
 export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
   Accepted: echo,
   Attempt: { attempt: 'Number of the attempt, from 1', at: 'Start of the attempt' },
@@ -114,7 +114,7 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     date: 'UTC day on which the batch was opened',
     fee_schedule: 'Fee schedule of the provider when the batch was opened; null for none',
     created_at: 'When the batch was opened',
-    sealed_at: 'When the sums became final; null until then',
+    sealed_at: 'When the sums became final; it and the sums are null until then',
     processed_at: 'When the payout was sent to the bank; null until then',
     completed_at: 'When the bank paid it, or later batches offset it; null until then',
     failed_at: 'When the bank rejected the payout; null if it did not',

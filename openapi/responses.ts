@@ -12,7 +12,7 @@ import { descriptions } from './descriptions.ts'
 import { exampleContext } from './example-debit.ts'
 import { componentRef, type Json, text } from './schemas.ts'
 
-/** The published error guide of the examples. */
+/** The address of the error guide in the examples. */
 const ERROR_GUIDE = 'https://docs.example.com/errors'
 
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }

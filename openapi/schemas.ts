@@ -57,7 +57,7 @@ const isObject = (value: unknown): value is Json =>
 /** The schemas with a title, by that name. Filled as schemas are converted. */
 const named = new Map<string, Json>()
 
-/** Adds the descriptions of a named schema, which its form in events and with attempts shares. */
+/** Adds the descriptions of a named schema, also to its forms in events and with attempts. */
 const withOwnDescriptions = (name: string, schema: Json): Json => {
   const own = schemaFieldDescriptions[name.replace(/^Event|WithAttempts$/g, '')]
   if (!own) return schema

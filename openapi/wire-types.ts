@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The wire types of the TypeScript client, and the description that each file follows from. */
+/** The wire types of the TypeScript client, each file with its source. */
 export const wireFiles = {
   'sdk/typescript/src/wire.ts': 'docs/openapi.json',
   'sdk/typescript/src/bank-wire.ts': 'docs/bank-protocol.json',

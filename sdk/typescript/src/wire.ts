@@ -952,12 +952,12 @@ export type EventSettlement = {
     date: string;
     status: SettlementStatus;
     /**
-     * Number of all lines; null until the batch is sealed
+     * Number of all lines
      * @minimum 0
      */
     count: number | null;
     /**
-     * Number of debits; null until the batch is sealed
+     * Number of debits
      * @minimum 0
      */
     debits: number | null;
@@ -987,7 +987,7 @@ export type EventSettlement = {
      */
     created_at: string;
     /**
-     * When the sums became final; null until then
+     * When the sums became final; it and the sums are null until then
      * @format date-time
      */
     sealed_at: string | null;
@@ -1339,12 +1339,12 @@ export type Settlement = {
     date: string;
     status: SettlementStatus;
     /**
-     * Number of all lines; null until the batch is sealed
+     * Number of all lines
      * @minimum 0
      */
     count: number | null;
     /**
-     * Number of debits; null until the batch is sealed
+     * Number of debits
      * @minimum 0
      */
     debits: number | null;
@@ -1378,7 +1378,7 @@ export type Settlement = {
      */
     created_at: string;
     /**
-     * When the sums became final; null until then
+     * When the sums became final; it and the sums are null until then
      * @format date-time
      */
     sealed_at: string | null;
@@ -1503,12 +1503,12 @@ export const SettlementStatus = {
 
 export type SettlementTotals = {
     /**
-     * Number of all lines; null until the batch is sealed
+     * Number of all lines
      * @minimum 0
      */
     count: number | null;
     /**
-     * Number of debits; null until the batch is sealed
+     * Number of debits
      * @minimum 0
      */
     debits: number | null;
