@@ -21,8 +21,8 @@ export const newProgress = (unit: string, total: number): (() => void) => {
   let done = 0
   return () => {
     done += 1
-    const left = minutes(Math.ceil((secondsSince(startedAt) / done) * (total - done)))
-    const line = `${done} of ${total} ${unit}${done < total ? `, ${left} left` : ''}`
+    const remaining = minutes(Math.ceil((secondsSince(startedAt) / done) * (total - done)))
+    const line = `${done} of ${total} ${unit}${done < total ? `, ${remaining} left` : ''}`
     if (stderr.isTTY) replaceLine(done < total ? line : '')
     else if (Math.floor((done * 10) / total) > Math.floor(((done - 1) * 10) / total)) {
       stderr.write(`${line}\n`)
@@ -48,10 +48,12 @@ export const newSteps = <Step extends string>(usualSeconds: Record<Step, number>
     }
     const done = [...shares].reduce((sum, [step, share]) => sum + share * usualSeconds[step], 0)
     const all = Object.values<number>(usualSeconds).reduce((sum, seconds) => sum + seconds, 0)
-    // Before the first result, this machine counts as a usual one.
+    // The usual pace applies until the first result.
     const pace = done > 0 ? secondsSince(startedAt) / done : 1
-    const left = minutes(Math.ceil((all - done) * pace))
-    replaceLine(`${running.join(', ')}: ${finished()} of ${count} steps done, about ${left} left`)
+    const remaining = minutes(Math.ceil((all - done) * pace))
+    replaceLine(
+      `${running.join(', ')}: ${finished()} of ${count} steps done, about ${remaining} left`,
+    )
   }
   const finished = (): number => [...shares.values()].filter((share) => share === 1).length
   const print = (line: string): void => {

@@ -13,7 +13,7 @@ export type OnFault = (source: string, error: unknown) => void
 const isLogged = (name: string, error: unknown): boolean =>
   name.startsWith('manage-') && (error as Error).name === 'Error'
 
-export const reportingFaults = (functions: FunctionHost, onFault: OnFault): FunctionHost => ({
+export const withFaultReports = (functions: FunctionHost, onFault: OnFault): FunctionHost => ({
   ...functions,
   invoke: async (name, event) => {
     try {

@@ -21,7 +21,7 @@ import { openDataFolder } from './data-folder.ts'
 import { connectEmulator } from './emulator/connect.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
 import { endpointVariables, functionVariables, REGION, useLocalCredentials } from './environment.ts'
-import { type OnFault, reportDeniedCalls, reportingFaults } from './faults.ts'
+import { type OnFault, reportDeniedCalls, withFaultReports } from './faults.ts'
 import {
   answerFunctionCalls,
   type FunctionHost,
@@ -170,7 +170,7 @@ const start = async (
 
   const runtime: Runtime = { ...real, now: () => new Date(Date.now() + clock.ahead()) }
   const load = bundled?.load ?? loadWith(runtime)
-  const functions = reportingFaults(await loadFunctions(functionRows, load), onFault)
+  const functions = withFaultReports(await loadFunctions(functionRows, load), onFault)
   answerCalls(answer)
   const setApprovals = (next: boolean): void => {
     approvals = next

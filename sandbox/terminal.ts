@@ -93,7 +93,7 @@ export type LogRecord = {
 
 const TEXT_MAX = 200
 
-/** Replaces control characters, because an error can quote the reply of a peer. */
+/** Replaces control characters: an error can quote the reply of a peer. */
 const printable = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
 
 /** Returns the error and its causes. */
@@ -115,7 +115,7 @@ const FRAME = ['level', 'message', 'error', 'timestamp', 'service']
 const LEVEL_COLOURS: Record<string, Colour> = { ERROR: 'red', WARN: 'yellow' }
 
 /**
- * Returns one line for what a function logs: the name, the message and the fields that are text or
+ * Returns a log record of a function as one line: name, message, and the fields that are text or
  * numbers. The verbose form has further lines with the other fields and the stack.
  */
 export const logLine = (

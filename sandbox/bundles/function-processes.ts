@@ -112,6 +112,6 @@ const startProcess = (
   }
 }
 
-/** Without a stack, which would be that of this process. */
+/** Returns an error without a stack, which would be that of this process. */
 const newError = (name: string, message: string): Error =>
   Object.assign(new Error(message), { name, stack: undefined })

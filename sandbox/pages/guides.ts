@@ -25,7 +25,7 @@ const names = readdirSync(DOCS)
 
 const sourceOf = (name: string): string => readFileSync(new URL(`${name}.md`, DOCS), 'utf8')
 
-/** Leads from a link of a page, such as `webhooks.md#headers`, to its address here. */
+/** Returns the address in the sandbox of a link between pages, such as `webhooks.md#headers`. */
 const addressOf = (link: string): string =>
   /^(?:[a-z]+:|#)/.test(link) ? link : `${GUIDES}/${link.replace(/\.md(?=#|$)/, '')}`
 
@@ -35,19 +35,19 @@ const withAddress = (token: Token): void => {
 
 const markdown = new Marked(gfmHeadingId(), {
   walkTokens: withAddress,
-  // A disabled box would need a label.
+  // A disabled checkbox would need a label.
   renderer: { checkbox: () => '☐ ' },
 })
 
-/** Mermaid needs a script of several megabytes to draw, so the page offers the source. */
+/** The page offers the source of a drawing, because Mermaid's script has several megabytes. */
 const DRAWING = /<pre>(<code class="language-mermaid">.*?<\/code>)<\/pre>/gs
 
-/** Code and tables scroll by themselves, and keys must reach what scrolls. */
+/** Code and tables scroll separately, so the keyboard must reach them. */
 const scrolling = (html: string): string =>
   html
     .replaceAll(DRAWING, '<details><summary>Drawing, as Mermaid</summary><pre>$1</pre></details>')
     .replaceAll('<pre>', '<pre tabindex="0">')
-    // An empty corner must not be a heading.
+    // An empty cell must not be a heading.
     .replaceAll('<th></th>', '<td></td>')
     .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')

@@ -1,4 +1,4 @@
-/** The parts that the pages for a browser share. */
+/** The parts that all pages for a browser share. */
 
 type PageParts = {
   title: string

@@ -39,7 +39,7 @@ const api = {
   authentication: { securitySchemes: { provider: tokenOf('provider'), bank: tokenOf('bank') } },
 }
 
-/** The sandbox sends these requests itself, so that the page does not. */
+/** The service sends these requests, so the page does not offer them. */
 const bankProtocol = {
   ...configuration,
   title: 'Protocol for banks',

@@ -5,7 +5,7 @@ import { newProgress, newSteps } from '../../cli/progress.ts'
 
 const { stdout, stderr } = process
 
-/** Captures what is printed; `seconds` pass by `wait` alone. */
+/** Captures the printed text. Only `wait` moves the clock, by seconds. */
 const capture = (isTTY: boolean) => {
   vi.useFakeTimers({ toFake: ['performance'] })
   Object.assign(stderr, { isTTY, columns: 80 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reportingFaults } from '../../sandbox/faults.ts'
+import { withFaultReports } from '../../sandbox/faults.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type LogRecord, loggedError, logLine } from '../../sandbox/terminal.ts'
 
@@ -80,7 +80,7 @@ test('an operator function reports a fault once, and its timeout', async () => {
     },
   })
   const row = { name: 'manage-bank', timeoutSeconds: 0.01 } as never
-  const functions = reportingFaults(await loadFunctions([row], load), (...words) =>
+  const functions = withFaultReports(await loadFunctions([row], load), (...words) =>
     faults.push(words.map(String)),
   )
   await expect(functions.invoke('manage-bank', {})).rejects.toThrow('logged')
