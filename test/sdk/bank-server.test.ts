@@ -98,7 +98,7 @@ test('one uuid can be a debit, a payout and a refund', async () => {
   expect(replies.map(({ body }) => body.status)).toEqual(['accepted', 'paid', 'paid'])
 })
 
-test('a bank without handlers of payments rejects them, also in the reply to a query', async () => {
+test('a bank without handlers for payments rejects them, also in the reply to a query', async () => {
   const { post, query } = openBank()
   for (const path of ['/settlements', '/refunds'] as const) {
     const body = bodyOf(path)
@@ -114,7 +114,7 @@ test('a bank without handlers of payments rejects them, also in the reply to a q
   }
 })
 
-describe('the present outcome', () => {
+describe('the current outcome', () => {
   test('replaces an accepted reply in queries only', async () => {
     const completed = { status: 'completed', bankReference: 'B-9', fee: '1.50' } as const
     const onQuery = vi.fn(async () => ({ ...completed, approvalMethod: 'ussd' as const }))
@@ -130,7 +130,7 @@ describe('the present outcome', () => {
   })
 
   test.each(['/settlements', '/refunds'] as const)(
-    'of %s replaces underway, also in repeats, and is asked for until it is final',
+    'of %s replaces underway, also in replies to repeats, and the kit queries it until it is final',
     async (path) => {
       let outcome: { status: 'paid'; bankReference: string } | undefined
       const onQuery = vi.fn(() => outcome)
@@ -207,7 +207,7 @@ describe('a request', () => {
 })
 
 describe('a handler', () => {
-  test('that throws is called again by the repeat', async () => {
+  test('that throws is called again for the repeat', async () => {
     const onSubmission = vi
       .fn<BankServerOptions['onSubmission']>()
       .mockRejectedValueOnce(new Error('no database'))
@@ -232,17 +232,14 @@ describe('a handler', () => {
     [{ status: 'rejected', code: 'timeout', message: 'No', bankReference: 7 }, 'must be text'],
     [{ status: 'paid', bankReference: 'B-1' }, 'a submission cannot be paid'],
     [{ status: 'toString' }, 'a submission cannot be toString'],
-  ])(
-    'with the result %j is an error, because the service would refuse it',
-    async (result, error) => {
-      const onSubmission = async () => result as never
-      const { post, query, errors } = openBank({ onSubmission })
-      const body = bodyOf('/submissions')
-      expect((await post('/submissions', body)).status).toBe(500)
-      expect(String(errors)).toMatch(error)
-      expect((await query('/submissions', body)).status).toBe(404)
-    },
-  )
+  ])('cannot return %j, which the service would reject', async (result, error) => {
+    const onSubmission = async () => result as never
+    const { post, query, errors } = openBank({ onSubmission })
+    const body = bodyOf('/submissions')
+    expect((await post('/submissions', body)).status).toBe(500)
+    expect(String(errors)).toMatch(error)
+    expect((await query('/submissions', body)).status).toBe(404)
+  })
 
   test('gets the transaction of a durable store, which keeps the reply', async () => {
     const replies = new Map<string, string>()

@@ -32,7 +32,7 @@ const all = async <Item>(list: AsyncIterable<Item>): Promise<Item[]> => {
 }
 
 describe('a charge', () => {
-  test('returns the pending debit, and a repeat the same one as replayed', async () => {
+  test('returns the pending debit, and a repeat returns it as replayed', async () => {
     const first = order()
     const debit = await client().charge(first)
     const bank = { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' }
@@ -41,7 +41,7 @@ describe('a charge', () => {
     expect(await client().charge(first)).toMatchObject({ reference, uuid, replayed: true })
   })
 
-  test('with the partnerReference of another charge names that one', async () => {
+  test('with the partnerReference of another charge names its debit', async () => {
     const first = order()
     const { reference, uuid } = await client().charge(first)
     const error = await client()
@@ -184,7 +184,7 @@ describe('a list', () => {
   })
 })
 
-test('banks, lookups and settlements are typed views of the replies', async () => {
+test('banks, lookups and settlements have the types of their replies', async () => {
   const debits = client()
   expect((await debits.banks.list()).map(({ identifier }) => identifier)).toContain('GCB')
   expect(await debits.banks.get('GCB')).toMatchObject({ identifier: 'GCB' })

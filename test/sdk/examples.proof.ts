@@ -8,7 +8,7 @@ import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { PATIENCE, type Reply, useService } from '../support/running-service.ts'
 import { whileListening } from '../support/servers.ts'
 
-/** The package as `npm pack` makes it, the code of its README, and the example shop. */
+/** The package of `npm pack`, the code of its README, and the example shop. */
 
 const service = useService({ timeScale: 60 })
 const start = useCommands()
@@ -93,7 +93,7 @@ describe('the packed client', () => {
        const debits = new DebitCollection({ apiKey: 'k', baseUrl: 'http://127.0.0.1' })
        export const status: Promise<'pending' | 'processing' | 'completed' | 'failed' | 'reversed'> =
          debits.get('r').then((debit) => debit.status)
-       // @ts-expect-error a number is no amount
+       // @ts-expect-error an amount is not a number
        void debits.charge({ phoneNumber: '', bankIdentifier: '', amount: 1, narration: '', partnerReference: '' })
        export const GET = webhooks.fetch({
          secrets: 's',

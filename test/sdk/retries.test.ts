@@ -88,7 +88,7 @@ describe('charge', () => {
     ['a proxy that fails', respond(502, '<html>Bad gateway</html>', AT_ONCE)],
     ['an unavailable service', refuse(503, 1503, {}, AT_ONCE)],
     ['a timeout of the service', refuse(504, 2408, {}, AT_ONCE)],
-  ])('is repeated after %s, with the same body and a fresh signature', async (_, failure) => {
+  ])('is retried after %s, with the same body and a new signature', async (_, failure) => {
     script = [failure, accepts]
     const debit = await client().charge(ORDER)
     expect(debit).toMatchObject({ reference: REFERENCE, uuid: 'u-1', status: 'pending' })
@@ -111,7 +111,7 @@ describe('charge', () => {
     }
   })
 
-  test('is repeated with the same body when the caller changes its metadata', async () => {
+  test('is retried with the same body when the caller changes its metadata', async () => {
     script = [refuse(503, 1503, {}, AT_ONCE), accepts]
     const metadata = { cart: 77 }
     const log = () => {
@@ -122,7 +122,7 @@ describe('charge', () => {
   })
 
   test.each(['-1', '5, 5', 'Mon, 01 Jan 2024 00:00:00 GMT'])(
-    'is repeated after the usual pause when Retry-After is %s',
+    'is retried after the usual pause when Retry-After is %s',
     async (retryAfter) => {
       script = [refuse(503, 1503, {}, { 'retry-after': retryAfter }), accepts]
       const startedAt = performance.now()
@@ -131,12 +131,12 @@ describe('charge', () => {
     },
   )
 
-  test('is not repeated after a Retry-After of 60.5 seconds', async () => {
+  test('is not retried after a Retry-After of 60.5 seconds', async () => {
     script = [refuse(503, 1503, {}, { 'retry-after': '60.5' })]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ retryAfter: 60.5, attempts: 1 })
   })
 
-  test('is repeated after a reply that takes too long', async () => {
+  test('is retried after a reply that takes too long', async () => {
     script = [hangs, accepts]
     const debit = await client({ timeout: 1_000 }).charge(ORDER)
     expect(debit.reference).toBe(REFERENCE)
@@ -154,7 +154,7 @@ describe('charge', () => {
     [409, 3003, 'DuplicateReferenceError', { reference: REFERENCE, uuid: 'u', status: 'failed' }],
     [409, 1409, 'ConflictError', undefined],
     [422, 1007, 'ValidationError', { phone_number: ['is invalid'] }],
-  ])('is not repeated after %i with code %i: %s', async (status, code, name, details) => {
+  ])('is not retried after %i with code %i: %s', async (status, code, name, details) => {
     script = [refuse(status, code, { details })]
     const error = await client()
       .charge(ORDER)
@@ -165,7 +165,7 @@ describe('charge', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('ends with the last failure when all repeats fail', async () => {
+  test('ends with the last failure when all retries fail', async () => {
     script = [refuse(429, 1456, {}, AT_ONCE)]
     const error = await client({ maxRetries: 2 })
       .charge(ORDER)
@@ -174,7 +174,7 @@ describe('charge', () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('is not repeated when the service asks for more than a minute', async () => {
+  test('is not retried when Retry-After is above a minute', async () => {
     script = [refuse(503, 1503, {}, { 'retry-after': '3600' })]
     const error = await client()
       .charge(ORDER)
@@ -197,13 +197,13 @@ describe('charge', () => {
     ['a success without data', respond(202, { success: true })],
     ['a failure without an error', respond(400, { success: false, errors: [] })],
     ['a success with status 400', respond(400, { success: true, data: {} })],
-  ])('says that %s is not from the service', async (_, reply) => {
+  ])('rejects %s, which is not from the service', async (_, reply) => {
     script = [reply]
     await expect(client().charge(ORDER)).rejects.toThrow('is not from the service')
     expect(sent).toHaveLength(1)
   })
 
-  test('treats `success: false` as an error, whatever the status', async () => {
+  test('treats `success: false` as an error with any status', async () => {
     script = [refuse(200, 3007)]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ code: 3007 })
   })
@@ -215,7 +215,7 @@ describe('charge', () => {
   })
 })
 
-describe('a provider whose repeats get 409', () => {
+describe('a provider whose retries get 409', () => {
   const duplicate = refuse(409, 3003, {
     details: { reference: REFERENCE, uuid: 'u-1', status: 'processing' },
   })
@@ -312,7 +312,7 @@ describe('the report of a settlement batch', () => {
     expect(ports.size).toBeLessThan(5)
   })
 
-  test('is requested anew when the bucket fails', async () => {
+  test('is requested again when the bucket fails', async () => {
     const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
     const report = { batch: {}, lines: [], totals: {} }
     script = [toBucket, respond(503, 'slow down', AT_ONCE), toBucket, respond(200, report)]

@@ -47,7 +47,7 @@ const published = (body: string, secret = SECRET, more = {}) => ({
 })
 
 describe('verify', () => {
-  test('accepts what testing.signed signs, as bytes or text, with any kind of headers', async () => {
+  test('accepts an event of testing.signed, as bytes or text, with any kind of headers', async () => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     const upperCase = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])
     for (const raw of [body, Buffer.from(body), new TextEncoder().encode(body).buffer]) {
@@ -93,7 +93,7 @@ describe('verify', () => {
     ['with another id', (headers) => ({ ...headers, 'webhook-id': 'evt_4' })],
     ['without a time', ({ 'webhook-timestamp': _, ...headers }) => headers],
     ['signed at another time', (h) => ({ ...h, 'webhook-timestamp': String(now() + 1) })],
-    ['with a time that is no number', (h) => ({ ...h, 'webhook-timestamp': 'NaN' })],
+    ['with a time that is not a number', (h) => ({ ...h, 'webhook-timestamp': 'NaN' })],
     [
       'with an old published signature',
       ({ 'x-svc-signature': signature = '' }) => ({
@@ -119,7 +119,7 @@ describe('verify', () => {
     await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('signature')
   })
 
-  test('rejects a changed body, another secret and a body that is no event', async () => {
+  test('rejects a changed body, another secret and a body without an event', async () => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     await expect(webhooks.verify(`${body} `, headers, SECRET)).rejects.toThrow('signature')
     await expect(webhooks.verify(body, headers, OLD)).rejects.toThrow('signature')
@@ -196,7 +196,7 @@ describe('a receiver', () => {
     expect(names()).toEqual(['completed'])
   })
 
-  test('answers 500 when a handler throws, and applies the repeat', async () => {
+  test('answers 500 when a handler throws, and applies the retry', async () => {
     const receive = receives(webhooks.fetch(options()))
     fails = true
     expect(await receive(EVENT)).toBe(500)
