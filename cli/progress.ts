@@ -52,10 +52,10 @@ export const newSteps = <Step extends string>(usualSeconds: Record<Step, number>
     const pace = done > 0 ? secondsSince(startedAt) / done : 1
     const remaining = minutes(Math.ceil((all - done) * pace))
     replaceLine(
-      `${running.join(', ')}: ${finished()} of ${count} steps done, about ${remaining} left`,
+      `${running.join(', ')}: ${finishedCount()} of ${count} steps done, about ${remaining} left`,
     )
   }
-  const finished = (): number => [...shares.values()].filter((share) => share === 1).length
+  const finishedCount = (): number => [...shares.values()].filter((share) => share === 1).length
   const print = (line: string): void => {
     replaceLine('')
     process.stdout.write(`${line}\n`)
@@ -77,7 +77,7 @@ export const newSteps = <Step extends string>(usualSeconds: Record<Step, number>
         const result = await work()
         shares.set(step, 1)
         print(
-          `${step}: ${secondsSince(stepStartedAt).toFixed(1)} s (${finished()} of ${count} steps)`,
+          `${step}: ${secondsSince(stepStartedAt).toFixed(1)} s (${finishedCount()} of ${count} steps)`,
         )
         return result
       } catch (error) {

@@ -69,7 +69,7 @@ const advice: Record<ErrorCode, string> = {
 const INTRODUCTION = `# Idempotency and errors
 
 Every error has a published \`code\`, and \`doc_url\` leads to its row in this guide if the deployment publishes it. Decide by the
-code, never show \`message\` to a customer, and quote \`meta.request_id\` to support. [API](api.md#errors) describes the envelope.
+code, never show \`message\` to a customer, and quote \`meta.request_id\` to the operator. [API](api.md#errors) describes the envelope.
 
 ## Idempotency
 

@@ -39,7 +39,7 @@ const expectCurrent = (first: BankReply, later: BankReply): void => {
   if (!isOutcome) expectSame(first, later)
 }
 
-const received = (reply: BankReply | undefined): BankReply => {
+const expectReceived = (reply: BankReply | undefined): BankReply => {
   if (!reply) throw new Mismatch('a reply to the query', 'HTTP 404')
   return reply
 }
@@ -84,7 +84,7 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
     'query-after': async () => {
       const order = await bank.newOrder(kind)
       const first = await bank.post(order)
-      expectCurrent(first, received(await bank.query(order)))
+      expectCurrent(first, expectReceived(await bank.query(order)))
     },
     repeat: async () => {
       const order = await bank.newOrder(kind)

@@ -70,7 +70,7 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
     `${url}${parts[kind].path}${method === 'POST' ? '' : `/${uuid}`}`
 
   /** Records the time of a request. @throws Mismatch without a complete reply */
-  const complete = async (
+  const measure = async (
     method: Method,
     order: Order,
     sending: Promise<BankResponse>,
@@ -99,7 +99,7 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
       ...(method === 'POST' && content),
       timeoutSeconds: TIMEOUT_SECONDS,
     })
-    return complete(method, order, sending)
+    return measure(method, order, sending)
   }
 
   /** Returns undefined for a response that the service refuses. */
@@ -185,7 +185,7 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
       const [response] = (await once(request, 'response')) as [IncomingMessage]
       return { status: response.statusCode ?? 0, body: await buffer(response) }
     }
-    return complete(method, order, exchange())
+    return measure(method, order, exchange())
   }
 
   /** Closes the connection after the request, without waiting for the reply. */

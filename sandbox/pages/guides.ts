@@ -29,12 +29,12 @@ const sourceOf = (name: string): string => readFileSync(new URL(`${name}.md`, DO
 const addressOf = (link: string): string =>
   /^(?:[a-z]+:|#)/.test(link) ? link : `${GUIDES}/${link.replace(/\.md(?=#|$)/, '')}`
 
-const withAddress = (token: Token): void => {
+const setAddress = (token: Token): void => {
   if (token.type === 'link' || token.type === 'image') token.href = addressOf(token.href)
 }
 
 const markdown = new Marked(gfmHeadingId(), {
-  walkTokens: withAddress,
+  walkTokens: setAddress,
   // A disabled checkbox would need a label.
   renderer: { checkbox: () => '☐ ' },
 })
@@ -43,7 +43,7 @@ const markdown = new Marked(gfmHeadingId(), {
 const DRAWING = /<pre>(<code class="language-mermaid">.*?<\/code>)<\/pre>/gs
 
 /** Code and tables scroll separately, so the keyboard must reach them. */
-const scrolling = (html: string): string =>
+const withScrolling = (html: string): string =>
   html
     .replaceAll(DRAWING, '<details><summary>Drawing, as Mermaid</summary><pre>$1</pre></details>')
     .replaceAll('<pre>', '<pre tabindex="0">')
@@ -72,7 +72,7 @@ const navigation = (current: string, sections: string): string => {
 /** Returns the page of a file of docs/, by default the first guide; undefined for another name. */
 export const guideHtml = (name = FIRST): string | undefined => {
   if (!names.includes(name)) return undefined
-  const article = scrolling(markdown.parse(sourceOf(name), { async: false }))
+  const article = withScrolling(markdown.parse(sourceOf(name), { async: false }))
   const sections = getHeadingList()
     .filter(({ level }) => level === 2)
     .map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`)

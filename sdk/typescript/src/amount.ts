@@ -21,7 +21,7 @@ export const amountText = (amount: Amount): string => {
 }
 
 /**
- * Returns the whole pesewas of an amount in a reply (`"100.00"`) or an event (`100.00`, a number with
- * at most two decimals, which rounds exactly).
+ * Returns the pesewas of an amount in a reply (`"100.00"`) or an event (`100.00`). A number with at
+ * most two decimals rounds exactly.
  */
 export const pesewasOf = (amount: string | number): number => Math.round(Number(amount) * 100)

@@ -130,7 +130,7 @@ export const bankServer = <Transaction = undefined>({
     return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))
   }
 
-  const answer = async (incoming: Incoming): Promise<Reply> => {
+  const respond = async (incoming: Incoming): Promise<Reply> => {
     try {
       return await handle(incoming)
     } catch (error) {
@@ -143,7 +143,7 @@ export const bankServer = <Transaction = undefined>({
 
   return {
     fetch: async (request: Request): Promise<Response> => {
-      const { status, body } = await answer({
+      const { status, body } = await respond({
         method: request.method,
         path: new URL(request.url).pathname,
         header: (name) => request.headers.get(name) ?? undefined,
@@ -153,7 +153,7 @@ export const bankServer = <Transaction = undefined>({
     },
     /** Needs the raw body: install no parser before it, or `express.raw({ type: '*\/*' })`. */
     node: async (request: NodeRequest, response: NodeResponse): Promise<void> => {
-      const { status, body } = await answer({
+      const { status, body } = await respond({
         method: request.method ?? '',
         path: (request.originalUrl ?? request.url ?? '').replace(/\?.*/, ''),
         header: (name) => [request.headers[name]].flat()[0],

@@ -39,7 +39,7 @@ export class ApiError extends DebitCollectionError {
   readonly details: ProblemDetails | undefined
   /** Messages by the name of the refused field; empty if no field was refused. */
   readonly fields: Record<string, string[]>
-  /** Quote it to support. */
+  /** Quote it to the operator. */
   readonly requestId: string | undefined
   /** Seconds until a retry can succeed. */
   readonly retryAfter: number | undefined

@@ -93,7 +93,7 @@ export const openTransport = (options: ClientOptions) => {
       if (location) await response.text()
       // A large report is in a bucket, which must not get the key.
       const stored = location ? await send(new URL(location, url), { signal }) : undefined
-      return stored?.ok ? await fileIn(stored) : await accepted(stored ?? response)
+      return stored?.ok ? await fileIn(stored) : await parseSuccess(stored ?? response)
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
       call.signal?.throwIfAborted()
@@ -199,7 +199,7 @@ const fileIn = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the reply of a success. @throws ApiError for another response */
-const accepted = async (response: Response): Promise<Reply> => {
+const parseSuccess = async (response: Response): Promise<Reply> => {
   const { status, ok, headers } = response
   const text = await response.text()
   const envelope = envelopeIn(text)
