@@ -125,7 +125,7 @@ export const bankServer = <Transaction = undefined>({
     const start = new TextEncoder().encode(`${method}${path}${timestamp}`)
     const message = new Uint8Array([...start, ...bytes])
     if (!isRecent(timestamp) || !(await isSigned(message, header('x-signature') ?? '', secrets))) {
-      return refuse(401, 'the signature is wrong or too old')
+      return refuse(401, 'the signature or the timestamp is wrong')
     }
     return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))
   }

@@ -46,7 +46,7 @@ export const signed = async (
   secret: string,
 ): Promise<{ body: string; headers: Record<string, string> }> => {
   const { event: type, event_id: id } = event as Partial<Event>
-  if (!type || !id) throw new TypeError('an event has event and event_id')
+  if (!type || !id) throw new TypeError('an event needs event and event_id')
   const body = JSON.stringify(event)
   const timestamp = String(Math.floor(Date.now() / 1000))
   const headers = {
@@ -91,7 +91,7 @@ const isRecent = (timestamp: string | undefined): timestamp is string =>
 
 const standardHmac = (secret: string, id: string, timestamp: string, body: Uint8Array) => {
   const key = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!key?.length) throw new TypeError('a webhook secret is whsec_ and base64')
+  if (!key?.length) throw new TypeError('a webhook secret must be whsec_ and base64')
   const start = new TextEncoder().encode(`${id}.${timestamp}.`)
   const message = new Uint8Array(start.length + body.length)
   message.set(start)
