@@ -194,12 +194,16 @@ describe('charge', () => {
 
   test.each([
     ['an HTML page with status 200', respond(200, '<html>Welcome to the hotel</html>')],
+    ['the 404 of a proxy', respond(404, '<html>Not found</html>')],
     ['a success without data', respond(202, { success: true })],
     ['a failure without an error', respond(400, { success: false, errors: [] })],
     ['a success with status 400', respond(400, { success: true, data: {} })],
   ])('rejects %s, which is not from the service', async (_, reply) => {
     script = [reply]
-    await expect(client().charge(ORDER)).rejects.toThrow('is not from the service')
+    await expect(client().charge(ORDER)).rejects.toMatchObject({
+      name: 'ServerError',
+      message: expect.stringContaining('is not from the service'),
+    })
     expect(sent).toHaveLength(1)
   })
 
@@ -345,6 +349,14 @@ describe('logs', () => {
       .catch(() => undefined)
     expect(entries.at(-1)?.path).toBe('/api/v1/payment-providers/banks/lookup/{phone_number}')
     expect(JSON.stringify(entries)).not.toMatch(/secret|23324|Order|order-1/)
+  })
+
+  test('that fail do not fail the charge', async () => {
+    script = [accepts]
+    const log = () => {
+      throw new Error('disk full')
+    }
+    expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
   })
 
   test('an inspected client and its errors show neither', async () => {

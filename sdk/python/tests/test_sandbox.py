@@ -98,8 +98,6 @@ def test_banks_are_listed_read_and_looked_up(kind: ClientKind, sandbox: str) -> 
 
 def test_many_waits_at_once_share_a_client(sandbox: str, operate: Operate) -> None:
     operate("provider", "create", "--provider", "waits", "--name", "Waits")
-    limit = ("--operation", "get-debit-request", "--per-minute", "3000")
-    operate("limit", "set", "--provider", "waits", *limit)
     token = operate("credential", "issue", "--provider", "waits")["token"]
     statuses: list[int | None] = []
 

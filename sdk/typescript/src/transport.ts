@@ -1,4 +1,4 @@
-import { ApiError, apiError, NetworkError, RequestTimeoutError } from './errors.ts'
+import { ApiError, apiError, NetworkError, RequestTimeoutError, ServerError } from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { pause } from './pause.ts'
 import { VERSION } from './version.ts'
@@ -102,6 +102,13 @@ export const openTransport = (options: ClientOptions) => {
     }
   }
 
+  // A failing log must not hide that the service accepted a charge.
+  const log = (entry: LogEntry): void => {
+    try {
+      options.log?.(entry)
+    } catch {}
+  }
+
   /** Sends a request. @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
   return async (request: Request, call: CallOptions = {}): Promise<Reply> => {
     const { operation, method, path } = request
@@ -109,7 +116,7 @@ export const openTransport = (options: ClientOptions) => {
       const startedAt = performance.now()
       const result = await attempt(request, call).catch(failureIn)
       const { status, requestId } = result instanceof NetworkError ? {} : result
-      options.log?.({
+      log({
         operation,
         method,
         path: BASE_PATH + path,
@@ -209,7 +216,8 @@ const parseSuccess = async (response: Response): Promise<Reply> => {
   const retryAfter = secondsOf(headers.get('retry-after'))
   if (!envelope || envelope.success) {
     const message = `The reply with status ${status} is not from the service`
-    throw apiError(status, { message, requestId, retryAfter })
+    // Not by status: the 404 of a proxy does not mean that a debit is missing.
+    throw new ServerError(status, { message, requestId, retryAfter })
   }
   const { error, details } = envelope as unknown as Problem
   throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })

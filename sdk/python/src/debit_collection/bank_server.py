@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import json
 import logging
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
@@ -227,7 +228,14 @@ def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
 def _reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
     """Returns a complete reply. Raises ValueError for a result that the service would refuse."""
     status = result["status"]
-    missing = [name for name in _MEMBERS[kind].get(status, ("another status",)) if not result.get(name)]
+    members = _MEMBERS[kind].get(status, ("another status",))
+    missing = [name for name in members if not _is_text(result.get(name))]
     if missing:
-        raise ValueError(f"a {kind} that is {status} needs {missing[0]}")
+        raise ValueError(f"a {kind} that is {status} needs {missing[0]} as text")
+    if not _is_text(result.get("bank_reference") or "none", 255):
+        raise ValueError("bank_reference must be text of at most 255 characters")
     return {**result, "uuid": request["uuid"], "amount": request["amount"]}
+
+
+def _is_text(value: object, longest: float = math.inf) -> bool:
+    return isinstance(value, str) and value.strip() != "" and len(value) <= longest

@@ -164,11 +164,12 @@ def _restored(kind: type[DebitCollectionError], args: tuple[Any, ...], members: 
     return error
 
 
-def _seconds(text: str | None) -> int | None:
-    """Reads Retry-After: seconds, or a date as proxies send it."""
-    if text and re.fullmatch(r"[0-9]{1,9}", text):
-        return int(text)
+def _seconds(text: str | None) -> float | None:
+    """Parses Retry-After: seconds, or the date that some proxies send. Returns None for a past date."""
+    if text and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        return float(text) if "." in text else int(text)
     try:
-        return max(0, math.ceil(parsedate_to_datetime(text or "").timestamp() - time.time()))
+        seconds = math.ceil(parsedate_to_datetime(text or "").timestamp() - time.time())
     except ValueError:
         return None
+    return seconds if seconds >= 0 else None

@@ -1,8 +1,8 @@
 """Defines each operation of the API as a generator (see `calls.py`), for both clients."""
 
 import json
-import re
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
@@ -75,7 +75,8 @@ class Operations:
             "currency": "GHS",
             "narration": narration,
             "partner_reference": partner_reference,
-            **({} if metadata is None else {"metadata": metadata}),
+            # A copy: each attempt sends the same body, also if the caller changes its metadata.
+            **({} if metadata is None else {"metadata": deepcopy(metadata)}),
         }
         call = Call("charge", "POST", "/debit-requests/charge", body=body)
         try:
@@ -143,6 +144,8 @@ class Operations:
     def find_by_partner_reference(
         self, partner_reference: str, timeout: float | None
     ) -> Operation[wire.Debit | None]:
+        if not partner_reference:
+            raise ValueError("partner_reference is empty")
         page = yield from self.debits(partner_reference=partner_reference, timeout=timeout)(None)
         return page.data[0] if page.data else None
 
@@ -216,10 +219,6 @@ class Operations:
                 if debit["status"] in OUTCOMES:
                     return debit
                 last, failures = debit, 0
-                limit = success.headers.get("x-ratelimit-limit", "")
-                self._pacer.limit = (
-                    int(limit) if re.fullmatch("[1-9][0-9]{0,8}", limit) else self._pacer.limit
-                )
                 delay, interval = interval, min(interval * GROWTH, INTERVAL_MAX)
             remaining = deadline - settings.clock()
             if remaining <= 0:
@@ -240,12 +239,12 @@ def _instant(value: str | date | None) -> str | None:
 
 
 def _is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
-    """Returns whether a debit is the result of this charge."""
-    metadata: object = read_json(json.dumps(body.get("metadata") or {}))
+    """Returns whether a debit is the result of this charge. Banks can add metadata."""
+    metadata: dict[str, object] = read_json(json.dumps(body.get("metadata") or {}))
     return (
         debit["amount"] == body["amount"]
         and debit["bank"]["identifier"] == body["bank_identifier"]
         and debit["customer"]["phone_number"] == body["phone_number"]
         and debit["narration"] == body["narration"]
-        and metadata == debit["metadata"]
+        and debit["metadata"].items() >= metadata.items()
     )
