@@ -45,6 +45,11 @@ def problem(status: int, code: int, details: Any = None, headers: Mapping[str, s
     return Step(status, body, headers or {})
 
 
+class QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignores that a client closed its connection."""
+
+
 @contextmanager
 def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
     """Serves one step for each request; the last one repeats."""
@@ -83,7 +88,7 @@ def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
 
         do_GET = do_POST = respond
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = QuietServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=[0.01]).start()
     try:
         yield FaultyServer(f"http://127.0.0.1:{server.server_port}", received)

@@ -122,7 +122,7 @@ def read_json(text: bytes | str) -> Any:
 
 
 def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:
-    """Returns the seconds before the next attempt, None if a repeat is useless or due too late."""
+    """Returns the seconds before the next attempt, None if a retry is useless or due too late."""
     if isinstance(error, ApiError):
         if error.status not in (408, 429) and error.status < 500:
             return None
@@ -136,7 +136,7 @@ def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], 
 def perform(
     settings: Settings, call: Call, timeout: float | None = None, max_retries: int | None = None
 ) -> Operation[Success]:
-    """Sends the same body until it succeeds, is refused, or `max_retries` repeats are used.
+    """Sends the same body until it succeeds, is refused, or `max_retries` retries are used.
 
     `timeout` replaces that of the settings for each attempt.
     """

@@ -46,7 +46,7 @@ class Listing(Generic[T]):
 class DebitCollection:
     """Charges customers and reads debits, events and settlements.
 
-    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt. A call repeats the
+    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt. A call retries the
     same body at most `max_retries` times after a temporary failure. `log` receives an entry for each
     attempt, without personal data. `transport` sends the requests, by default through the proxy of the
     environment.
