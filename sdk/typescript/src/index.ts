@@ -28,7 +28,24 @@ export {
   DebitCollection,
   type DebitFilter,
 } from './client.ts'
-export * from './errors.ts'
+export {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  DebitCollectionError,
+  DuplicateReferenceError,
+  type ExistingDebit,
+  ForbiddenError,
+  LimitExceededError,
+  NetworkError,
+  NotFoundError,
+  RateLimitError,
+  RequestTimeoutError,
+  ServerError,
+  SignatureError,
+  ValidationError,
+  WaitTimeoutError,
+} from './errors.ts'
 export type { List, Page } from './pages.ts'
 export type { EventHandlers, EventKey, EventStore, ReceiverOptions } from './receiver.ts'
 export type { HeaderSource, WebhookEvent } from './signature.ts'
