@@ -59,6 +59,14 @@ describe('verify', () => {
     expect(headers['x-svc-signature']).toBe(hex(SECRET, body))
   })
 
+  test('accepts a partial event, which testing.signed completes', async () => {
+    const partial = { event: 'transaction.completed', data: { transaction: { reference: 'r' } } }
+    const { body, headers } = await testing.signed(partial, SECRET)
+    const event = await webhooks.verify(body, headers, SECRET)
+    expect(event).toMatchObject({ ...partial, event_id: expect.stringMatching(/^evt_\d+$/) })
+    expect(headers['webhook-id']).toBe(event.event_id)
+  })
+
   test('accepts a signature of each secret during a rotation', async () => {
     const { body, headers } = await testing.signed(EVENT, OLD)
     expect(await webhooks.verify(body, headers, [SECRET, OLD])).toEqual(EVENT)
@@ -170,13 +178,14 @@ describe('a receiver', () => {
     }
   }
 
-  const requestOf = async (event: object, secret = SECRET) => {
+  const requestOf = async (event: { event: string }, secret = SECRET) => {
     const { body, headers } = await testing.signed(event, secret)
     return { method: 'POST', body, headers }
   }
 
-  const receives = (receive: (request: Request) => Promise<Response>) => async (event: object) =>
-    (await receive(new Request('http://localhost/', await requestOf(event)))).status
+  const receives =
+    (receive: (request: Request) => Promise<Response>) => async (event: { event: string }) =>
+      (await receive(new Request('http://localhost/', await requestOf(event)))).status
 
   const names = () => applied.map(({ name }) => name)
 

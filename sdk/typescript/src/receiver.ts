@@ -83,7 +83,7 @@ const unlessForged = (error: unknown): undefined => {
 const keyOf = (event: WebhookEvent): EventKey | undefined => {
   const {
     event_id: id,
-    sequence,
+    sequence = 0,
     data,
   } = event as {
     event_id: string
@@ -91,7 +91,7 @@ const keyOf = (event: WebhookEvent): EventKey | undefined => {
     data?: { reference?: string; transaction?: { reference: string }; settlement?: { id: string } }
   }
   const subject = data?.settlement?.id ?? data?.transaction?.reference ?? data?.reference
-  return subject === undefined || sequence === undefined ? undefined : { id, subject, sequence }
+  return subject === undefined ? undefined : { id, subject, sequence }
 }
 
 /** Receives webhooks as a fetch handler: Next.js, Deno, Bun, Workers. */

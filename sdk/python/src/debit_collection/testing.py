@@ -26,7 +26,6 @@ def signed(event: Mapping[str, Any], secret: str) -> SignedWebhook:
         "event_id": f"evt_{number}",
         "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds")[:-6] + "Z",
         "api_version": "v1",
-        "sequence": 0,
         "data": {},
         **event,
     }

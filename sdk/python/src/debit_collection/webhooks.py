@@ -162,9 +162,9 @@ class Receiver:
         handler = self._on.get(event["event"].replace("debit_request.", "transaction."), _ignore)
         data = event.get("data", {})
         subject = (data.get("settlement") or {}).get("id") or data.get("transaction", data).get("reference")
-        if subject is None or "sequence" not in event:
+        if subject is None:
             return 204
-        return EventKey(event["event_id"], subject, event["sequence"]), handler, event
+        return EventKey(event["event_id"], subject, event.get("sequence", 0)), handler, event
 
     def _failed(self, key: EventKey) -> int:
         logger.exception("The handler of %s failed; the service sends it again", key.id)
