@@ -13,7 +13,7 @@ FOLDER = ROOT / "sdk/python"
 
 
 def test_the_wire_types_are_those_of_the_api_description() -> None:
-    """If this fails: python generate.py."""
+    """If this fails: npm run openapi:python."""
     assert WIRE.read_text() == wire_types()
 
 
