@@ -10,7 +10,7 @@ import {
   type SubmissionReply,
 } from './bank-replies.ts'
 import type { Payment, RefundOrder, Submission } from './bank-wire.ts'
-import { equalBytes, hmacSha256, toHex } from './hmac.ts'
+import { isHexHmac, isRecent } from './hmac.ts'
 import { type ReadableRequest, readBody } from './node-request.ts'
 
 /** Serves the requests of the service to a bank (docs/bank-protocol.md). */
@@ -36,9 +36,6 @@ export type BankServerOptions<Transaction = undefined> = {
 
 /** Bytes. Requests are far smaller. */
 const BODY_LIMIT = 64 * 1024
-
-/** Seconds between signature and receipt. */
-const TOLERANCE = 300
 
 const ROUTE = /\/(submissions|settlements|refunds)(?:\/([0-9a-f-]{36}))?$/
 
@@ -122,9 +119,9 @@ export const bankServer = <Transaction = undefined>({
     const bytes = uuid ? new Uint8Array() : await body()
     if (bytes === 'too large') return refuse(413, 'the body is too large')
     const timestamp = header('x-timestamp') ?? ''
-    const start = new TextEncoder().encode(`${method}${path}${timestamp}`)
-    const message = new Uint8Array([...start, ...bytes])
-    if (!isRecent(timestamp) || !(await isSigned(message, header('x-signature') ?? '', secrets))) {
+    const signature = header('x-signature') ?? ''
+    const isSigned = await isHexHmac(signature, secrets, `${method}${path}${timestamp}`, bytes)
+    if (!isSigned || !/^[0-9]{10}$/.test(timestamp) || !isRecent(timestamp)) {
       return refuse(401, 'the signature or the timestamp is wrong')
     }
     return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))
@@ -186,21 +183,6 @@ const rawBody = async (request: NodeRequest): Promise<Uint8Array | 'too large'> 
   if (body === undefined) return readBody(request, BODY_LIMIT)
   if (body instanceof Uint8Array) return body.length > BODY_LIMIT ? 'too large' : body
   throw new TypeError('the body is parsed already: install no parser before the kit')
-}
-
-const isRecent = (timestamp: string): boolean =>
-  /^[0-9]{10}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE
-
-const isSigned = async (
-  message: Uint8Array,
-  signature: string,
-  secrets: readonly string[],
-): Promise<boolean> => {
-  const bytesOf = (text: string) => new TextEncoder().encode(text)
-  const expected = await Promise.all(
-    secrets.map(async (secret) => bytesOf(toHex(await hmacSha256(secret, message)))),
-  )
-  return expected.some((bytes) => equalBytes(bytes, bytesOf(signature)))
 }
 
 /** Returns undefined for a body that is not a request of the protocol. */

@@ -81,7 +81,7 @@ export class DebitCollection {
 
   /** Reads a debit. @throws NotFoundError */
   get(reference: string, call?: CallOptions): Promise<DebitDetail> {
-    return this.#read('getDebitRequest', '/debit-requests/{reference}', { reference }, call)
+    return this.#call(readOf('getDebitRequest', '/debit-requests/{reference}', { reference }), call)
   }
 
   /** Returns undefined for a partner reference without a debit. */
@@ -128,16 +128,17 @@ export class DebitCollection {
       this.#list('listSettlements', '/settlements', {}, call),
     /** Reads a settlement batch. @throws NotFoundError */
     get: (id: string, call?: CallOptions): Promise<Settlement> =>
-      this.#read('getSettlement', '/settlements/{id}', { id }, call),
+      this.#call(readOf('getSettlement', '/settlements/{id}', { id }), call),
     report: this.#report.bind(this) as SettlementReports,
   }
 
   readonly banks = {
     /** Lists the banks that can be charged, by name. */
-    list: (call?: CallOptions): Promise<Bank[]> => this.#read('listBanks', '/banks', {}, call),
+    list: (call?: CallOptions): Promise<Bank[]> =>
+      this.#call(readOf('listBanks', '/banks', {}), call),
     /** Reads a bank. @throws NotFoundError */
     get: (identifier: string, call?: CallOptions): Promise<BankDetail> =>
-      this.#read('getBank', '/banks/{identifier}', { identifier }, call),
+      this.#call(readOf('getBank', '/banks/{identifier}', { identifier }), call),
     /** Returns the account holder and the banks of a phone number. @throws NotFoundError */
     lookup: async (phoneNumber: string, call?: CallOptions) => {
       const request = readOf('lookupCustomerBanks', '/banks/lookup/{phone_number}', {
@@ -152,17 +153,17 @@ export class DebitCollection {
     /** Lists the webhook deliveries of a debit with their attempts. @throws NotFoundError */
     list: (reference: string, call?: CallOptions): Promise<DeliveryWithAttempts[]> => {
       const path = '/debit-requests/{reference}/deliveries'
-      return this.#read('listDeliveries', path, { reference }, call)
+      return this.#call(readOf('listDeliveries', path, { reference }), call)
     },
     /** Requests another attempt of a delivery. @throws NotFoundError, ConflictError */
     redeliver: (id: number, call?: CallOptions): Promise<Delivery> =>
-      this.#post('redeliverEvent', '/deliveries/{id}/redeliver', { id }, call),
+      this.#call(postOf('redeliverEvent', '/deliveries/{id}/redeliver', { id }), call),
   }
 
   readonly webhook = {
     /** Sends a signed ping to the webhook and returns the result of the attempt. */
     test: (call?: CallOptions): Promise<PingResult> =>
-      this.#post('testWebhook', '/webhook/test', {}, call),
+      this.#call(postOf('testWebhook', '/webhook/test', {}), call),
   }
 
   async #report(
@@ -175,22 +176,8 @@ export class DebitCollection {
     return reply.envelope ? dataIn(reply) : JSON.parse(reply.text)
   }
 
-  async #read<Data>(
-    operation: string,
-    path: string,
-    params: Params,
-    call?: CallOptions,
-  ): Promise<Data> {
-    return dataIn<Data>(await this.#send(readOf(operation, path, params), call))
-  }
-
-  async #post<Data>(
-    operation: string,
-    path: string,
-    params: Params,
-    call?: CallOptions,
-  ): Promise<Data> {
-    return dataIn<Data>(await this.#send({ operation, method: 'POST', path, params }, call))
+  async #call<Data>(request: Request, call?: CallOptions): Promise<Data> {
+    return dataIn<Data>(await this.#send(request, call))
   }
 
   #list<Item>(
@@ -226,6 +213,11 @@ const readOf = (operation: string, path: string, params: Params): Request => ({
   method: 'GET',
   path,
   params,
+})
+
+const postOf = (operation: string, path: string, params: Params): Request => ({
+  ...readOf(operation, path, params),
+  method: 'POST',
 })
 
 const dataIn = <Data>(reply: Reply): Data => reply.envelope?.data as Data

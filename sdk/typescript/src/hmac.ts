@@ -1,16 +1,47 @@
-/** HMAC and text encodings by web standards alone: WebCrypto, btoa and atob. */
+/** Signatures and text encodings by web standards alone: WebCrypto, btoa and atob. */
 
-const bytesOf = (text: Uint8Array | string): Uint8Array<ArrayBuffer> =>
-  typeof text === 'string' ? new TextEncoder().encode(text) : new Uint8Array(text)
+/** Seconds between signature and receipt that are still accepted. */
+const TOLERANCE = 300
 
+const bytesOf = (text: Uint8Array | string): Uint8Array =>
+  typeof text === 'string' ? new TextEncoder().encode(text) : text
+
+export const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    bytes.set(part, offset)
+    offset += part.length
+  }
+  return bytes
+}
+
+/** Returns the HMAC of the parts, without separators. */
 export const hmacSha256 = async (
   key: Uint8Array | string,
-  message: Uint8Array | string,
+  ...parts: (Uint8Array | string)[]
 ): Promise<Uint8Array> => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const imported = await crypto.subtle.importKey('raw', bytesOf(key), algorithm, false, ['sign'])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytesOf(message)))
+  const raw = concat([bytesOf(key)])
+  const imported = await crypto.subtle.importKey('raw', raw, algorithm, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, concat(parts.map(bytesOf))))
 }
+
+/** Reports whether a text is the lowercase hex HMAC of the parts under one of the secrets. */
+export const isHexHmac = async (
+  text: string,
+  secrets: readonly string[],
+  ...parts: (Uint8Array | string)[]
+): Promise<boolean> => {
+  const expected = await Promise.all(
+    secrets.map(async (secret) => toHex(await hmacSha256(secret, ...parts))),
+  )
+  return expected.some((hex) => equalBytes(bytesOf(hex), bytesOf(text)))
+}
+
+/** Reports whether epoch seconds are at most five minutes off. */
+export const isRecent = (seconds: string): boolean =>
+  Math.abs(Date.now() / 1000 - Number(seconds)) <= TOLERANCE
 
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

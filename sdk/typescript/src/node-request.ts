@@ -1,3 +1,5 @@
+import { concat } from './hmac.ts'
+
 /** The part of a node:http request that reads its body. */
 export type ReadableRequest = AsyncIterable<Uint8Array>
 
@@ -13,11 +15,5 @@ export const readBody = async (
     if (length > limit) return 'too large'
     chunks.push(chunk)
   }
-  const body = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.length
-  }
-  return body
+  return concat(chunks)
 }
