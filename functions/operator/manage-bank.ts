@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import { type Bank, behaviourAt } from '../../shared/domain/banks/bank.ts'
-import { defined } from '../../shared/domain/defined.ts'
+import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
@@ -19,21 +19,20 @@ type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
 type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
 type BehaveOptions = v.InferOutput<typeof noun.verbs.behave.options>
 
-const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank => ({
-  identifier: bank.identifier,
-  countryCode: bank.countryCode,
-  name: settings.name ?? bank.name,
-  connector: settings.connector ?? bank.connector,
-  status: settings.status ?? bank.status,
-  connectorType: settings['connector-type'] ?? bank.connectorType,
-  ...defined({
+const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
+  defined<Complete<Bank>>({
+    identifier: bank.identifier,
+    countryCode: bank.countryCode,
+    name: settings.name ?? bank.name,
+    connector: settings.connector ?? bank.connector,
+    status: settings.status ?? bank.status,
+    connectorType: settings['connector-type'] ?? bank.connectorType,
     maximum: updatedOr(bank.maximum, settings.maximum),
     ussdCode: updatedOr(bank.ussdCode, settings['ussd-code']),
     packageName: updatedOr(bank.packageName, settings['package-name']),
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
-  }),
-})
+  })
 
 /** @param created the bank before its settings, for `create` */
 const update = ({ bank: identifier, ...settings }: BankOptions, created?: Bank) => ({

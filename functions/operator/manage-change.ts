@@ -1,4 +1,4 @@
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import type { Change } from '../../shared/domain/operator/change.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'

@@ -6,7 +6,7 @@ import {
   saveBank,
 } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/banks.ts'

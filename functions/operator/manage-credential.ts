@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'

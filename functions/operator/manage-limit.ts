@@ -7,7 +7,7 @@ import {
 } from '../../shared/api/operations.ts'
 import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import {
   dailyLimitAfter,
@@ -123,9 +123,8 @@ const setProvider = async (
     (previous) => {
       if (!previous) return noSuch('provider')
       if (dailyLimit === undefined) return withOverride(previous, options)
-      const { dailyLimit: _limit, countedUntil: _until, ...rest } = previous
       const limits = dailyLimitAfter(previous, dailyLimit ?? undefined, dayOf(runtime.now()))
-      return withOverride({ ...rest, ...limits }, options)
+      return withOverride(defined({ ...previous, ...limits }), options)
     },
     changeRecorder({ ...author, target: id, provider: id }, fields),
     runtime,

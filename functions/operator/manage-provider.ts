@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { defined } from '../../shared/domain/defined.ts'
+import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
@@ -46,7 +46,7 @@ const applySettings = async (provider: Provider, settings: ProviderOptions, runt
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
   if (settlementAccount instanceof Refusal) return settlementAccount
-  return {
+  return defined<Complete<Provider>>({
     id: provider.id,
     name: settings.name ?? provider.name,
     duplicates: settings.duplicates ?? provider.duplicates,
@@ -56,17 +56,15 @@ const applySettings = async (provider: Provider, settings: ProviderOptions, runt
       updatedOr(provider.dailyLimit, settings['daily-limit']),
       dayOf(runtime.now()),
     ),
-    ...defined({
-      allowedAddresses: updatedOr(provider.allowedAddresses, settings['allow-list']),
-      requestSigning: await signingAfter(provider, settings['request-secret'], runtime),
-      feeSchedule,
-      settlementAccount,
-      payoutsHeldUntil: environment.approvals
-        ? payoutsHeldUntil(provider, settlementAccount, runtime.now())
-        : provider.payoutsHeldUntil,
-      requestLimits: provider.requestLimits,
-    }),
-  }
+    allowedAddresses: updatedOr(provider.allowedAddresses, settings['allow-list']),
+    requestSigning: await signingAfter(provider, settings['request-secret'], runtime),
+    feeSchedule,
+    settlementAccount,
+    payoutsHeldUntil: environment.approvals
+      ? payoutsHeldUntil(provider, settlementAccount, runtime.now())
+      : provider.payoutsHeldUntil,
+    requestLimits: provider.requestLimits,
+  })
 }
 
 /** Keeps an unchanged secret; a new one overlaps with the previous one. */

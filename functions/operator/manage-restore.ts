@@ -1,4 +1,4 @@
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'

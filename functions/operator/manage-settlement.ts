@@ -1,4 +1,4 @@
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'

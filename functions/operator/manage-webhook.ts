@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { defined } from '../../shared/domain/defined.ts'
+import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -39,24 +39,23 @@ const applySettings = (
   settings: WebhookOptions,
   secret: string,
   now: Date,
-): Webhook => ({
-  url: settings.url,
-  secret: previous?.secret ?? secret,
-  since: now,
-  timeoutSeconds: settings.timeout ?? previous?.timeoutSeconds ?? TIMEOUT_SECONDS.default,
-  connectionTimeoutSeconds:
-    settings['connection-timeout'] ??
-    previous?.connectionTimeoutSeconds ??
-    CONNECTION_TIMEOUT_SECONDS.default,
-  ...defined({
+): Webhook =>
+  defined<Complete<Webhook>>({
+    url: settings.url,
+    secret: previous?.secret ?? secret,
+    since: now,
+    timeoutSeconds: settings.timeout ?? previous?.timeoutSeconds ?? TIMEOUT_SECONDS.default,
+    connectionTimeoutSeconds:
+      settings['connection-timeout'] ??
+      previous?.connectionTimeoutSeconds ??
+      CONNECTION_TIMEOUT_SECONDS.default,
     previous: previous && previousAt(previous, now),
     events: updatedOr(previous?.events, settings.events),
     attemptsMax: updatedOr(previous?.attemptsMax, settings['max-attempts']),
     signaturePrefix: updatedOr(previous?.signaturePrefix, settings['signature-prefix']),
     payload: updatedOr(previous?.payload, settings.payload),
     eventNames: updatedOr(previous?.eventNames, settings['event-names']),
-  }),
-})
+  })
 
 const settingsView = (webhook: Webhook, now: Date) => ({
   events: webhook.events ?? null,

@@ -1,6 +1,6 @@
+import { defined } from '../domain/complete.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
-import { defined } from '../domain/defined.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findBankDebit } from '../store/debits/debits.ts'

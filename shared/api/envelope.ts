@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { defined } from '../domain/defined.ts'
+import { defined } from '../domain/complete.ts'
 import { docUrl, type Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import type { RequestContext } from './context.ts'

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { noneRemain } from '../domain/complete.ts'
 import { BankReference } from '../domain/debits/bank-update.ts'
 import { CURRENCY, formatAmount } from '../domain/money.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
@@ -25,29 +26,40 @@ export const httpPayments = (config: ConnectionConfig): PaymentConnector => {
   }
 }
 
-const refundBody = (refund: RefundPayment) => ({
-  uuid: refund.uuid,
-  debit_uuid: refund.debitUuid,
-  bank_reference: refund.debitBankReference,
-  account_number: refund.accountNumber,
-  amount: formatAmount(refund.amount),
-  currency: CURRENCY,
-  reason: refund.reason,
-  timestamp: refund.createdAt.toISOString(),
-})
+const refundBody = ({ bank: _, repeated: _repeated, ...refund }: RefundPayment) => {
+  const { uuid, debitUuid, debitBankReference, accountNumber, amount, ...rest } = refund
+  const { reason, createdAt, ...others } = rest
+  noneRemain(others)
+  return {
+    uuid,
+    debit_uuid: debitUuid,
+    bank_reference: debitBankReference,
+    account_number: accountNumber,
+    amount: formatAmount(amount),
+    currency: CURRENCY,
+    reason,
+    timestamp: createdAt.toISOString(),
+  }
+}
 
 /** The same bytes in every repeat. */
-const payoutBody = ({ uuid, batch, provider, account, amount, currency, date }: Payout) => ({
-  uuid,
-  batch,
-  // The published name.
-  partner: provider,
-  account_number: account.accountNumber,
-  account_name: account.accountName,
-  amount: formatAmount(amount),
-  currency,
-  date,
-})
+const payoutBody = ({ repeated: _, account, ...payout }: Payout) => {
+  const { uuid, batch, provider, amount, currency, date, ...others } = payout
+  const { bank: _bank, accountNumber, accountName, ...otherParts } = account
+  noneRemain(others)
+  noneRemain(otherParts)
+  return {
+    uuid,
+    batch,
+    // The published name.
+    partner: provider,
+    account_number: accountNumber,
+    account_name: accountName,
+    amount: formatAmount(amount),
+    currency,
+    date,
+  }
+}
 
 const responsesTo = (payment: Echoed) => ({
   bodies: v.variant('status', [

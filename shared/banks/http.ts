@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { noneRemain } from '../domain/complete.ts'
 import { BankApproval, BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import { failureCode, failureCodes } from '../domain/debits/failure-code.ts'
 import type { BankOutcome, Submission, SubmissionResult } from '../domain/debits/submission.ts'
@@ -25,17 +26,21 @@ export const httpConnector = (config: ConnectionConfig): Required<Connector> => 
   },
 })
 
-const bodyOf = (submission: Submission) => ({
-  uuid: submission.uuid,
-  reference: submission.reference,
-  phone_number: submission.phone,
-  account_number: submission.account?.accountNumber,
-  amount: formatAmount(submission.amount),
-  currency: CURRENCY,
-  narration: submission.narration,
-  // Not the current time: a repeat has the same bytes.
-  timestamp: submission.createdAt.toISOString(),
-})
+const bodyOf = ({ bank: _, repeated: _repeated, ...submission }: Submission) => {
+  const { uuid, reference, phone, account, amount, narration, createdAt, ...others } = submission
+  noneRemain(others)
+  return {
+    uuid,
+    reference,
+    phone_number: phone,
+    account_number: account?.accountNumber,
+    amount: formatAmount(amount),
+    currency: CURRENCY,
+    narration,
+    // Not the current time: a repeat has the same bytes.
+    timestamp: createdAt.toISOString(),
+  }
+}
 
 const Code = v.pipe(v.string(), v.fallback(v.picklist(failureCodes), 'unknown_error'))
 

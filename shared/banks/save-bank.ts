@@ -1,4 +1,5 @@
 import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
+import type { Complete } from '../domain/complete.ts'
 import { type Fields, secretField } from '../domain/operator/change.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -112,7 +113,7 @@ const resolveSettings = (
   previous: ConnectorSettings | undefined,
   options: ConnectorOptions,
   newSecret: string,
-): ConnectorSettings | Refusal => {
+): Complete<ConnectorSettings> | Refusal => {
   const { 'connector-url': url = previous?.url, 'connector-secret': secret = previous?.secret } =
     options
   if (url === undefined) return invalid({ 'connector-url': ['is required for connector http'] })

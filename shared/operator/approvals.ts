@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import { defined } from '../domain/defined.ts'
+import { defined } from '../domain/complete.ts'
 import * as domain from '../domain/operator/approval.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'

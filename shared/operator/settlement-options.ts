@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { defined } from '../domain/defined.ts'
+import { type Complete, defined } from '../domain/complete.ts'
 import { pesewas } from '../domain/money.ts'
 import type { Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
@@ -14,7 +14,7 @@ export const feeScheduleAfter = (
   previous: FeeSchedule | undefined,
   values: OptionValues<typeof feeOptions>,
 ): FeeSchedule | undefined | Refusal => {
-  const parts = defined({
+  const parts = defined<Complete<Partial<FeeSchedule>>>({
     basisPoints: updatedOr(previous?.basisPoints, values['fee-basis-points']),
     fixed: updatedOr(previous?.fixed, values['fee-fixed']),
     minimum: updatedOr(previous?.minimum, values['fee-minimum']),
@@ -31,7 +31,7 @@ export const feeScheduleAfter = (
 export const settlementAccountAfter = (
   previous: SettlementAccount | undefined,
   values: OptionValues<typeof settlementOptions>,
-): SettlementAccount | undefined | Refusal => {
+): Complete<SettlementAccount> | undefined | Refusal => {
   const options = Object.keys(settlementOptions) as (keyof typeof settlementOptions)[]
   if (options.every((option) => values[option] === undefined)) return previous
   const { 'settlement-bank': bank, 'settlement-account': number, 'settlement-name': name } = values

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
-import { defined } from '../../shared/domain/defined.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Complete, defined, noneRemain } from '../complete.ts'
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from '../metadata.ts'
 import { Fee } from '../money.ts'
 import { invalid, type Refusal } from '../refusal.ts'
@@ -83,14 +84,20 @@ export const applyBankCallback = (
     ? approve(debit, cause)
     : applyBankUpdate(debit, { ...callback, status }, cause)
 
-const changesOf = (update: BankUpdate): Changes => ({
-  bankReference: update.bank_reference,
-  ...(update.approval_method && { approvalMethod: update.approval_method }),
-  ...(typeof update.fee === 'number' && { fee: update.fee }),
-  ...(update.metadata && { metadata: update.metadata }),
-  ...(update.status === 'failed' &&
-    update.error_message && {
-      errorMessage: update.error_message,
-      errorCode: failureCode(update.error_message),
-    }),
-})
+const changesOf = (update: BankUpdate): Changes => {
+  const { status, bank_reference, approval_method, fee, error_message, metadata, ...others } =
+    update
+  noneRemain(others)
+  const failure = status === 'failed' && error_message ? error_message : undefined
+  return defined<Complete<Changes>>({
+    bankReference: bank_reference,
+    approvalMethod: approval_method ?? undefined,
+    fee: fee ?? undefined,
+    errorMessage: failure,
+    errorCode: failure === undefined ? undefined : failureCode(failure),
+    metadata: metadata ?? undefined,
+    // The service knows the account from its own records.
+    customerName: undefined,
+    accountNumber: undefined,
+  })
+}

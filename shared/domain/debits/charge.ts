@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
+import { type Complete, defined, noneRemain } from '../complete.ts'
 import { debitUuid, type Reference } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
@@ -40,15 +41,17 @@ const sorted = (value: unknown): unknown => {
 
 /**
  * Returns text that is equal for two charges if and only if their fields are equal, in any key order.
- * Absent, null and empty metadata are equal (docs/api.md#idempotency).
+ * Absent and null fields and empty metadata are equal (docs/api.md#idempotency).
  */
-export const fingerprint = ({ metadata, ...fields }: ChargeRequest): string => {
-  const isEmpty = Object.keys(metadata ?? {}).length === 0
-  return JSON.stringify(sorted(isEmpty ? fields : { ...fields, metadata }))
+export const fingerprint = (request: ChargeRequest): string => {
+  const isEmpty = Object.keys(request.metadata ?? {}).length === 0
+  const fields = Object.entries(isEmpty ? { ...request, metadata: null } : request)
+  const given = fields.filter(([, value]) => value !== null && value !== undefined)
+  return JSON.stringify(sorted(Object.fromEntries(given)))
 }
 
 /** Returns the request that created a debit. */
-export const requestOf = (facts: Facts): ChargeRequest => ({
+export const requestOf = (facts: Facts): Complete<ChargeRequest> => ({
   phone_number: facts.phone,
   bank_identifier: facts.bank.identifier,
   amount: facts.amount,
@@ -102,19 +105,20 @@ export const accept = (request: ChargeRequest, context: ChargeContext): Debit | 
   }
   const today = dayOf(cause.at)
   const isCounted = provider.dailyLimit !== undefined || provider.countedUntil === today
-  return openDebit(
-    {
-      reference,
-      uuid: debitUuid(reference),
-      provider: provider.id,
-      partnerReference: request.partner_reference,
-      bank: { identifier: bank.identifier, name: bank.name },
-      phone: request.phone_number,
-      amount: request.amount,
-      narration: request.narration,
-      metadata: request.metadata ?? {},
-      ...(isCounted && { countedOn: today }),
-    },
-    { ...cause, by: `provider:${provider.id}` },
-  )
+  const { bank_identifier, currency, phone_number, partner_reference, ...fields } = request
+  const { amount, narration, metadata, ...others } = fields
+  noneRemain(others)
+  const facts = defined<Complete<Facts>>({
+    reference,
+    uuid: debitUuid(reference),
+    provider: provider.id,
+    partnerReference: partner_reference,
+    bank: { identifier: bank.identifier, name: bank.name },
+    phone: phone_number,
+    amount,
+    narration,
+    metadata: metadata ?? {},
+    countedOn: isCounted ? today : undefined,
+  })
+  return openDebit(facts, { ...cause, by: `provider:${provider.id}` })
 }

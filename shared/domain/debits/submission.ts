@@ -12,7 +12,10 @@ import {
 import type { FailureCode } from './failure-code.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
-export type Submission = Pick<Facts, 'reference' | 'uuid' | 'phone' | 'amount' | 'narration'> & {
+export type Submission = Omit<
+  Facts,
+  'provider' | 'partnerReference' | 'bank' | 'metadata' | 'countedOn'
+> & {
   bank: BankIdentifier
   createdAt: Date
   /** The customer's account at that bank, if known. */
@@ -51,12 +54,7 @@ export const applyOutcome = (
     const { kind: _, ...details } = outcome
     return advance(debit, { ...cause, to: 'completed', changes: { ...changes, ...details } })
   }
-  const { message, code, bankReference } = outcome
-  const failure = {
-    ...changes,
-    errorMessage: message,
-    errorCode: code,
-    ...(bankReference && { bankReference }),
-  }
+  const { kind: _, message, code, ...details } = outcome
+  const failure = { ...changes, ...details, errorMessage: message, errorCode: code }
   return advance(debit, { ...cause, to: 'failed', changes: failure })
 }

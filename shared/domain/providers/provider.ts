@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
+import type { Complete } from '../complete.ts'
 import { Pesewas } from '../money.ts'
 import { FeeSchedule } from '../settlement/fee-schedule.ts'
 import { oneOf, text } from '../text.ts'
@@ -72,10 +73,9 @@ export const dailyLimitAfter = (
   { dailyLimit: previous, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
   dailyLimit: Pesewas | undefined,
   today: string,
-): Pick<Provider, 'dailyLimit' | 'countedUntil'> => {
-  if (dailyLimit !== undefined) return { dailyLimit }
-  const until = previous === undefined ? countedUntil : today
-  return until === undefined ? {} : { countedUntil: until }
+): Complete<Pick<Provider, 'dailyLimit' | 'countedUntil'>> => {
+  if (dailyLimit !== undefined) return { dailyLimit, countedUntil: undefined }
+  return { dailyLimit, countedUntil: previous === undefined ? countedUntil : today }
 }
 
 const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): boolean =>

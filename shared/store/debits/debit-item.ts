@@ -1,3 +1,4 @@
+import { type Complete, defined, noneRemain } from '../../domain/complete.ts'
 import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
 import type { Status } from '../../domain/debits/lifecycle.ts'
 import { debitUuid } from '../../domain/ids.ts'
@@ -14,14 +15,15 @@ import { dueAttributes } from '../work-index.ts'
 
 /** @param previous the entry before it, whose time and cause it may share */
 export const writeEntry = (entry: Entry, previous?: Entry) => {
-  const { generation = 1 } = entry
-  const { metadata, ...plain } = entry.changes
+  const { type, at, by, requestId, generation = 1, changes, ...others } = entry
+  noneRemain(others)
+  const { metadata, ...plain } = changes
   const set = { ...plain, ...(metadata && { metadata: JSON.stringify(metadata) }) }
   return {
-    type: entry.type,
-    ...(entry.at.getTime() !== previous?.at.getTime() && { at: entry.at.getTime() }),
-    ...(entry.by === previous?.by ? {} : { by: entry.by }),
-    ...(entry.requestId !== previous?.requestId && { rid: entry.requestId }),
+    type,
+    ...(at.getTime() !== previous?.at.getTime() && { at: at.getTime() }),
+    ...(by === previous?.by ? {} : { by }),
+    ...(requestId !== previous?.requestId && { rid: requestId }),
     ...(generation > 1 && { gen: generation }),
     ...(Object.keys(set).length > 0 && { set }),
   }
@@ -30,7 +32,7 @@ export const writeEntry = (entry: Entry, previous?: Entry) => {
 type WrittenEntry = ReturnType<typeof writeEntry>
 
 const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
-  const entries: Entry[] = []
+  const entries: Complete<Entry>[] = []
   for (const { type, at, by, rid, gen, set } of written) {
     const previous = entries.at(-1)
     const { metadata, ...plain } = set ?? {}
@@ -39,17 +41,24 @@ const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
       at: at === undefined ? (previous?.at ?? new Date(0)) : new Date(at),
       by: by ?? previous?.by ?? '',
       requestId: rid ?? previous?.requestId ?? '',
-      ...(gen && { generation: gen }),
+      generation: gen,
       changes: { ...plain, ...(metadata && { metadata: JSON.parse(metadata) }) },
     })
   }
   return entries
 }
 
-export const writeApproval = ({ at, by, requestId }: Cause) => ({
-  at: at.getTime(),
+/** The generation numbers events, and an approval is none. */
+export const writeApproval = ({ at, by, requestId, generation: _, ...others }: Cause) => {
+  noneRemain(others)
+  return { at: at.getTime(), by, rid: requestId }
+}
+
+const readApproval = ({ at, by, rid }: ReturnType<typeof writeApproval>): Complete<Cause> => ({
+  at: new Date(at),
   by,
-  rid: requestId,
+  requestId: rid,
+  generation: undefined,
 })
 
 /**
@@ -72,7 +81,10 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
 }
 
 export const toDebitItem = (debit: Debit) => {
-  const { facts, status, version, history } = debit
+  const { facts, status, version, history, approval, ...settlement } = debit
+  // Settlement writes its marks itself.
+  const { settledIn, settledChunk, adjustedIn, adjustedChunk, ...others } = settlement
+  noneRemain(others)
   const { metadata, uuid, ...plain } = facts
   const { createdAt } = stateAt(debit, 0)
   return {
@@ -86,7 +98,7 @@ export const toDebitItem = (debit: Debit) => {
     status,
     version,
     history: history.map((entry, index) => writeEntry(entry, history[index - 1])),
-    ...(debit.approval && { approval: writeApproval(debit.approval) }),
+    ...(approval && { approval: writeApproval(approval) }),
   }
 }
 
@@ -97,7 +109,7 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     withoutKeys<DebitItem>(item)
   const { byCustomer, ...plain } = rest
   const [settled, adjusted] = [settledIn, adjustedIn].map(parseMark)
-  return {
+  return defined<Complete<Debit>>({
     facts: {
       ...plain,
       uuid: debitUuid(plain.reference),
@@ -106,10 +118,10 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     status,
     version,
     history: readEntries(history),
-    ...(approval && {
-      approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid },
-    }),
-    ...(settled && { settledIn: settled.batch, settledChunk: settled.chunk }),
-    ...(adjusted && { adjustedIn: adjusted.batch, adjustedChunk: adjusted.chunk }),
-  }
+    approval: approval && readApproval(approval),
+    settledIn: settled?.batch,
+    settledChunk: settled?.chunk,
+    adjustedIn: adjusted?.batch,
+    adjustedChunk: adjusted?.chunk,
+  })
 }

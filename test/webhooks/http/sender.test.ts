@@ -5,7 +5,7 @@ import { createServer as createNetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { defined } from '../../../shared/domain/defined.ts'
+import { defined } from '../../../shared/domain/complete.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import {
