@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { clients } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import {
   codeStatements,
@@ -8,6 +7,7 @@ import {
   permissionsIn,
 } from '../infra/definitions/iam-statements.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
+import { clients } from './aws/sdk.ts'
 import { requiredPermissions, type SdkCommand } from './required-permissions.ts'
 
 /**

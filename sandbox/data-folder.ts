@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JournalFile, openJournalFile } from '../aws/journal-file.ts'
+import { type JournalFile, openJournalFile } from './aws/journal-file.ts'
 import { StartFailure } from './start-failure.ts'
 
 const isAlive = (pid: number): boolean => {

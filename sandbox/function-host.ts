@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
-import { type LambdaHandler, loadFunction } from '../aws/load-function.ts'
-import type { Command } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { type Runtime, real } from '../shared/runtime.ts'
 import { actingAs } from './authorizer.ts'
+import { type LambdaHandler, loadFunction } from './aws/load-function.ts'
+import type { Command } from './aws/sdk.ts'
 
 /** Runs the functions with Lambda's context, limits and permissions. */
 

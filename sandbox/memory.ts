@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Aws } from '../aws/aws.ts'
-import { type Clock, type StoppableClock, stoppable } from '../aws/clock.ts'
-import type { Journal } from '../aws/journal.ts'
+import type { Aws } from './aws/aws.ts'
+import { type Clock, type StoppableClock, stoppable } from './aws/clock.ts'
+import type { Journal } from './aws/journal.ts'
 
 /**
  * Holds the in-memory AWS, which a reset replaces. Invocations that began before the reset still see the

@@ -1,6 +1,6 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { StoredObject } from '../aws/journal.ts'
+import type { StoredObject } from './aws/journal.ts'
 
 /** Returns the object of a presigned URL; undefined if the URL is not valid now. */
 export const signedObject = async (url: URL, objects: ReadonlyMap<string, StoredObject>) => {

@@ -1,5 +1,5 @@
-import type { RealClock } from '../aws/clock.ts'
-import type { Change } from '../aws/table/change.ts'
+import type { RealClock } from './aws/clock.ts'
+import type { Change } from './aws/table/change.ts'
 
 const MINUTE_MS = 60_000
 const BUSY_MINUTES = 10

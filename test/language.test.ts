@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { helpOfVerb } from '../cli/operator-help.ts'
+import { helpOfVerb } from '../commands/operator-help.ts'
 import { alarmRows } from '../infra/definitions/alarms.ts'
-import { bankProtocol } from '../openapi/bank-protocol.ts'
-import { openApi } from '../openapi/document.ts'
+import { bankProtocol } from '../sdk/openapi/bank-protocol.ts'
+import { openApi } from '../sdk/openapi/document.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 
 /** Prose is plain technical English (CONTRIBUTING.md, Prose): at most 2 of these per 1,000 words. */
@@ -85,7 +85,7 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
   'comments of the tools': sources(
-    '{aws,infra,sandbox,cli,openapi,simulation,smoke,localstack,bench,console,sdk/python,sdk/typescript/src,sdk/typescript/examples}',
+    '{infra,sandbox,commands,console,proofs,sdk/openapi,sdk/typescript/src,sdk/typescript/examples}',
   ),
   'comments of the tests': sources('test'),
   'comments of the Python client': files('sdk/python/**/*.py').map((file) => [

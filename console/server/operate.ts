@@ -1,7 +1,7 @@
-import type { LoadDebits } from '../../cli/statement.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
+import type { LoadDebits } from '../../shared/operator/statement-file.ts'
 import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
 import type { ConsoleBackend, ConsoleCall } from './backend.ts'
 
@@ -23,7 +23,9 @@ class RefusedCall extends Error {}
 const compare = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
-  const { compareFile, MalformedStatement } = await import('../../cli/statement.ts')
+  const { compareFile, MalformedStatement } = await import(
+    '../../shared/operator/statement-file.ts'
+  )
   const loadDebits: LoadDebits = async (request) => {
     const options = { ...call.options, statement: JSON.stringify(request) }
     const reply = await operate({ ...call, options })

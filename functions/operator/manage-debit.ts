@@ -1,6 +1,6 @@
+import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { advance, type Changes, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
-import { failureCode } from '../../shared/domain/debits/failure-code.ts'
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'

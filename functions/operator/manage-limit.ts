@@ -14,11 +14,8 @@ import {
   type Provider,
   type ProviderId,
 } from '../../shared/domain/providers/provider.ts'
-import {
-  type RequestLimits,
-  withRequestLimit,
-} from '../../shared/domain/providers/request-limits.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/providers.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Command } from '../../aws/sdk.ts'
+import type { Command } from '../aws/sdk.ts'
 
 export type AwsRequest = { method: string; url: URL; headers: IncomingHttpHeaders; body: Buffer }
 

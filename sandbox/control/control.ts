@@ -1,4 +1,4 @@
-import type { RealClock } from '../../aws/clock.ts'
+import type { RealClock } from '../aws/clock.ts'
 import type { FunctionHost } from '../function-host.ts'
 
 /** Controls a sandbox: its clock, its state, and calls of its API and operator functions. */

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import type { Invoke } from '../../aws/event-sources.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
+import type { Invoke } from '../aws/event-sources.ts'
 import type { Print } from '../terminal.ts'
 import { assertReachable, type Endpoints } from './endpoints.ts'
 import { pollQueue } from './queue-poller.ts'

@@ -6,7 +6,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
-import { failedOf, type Invoke } from '../../aws/event-sources.ts'
+import { failedOf, type Invoke } from '../aws/event-sources.ts'
 
 /** Polls a queue as Lambda does: receives, invokes the function, deletes what succeeded. */
 

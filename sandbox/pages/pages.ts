@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { openApiText } from '../../openapi/document.ts'
+import { openApiText } from '../../sdk/openapi/document.ts'
 import { referenceDocument, referenceHtml, referenceScript } from './reference-page.ts'
 import { startHtml } from './start-page.ts'
 

@@ -1,4 +1,4 @@
-import { openApi } from '../../openapi/document.ts'
+import { openApi } from '../../sdk/openapi/document.ts'
 import { credentials } from '../seeds.ts'
 import { pageHtml, siteLinks } from './layout.ts'
 

@@ -1,4 +1,4 @@
-import { failureCodes } from '../../shared/domain/debits/failure-code.ts'
+import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { Control } from '../control/control.ts'
 import * as exceptions from './exceptions.ts'
 import * as outcomes from './outcomes.ts'

@@ -1,5 +1,5 @@
+import type { FailureCode } from '../../shared/domain/banks/failure-code.ts'
 import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
-import type { FailureCode } from '../../shared/domain/debits/failure-code.ts'
 import { clocks } from '../../shared/domain/debits/lifecycle.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { environment } from '../../shared/runtime.ts'

@@ -1,5 +1,5 @@
-import type { RequestLimits } from '../domain/providers/request-limits.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { RequestLimits } from '../domain/request-limits.ts'
 import { environment } from '../runtime.ts'
 import { sha256 } from '../store/keys.ts'
 import { type CountRequest, leasedCounter, type RateStanding } from '../store/rate-limit.ts'

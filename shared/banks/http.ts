@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { failureCode, failureCodes } from '../domain/banks/failure-code.ts'
 import { noneRemain } from '../domain/complete.ts'
 import { BankApproval, BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
-import { failureCode, failureCodes } from '../domain/debits/failure-code.ts'
 import type { BankOutcome, Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
 import type { ConnectionConfig, Connector } from './connector.ts'

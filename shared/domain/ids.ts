@@ -15,6 +15,27 @@ export const readReference = (text: string | undefined): Reference | undefined =
   return success ? output : undefined
 }
 
+/** The prefix of batch ids; references of debits never have it. */
+export const BATCH_PREFIX = 'STL'
+
+/** The id of a batch: `STL-YYYYMMDD-XXXXXX`, with the day of the run that opened it. */
+export const BatchId = v.pipe(
+  v.string(),
+  v.regex(/^STL-[0-9]{8}-[A-Z0-9]{6}$/, 'must be a batch like STL-20261122-ABC123'),
+  v.brand('BatchId'),
+)
+export type BatchId = v.InferOutput<typeof BatchId>
+
+export const readBatchId = (text: string | undefined): BatchId | undefined => {
+  const parsed = v.safeParse(BatchId, text)
+  return parsed.success ? parsed.output : undefined
+}
+
+export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
+
+/** A chunk of a batch, which has the lines of one transaction: `<lane>#<number>`. */
+export type ChunkId = `${number}#${string}`
+
 export const Uuid = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),

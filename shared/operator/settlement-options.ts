@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { type Complete, defined } from '../domain/complete.ts'
 import { pesewas } from '../domain/money.ts'
+import { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import type { Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
-import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { type feeOptions, settlementOptions } from './nouns/providers.ts'
 import { updatedOr } from './options.ts'
 

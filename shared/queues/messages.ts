@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
-import { Reference } from '../domain/ids.ts'
+import { BatchId, Reference } from '../domain/ids.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { BatchId } from '../domain/settlement/batch.ts'
 import { Day } from '../domain/time.ts'
 
 /** The queues and their messages, which carry ids and no state: consumers read the item. */

@@ -1,6 +1,7 @@
+import type { BatchId } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import {

@@ -1,6 +1,6 @@
-import type { Reference } from '../domain/ids.ts'
+import type { BatchId, Reference } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
-import type { BatchId, Line } from '../domain/settlement/batch.ts'
+import type { Line } from '../domain/settlement/batch.ts'
 import { spanOf } from '../ledger/day.ts'
 import {
   type Balances,

@@ -1,5 +1,5 @@
+import type { BatchId } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId } from '../domain/settlement/batch.ts'
 import type { Account, Balances } from '../ledger/entry.ts'
 import { type Findings, newFindings, type PartFinding } from './findings.ts'
 import type { Window } from './records.ts'

@@ -1,6 +1,6 @@
 import type { Debit } from '../domain/debits/debit.ts'
-import type { Reference } from '../domain/ids.ts'
-import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
+import { isBatchId, type Reference } from '../domain/ids.ts'
+import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { FeedEntry } from '../domain/webhooks/feed.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'

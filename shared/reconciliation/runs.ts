@@ -1,6 +1,6 @@
+import type { BatchId } from '../domain/ids.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { addBalances } from '../ledger/entry.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,6 +1,5 @@
-import type { Reference } from '../domain/ids.ts'
+import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'

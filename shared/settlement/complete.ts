@@ -1,5 +1,6 @@
+import type { BatchId } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'

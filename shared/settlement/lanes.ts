@@ -1,6 +1,6 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import type { Reference } from '../domain/ids.ts'
-import type { BatchId, Line } from '../domain/settlement/batch.ts'
+import type { BatchId, Reference } from '../domain/ids.ts'
+import type { Line } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Building, findOpenBatch, replaceBatch } from '../store/settlement/batches.ts'

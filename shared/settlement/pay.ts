@@ -1,11 +1,12 @@
 import type { PaymentConnector } from '../banks/connector.ts'
 import { paymentConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
+import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, type BatchId, payoutUuid } from '../domain/settlement/batch.ts'
+import { type Batch, payoutUuid } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,

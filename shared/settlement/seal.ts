@@ -1,4 +1,5 @@
-import { type Batch, type BatchId, withSums } from '../domain/settlement/batch.ts'
+import type { BatchId } from '../domain/ids.ts'
+import { type Batch, withSums } from '../domain/settlement/batch.ts'
 import { reportFormats } from '../domain/settlement/list-query.ts'
 import type { Runtime } from '../runtime.ts'
 import { findBatch, replaceBatch, replaceBatches } from '../store/settlement/batches.ts'

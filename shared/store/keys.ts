@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { Reference } from '../domain/ids.ts'
+import type { BatchId, ChunkId, Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, ChunkId } from '../domain/settlement/batch.ts'
 import type { Day } from '../domain/time.ts'
 
 /** The keys of all items. A key contains text of users only as a hash, so no text can name another item. */

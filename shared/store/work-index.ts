@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Reference } from '../domain/ids.ts'
+import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
 import * as db from './table.ts'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { Reference, Uuid } from '../domain/ids.ts'
+import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
+import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, BatchId, type Line, type Totals } from '../domain/settlement/batch.ts'
-import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
+import type { Batch, Line, Totals } from '../domain/settlement/batch.ts'
 import { Day, iso } from '../domain/time.ts'
 import * as fields from './fields.ts'
 

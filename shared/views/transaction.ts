@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { failureCodes } from '../domain/banks/failure-code.ts'
 import type { State } from '../domain/debits/debit.ts'
-import { failureCodes } from '../domain/debits/failure-code.ts'
 import { statuses } from '../domain/debits/lifecycle.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'

@@ -1,5 +1,4 @@
-import type { Reference } from '../domain/ids.ts'
-import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
+import { type BatchId, isBatchId, type Reference } from '../domain/ids.ts'
 import type { EventKey } from '../domain/webhooks/event.ts'
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
 import { findBatches } from '../store/settlement/batches.ts'

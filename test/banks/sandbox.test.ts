@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sandboxConnector } from '../../shared/banks/sandbox.ts'
+import { failureCode, failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
-import { failureCode, failureCodes } from '../../shared/domain/debits/failure-code.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { configOf, submissionOf } from './examples.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startStageEndpoint } from '../smoke/stage-endpoint.ts'
+import { startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
 import { useBrowser } from '../support/browser.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
 import { SILENT } from '../support/requests.ts'
@@ -17,7 +17,7 @@ const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
 const useStage = async <T>(denied: readonly string[], use: (address: string) => Promise<T>) => {
   const endpoint = await startStageEndpoint(service.sandbox().address, { ...healthy, denied })
   try {
-    const words = ['cli/console.ts', '--stage', 'sandbox', '--port', '0']
+    const words = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
     const address = await printedBy(start(words, endpoint.env), /^ready (http:\S+)$/m)
     return await use(address)
   } finally {

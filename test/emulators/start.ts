@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import type { Endpoints } from '../../sandbox/emulator/endpoints.ts'
-import { startDynamoDbLocal } from './dynamodb-local.ts'
+import { startDynamoDbLocal } from '../../sandbox/localstack/dynamodb-local.ts'
 import { startFauxqs } from './fauxqs.ts'
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { failureCodes } from '../../shared/domain/debits/failure-code.ts'
+import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type BatchId, withSums } from '../../shared/domain/settlement/batch.ts'
+import { withSums } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -201,7 +202,7 @@ test('a journal larger than a reply is downloaded and printed by the command in 
 /** Returns the output of `npm run operator`. */
 const command = async (...words: string[]): Promise<string> => {
   const { port } = new URL(service.sandbox().address)
-  const args = ['cli/operator.ts', ...words, '--port', port]
+  const args = ['commands/operator.ts', ...words, '--port', port]
   const options = { maxBuffer: 16 * 1024 * 1024 }
   return (await promisify(execFile)(process.execPath, args, options)).stdout
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compareFile, type LoadDebits } from '../../cli/statement.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { compareFile, type LoadDebits } from '../../shared/operator/statement-file.ts'
 import { invariants } from '../../shared/reconciliation/findings.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'

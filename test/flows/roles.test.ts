@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { sampleFiles } from '../../cli/sample-events.ts'
+import { sampleFiles } from '../../commands/sample-events.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { jobNames } from '../../infra/definitions/jobs.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Batch, type BatchId, openBatch } from '../../shared/domain/settlement/batch.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'

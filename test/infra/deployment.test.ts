@@ -85,7 +85,7 @@ test('the role may assume the roles of cdk bootstrap and no others', () => {
 })
 
 test('in a stage with the sandbox bank the role may invoke all functions that the smoke test calls', () => {
-  const source = globSync('smoke/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const source = globSync('commands/smoke/*.ts').map((file) => readFileSync(file, 'utf8'))
   const calls = source.join('\n').matchAll(/operator(?:<.*>)?\(\s*'([a-z]+)'/g)
   const used = [...calls].map(([, noun]) => `debit-collection-sandbox-manage-${noun}`)
   const allowed = resourcesFor('lambda:InvokeFunction', deploymentOf(stageNamed('sandbox')))

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'

@@ -21,7 +21,7 @@ import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
 const startSandbox = (args: string[], env?: NodeJS.ProcessEnv) =>
-  start(['sandbox/main.ts', ...args], env)
+  start(['commands/sandbox.ts', ...args], env)
 
 const readyPort = (sandbox: StartedScript): Promise<string> =>
   printedBy(sandbox, /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m)
@@ -29,7 +29,7 @@ const readyPort = (sandbox: StartedScript): Promise<string> =>
 const operatorAt =
   (port: string) =>
   (args: string[], env = process.env) =>
-    runScript(['cli/operator.ts', ...args, '--port', port], env)
+    runScript(['commands/operator.ts', ...args, '--port', port], env)
 
 const childrenOf = (pid: number): number[] =>
   execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' })
@@ -57,7 +57,7 @@ describe('the sandbox command', () => {
     const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
     expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
     expectOneLine(await operator(['provider', 'show', '--provider', 'nobody']), 'no such provider')
-    const charge = ['cli/invoke.ts', 'charge', 'events/charge.json', '--port', port]
+    const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
     expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
     const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
     expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
@@ -68,29 +68,31 @@ describe('the sandbox command', () => {
   test('plays scenarios by the trigger command and applies fixture files', async () => {
     const port = await readyPort(startSandbox(['--port', '0']))
     const run = (...words: string[]) => runScript([...words, '--port', port])
-    expect((await run('cli/trigger.ts')).stdout).toMatch(/^failed-timeout {2,}The bank reports/m)
-    const { stdout } = await run('cli/trigger.ts', 'completed')
+    expect((await run('commands/trigger.ts')).stdout).toMatch(
+      /^failed-timeout {2,}The bank reports/m,
+    )
+    const { stdout } = await run('commands/trigger.ts', 'completed')
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' })
     const { reference } = JSON.parse(stdout)
-    const again = await run('cli/trigger.ts', 'completed', '--debit', reference)
+    const again = await run('commands/trigger.ts', 'completed', '--debit', reference)
     expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
     expectOneLine(
-      await run('cli/trigger.ts', 'complete'),
+      await run('commands/trigger.ts', 'complete'),
       'unknown scenario complete; did you mean completed?',
       2,
     )
-    expect((await run('cli/trigger.ts', 'one', 'two')).code).toBe(2)
-    const applied = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+    expect((await run('commands/trigger.ts', 'one', 'two')).code).toBe(2)
+    const applied = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
     expect(applied).toMatchObject({ code: 0, stderr: '' })
     expect(applied.stdout).toMatch(/^1 operator provider create: done\n2 operator credential issue/)
-    const twice = await run('cli/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+    const twice = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
     expectOneLine(
       twice,
       'shop.yaml: step 1: operator provider create: this provider already exists',
     )
-    const malformed = await run('cli/fixtures.ts', 'apply', 'docs/testing.md')
+    const malformed = await run('commands/fixtures.ts', 'apply', 'docs/testing.md')
     expect(malformed).toMatchObject({ code: 2, stdout: '' })
-    expect((await run('cli/fixtures.ts', 'apply')).code).toBe(2)
+    expect((await run('commands/fixtures.ts', 'apply')).code).toBe(2)
   }, 60_000)
 
   test('lets a second operator approve the call of the first with --approvals', async () => {
@@ -116,7 +118,7 @@ describe('the sandbox command', () => {
       const sandbox = startSandbox(['--port', '0', '--bundles', '--approvals'], env)
       const { child, exited } = sandbox
       const port = await readyPort(sandbox)
-      const charge = ['cli/invoke.ts', 'charge', 'events/charge.json', '--port', port]
+      const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
       expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
       const update = ['bank', 'update', '--bank=GCB', '--connector=none']
       const { stdout } = await operatorAt(port)(update)
@@ -273,6 +275,6 @@ test.each([
 ])(
   'invoke without a sandbox prints one line for %j and exits with %i',
   async (args, code, line) => {
-    expectOneLine(await runScript(['cli/invoke.ts', ...args]), line, code)
+    expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
   },
 )

@@ -19,12 +19,12 @@ afterEach(() => rmSync(data, { recursive: true }))
 
 const EVENTS = ['created', 'pending', 'processing', 'completed']
 
-const words = () => ['sandbox/main.ts', '--port', '0', '--time-scale', '30', '--data', data]
+const words = () => ['commands/sandbox.ts', '--port', '0', '--time-scale', '30', '--data', data]
 const addressOf = (sandbox: StartedScript) => printedBy(sandbox, /^ready (http:\S+)$/m)
 
 const operate = async (address: string, ...command: string[]): Promise<unknown> => {
   const port = new URL(address).port
-  return JSON.parse((await runScript(['cli/operator.ts', ...command, '--port', port])).stdout)
+  return JSON.parse((await runScript(['commands/operator.ts', ...command, '--port', port])).stdout)
 }
 
 /** Charges until the sandbox stops to answer; returns the acknowledged references. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { newAws } from '../../aws/aws.ts'
-import { newSteppedClock } from '../../aws/clock.ts'
-import type { Entry } from '../../aws/journal.ts'
+import { newAws } from '../../sandbox/aws/aws.ts'
+import { newSteppedClock } from '../../sandbox/aws/clock.ts'
+import type { Entry } from '../../sandbox/aws/journal.ts'
 import { newMemory, untilStopped } from '../../sandbox/memory.ts'
 
 /** The services in memory, which a reset replaces. */

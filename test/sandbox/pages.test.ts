@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openApiText } from '../../openapi/document.ts'
+import { openApiText } from '../../sdk/openapi/document.ts'
 import { useService } from '../support/running-service.ts'
 
 const service = useService()

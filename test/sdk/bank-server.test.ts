@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
-import { exchanges } from '../../openapi/bank-exchanges.ts'
+import { exchanges } from '../../sdk/openapi/bank-exchanges.ts'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { whileListening } from '../support/servers.ts'

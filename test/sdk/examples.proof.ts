@@ -80,7 +80,7 @@ describe('the packed client', () => {
     const secret = 'cs_secret_of_the_bank'
     const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
     await printedBy(bank, /^(serves)$/m)
-    const check = ['cli/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
+    const check = ['commands/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
     const { code: exitCode, stdout } = await runScript(check)
     expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { completedDay, itemOf } from '../../bench/completed-day.ts'
+import { completedDay, itemOf } from '../../proofs/bench/completed-day.ts'
+import { timedCalls } from '../../proofs/bench/timed-calls.ts'
 import type { Line } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type BuildRequest, buildBatch } from '../../shared/settlement/build.ts'
@@ -7,7 +8,6 @@ import { laneOf } from '../../shared/settlement/lanes.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { timedCalls } from '../support/timed-calls.ts'
 
 const NIGHT = new Date('2026-11-22T00:00:05.000Z')
 const date = dayOf(NIGHT)

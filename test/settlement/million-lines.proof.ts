@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { newReference } from '../../shared/domain/ids.ts'
+import { timedCalls } from '../../proofs/bench/timed-calls.ts'
+import { type BatchId, newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type BatchId, type Line, openBatch } from '../../shared/domain/settlement/batch.ts'
+import { type Line, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
 import { LINES_PER_CHUNK } from '../../shared/store/settlement/lines.ts'
-import { timedCalls } from '../support/timed-calls.ts'
 import { batch, line } from './report/one-batch.ts'
 
 /** Sums and reports of a million lines of one provider, continued after every kind of end. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { openApi } from '../../openapi/document.ts'
+import { openApi } from '../../sdk/openapi/document.ts'
 import { routedPath } from '../../shared/api/resources.ts'
 
 /** Checks requests, replies and webhooks against the API description. */

@@ -1,5 +1,5 @@
 // Before any test replaces a client's calls.
-import '../../aws/sdk.ts'
+import '../../sandbox/aws/sdk.ts'
 import { table } from '../../shared/store/table.ts'
 
 /** Passes each call of the table through `around`, with the name of its command: `Get`, `Put`, ... */

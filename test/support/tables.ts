@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { answerCalls, perform } from '../../aws/sdk.ts'
-import { newTable } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
+import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
+import { newTable } from '../../sandbox/aws/table/table.ts'
 import { createTable } from '../../sandbox/emulator/resources.ts'
 
 /** Whether the tests run on DynamoDB Local and fauxqs. */

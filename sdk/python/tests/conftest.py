@@ -29,7 +29,7 @@ Operate = Callable[..., Any]
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[str]:
     """The address of a sandbox in which outcomes take a second."""
-    command = [NODE, "sandbox/main.ts", "--port", "0", "--time-scale", "30"]
+    command = [NODE, "commands/sandbox.ts", "--port", "0", "--time-scale", "30"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         lines = iter(process.stdout.readline, "")
@@ -43,7 +43,7 @@ def operate(sandbox: str) -> Operate:
 
     def run(*words: str) -> Any:
         port = sandbox.rsplit(":", 1)[1]
-        command = [NODE, "cli/operator.ts", *words, "--port", port, "--output", "json"]
+        command = [NODE, "commands/operator.ts", *words, "--port", port, "--output", "json"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -269,7 +269,7 @@ def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:
     with example("bank", {"BOOKS": books, "CONNECTOR_SECRET": SECRET}) as url:
         with closing(sqlite3.connect(books)) as db, db:
             db.execute("INSERT INTO accounts VALUES ('1041001001', 1000000000)")
-        check = [NODE, "cli/bank-check.ts", "--url", f"{url}/debits", "--secret", SECRET]
+        check = [NODE, "commands/bank-check.ts", "--url", f"{url}/debits", "--secret", SECRET]
         done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     assert [line for line in lines if not line.startswith("ok ")] == []

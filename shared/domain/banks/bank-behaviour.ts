@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { failureCodes } from '../debits/failure-code.ts'
 import { oneOf } from '../text.ts'
+import { failureCodes } from './failure-code.ts'
 
 /** The behaviour of the sandbox bank that an operator chose (docs/testing.md#bank-behaviour). */
 export const BankBehaviour = v.object({

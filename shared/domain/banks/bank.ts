@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Pesewas } from '../money.ts'
-import { RequestLimits } from '../providers/request-limits.ts'
+import { RequestLimits } from '../request-limits.ts'
 import { oneOf, text } from '../text.ts'
 import { BankBehaviour } from './bank-behaviour.ts'
 

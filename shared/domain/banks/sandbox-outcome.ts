@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { FailureCode } from '../debits/failure-code.ts'
 import { Reference } from '../ids.ts'
+import type { FailureCode } from './failure-code.ts'
 
 /** The outcome of a debit at the sandbox bank (docs/api.md#sandbox). */
 export const SandboxOutcome = v.picklist([

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
+import { failureCode } from '../banks/failure-code.ts'
 import { type Complete, defined, noneRemain } from '../complete.ts'
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from '../metadata.ts'
 import { Fee } from '../money.ts'
 import { invalid, type Refusal } from '../refusal.ts'
 import { isBlank, message, oneOf, text } from '../text.ts'
 import { advance, approve, type Cause, type Changes, type Debit, merged } from './debit.ts'
-import { failureCode } from './failure-code.ts'
 
 /** The bank's own reference of a debit, a payment or a refund. */
 export const BankReference = text({ max: 255 })

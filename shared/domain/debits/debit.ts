@@ -1,15 +1,14 @@
 import type { BankIdentifier } from '../banks/bank.ts'
-import type { Reference, Uuid } from '../ids.ts'
+import type { FailureCode } from '../banks/failure-code.ts'
+import type { BatchId, ChunkId, Reference, Uuid } from '../ids.ts'
 import type { Metadata } from '../metadata.ts'
 import type { Pesewas } from '../money.ts'
 import type { PhoneNumber } from '../phone.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
-import type { BatchId, ChunkId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
-import type { FailureCode } from './failure-code.ts'
 import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
 
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */

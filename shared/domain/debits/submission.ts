@@ -1,4 +1,5 @@
 import type { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
+import type { FailureCode } from '../banks/failure-code.ts'
 import type { Pesewas } from '../money.ts'
 import type { Refusal } from '../refusal.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type Debit,
   type Facts,
 } from './debit.ts'
-import type { FailureCode } from './failure-code.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
 export type Submission = Omit<

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
 import type { Complete } from '../complete.ts'
 import { Pesewas } from '../money.ts'
-import { FeeSchedule } from '../settlement/fee-schedule.ts'
+import { RequestLimits } from '../request-limits.ts'
 import { oneOf, text } from '../text.ts'
 import { DAY_SECONDS, secondsAfter } from '../time.ts'
-import { RequestLimits } from './request-limits.ts'
+import { FeeSchedule } from './fee-schedule.ts'
 
 export const ProviderId = v.pipe(
   v.string(),

@@ -1,36 +1,14 @@
-import * as v from 'valibot'
 import type { BankIdentifier } from '../banks/bank.ts'
-import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
+import { type BatchId, derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import { CURRENCY, type Pesewas, pesewas } from '../money.ts'
+import type { FeeSchedule } from '../providers/fee-schedule.ts'
 import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../time.ts'
-import type { FeeSchedule } from './fee-schedule.ts'
 
 /**
  * Settlement: batches of lines for a provider's completed debits of earlier days (docs/api.md#batches).
  * Amounts are whole pesewas. Each line is rounded once, and totals are sums of lines.
  */
-
-/** The prefix of batch ids; references of debits never have it. */
-export const BATCH_PREFIX = 'STL'
-
-/** The id of a batch: `STL-YYYYMMDD-XXXXXX`, with the day of the run that opened it. */
-export const BatchId = v.pipe(
-  v.string(),
-  v.regex(/^STL-[0-9]{8}-[A-Z0-9]{6}$/, 'must be a batch like STL-20261122-ABC123'),
-  v.brand('BatchId'),
-)
-export type BatchId = v.InferOutput<typeof BatchId>
-
-export const readBatchId = (text: string | undefined): BatchId | undefined => {
-  const parsed = v.safeParse(BatchId, text)
-  return parsed.success ? parsed.output : undefined
-}
-
-export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
-
-/** A chunk of a batch, which has the lines of one transaction: `<lane>#<number>`. */
-export type ChunkId = `${number}#${string}`
 
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 

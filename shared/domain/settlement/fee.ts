@@ -1,7 +1,7 @@
 import { dinero, halfEven, multiply, toSnapshot, transformScale } from 'dinero.js'
 import { GHS } from 'dinero.js/currencies'
 import { type Pesewas, pesewas } from '../money.ts'
-import type { FeeSchedule } from './fee-schedule.ts'
+import type { FeeSchedule } from '../providers/fee-schedule.ts'
 
 /** Splits an amount into fee and net, by a fee, a schedule or neither (docs/api.md#fees). */
 export const split = (gross: Pesewas, by: Pesewas | FeeSchedule | undefined) => {

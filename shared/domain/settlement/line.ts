@@ -1,8 +1,8 @@
 import { type Debit, stateAt } from '../debits/debit.ts'
 import { pesewas } from '../money.ts'
+import type { FeeSchedule } from '../providers/fee-schedule.ts'
 import type { Line } from './batch.ts'
 import { split } from './fee.ts'
-import type { FeeSchedule } from './fee-schedule.ts'
 
 /** Returns the line of a completed debit. The bank's fee takes precedence over the provider's schedule. */
 export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined): Line => {

@@ -1,7 +1,8 @@
 import type { Refund } from '../debits/refund.ts'
+import type { BatchId } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
-import type { Batch, BatchId } from './batch.ts'
+import type { Batch } from './batch.ts'
 
 /**
  * A payment to a provider by the bank of its account (docs/api.md#payouts). Only that bank deduplicates

@@ -1,7 +1,6 @@
-import { integerId, type Reference, referenceOf } from '../ids.ts'
+import { BATCH_PREFIX, integerId, type Reference, referenceOf } from '../ids.ts'
 import { GENERATION_MAX } from '../operator/restore.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { BATCH_PREFIX } from '../settlement/batch.ts'
 import type { EventName } from './event-type.ts'
 import type { Webhook } from './webhook.ts'
 

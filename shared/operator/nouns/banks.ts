@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Bank, ConnectorName, CustomerAccount } from '../../domain/banks/bank.ts'
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
-import { failureCodes } from '../../domain/debits/failure-code.ts'
+import { failureCodes } from '../../domain/banks/failure-code.ts'
 import { PhoneNumber } from '../../domain/phone.ts'
 import { text } from '../../domain/text.ts'
 import { Duration } from '../../domain/time.ts'

@@ -1,6 +1,6 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
-import type { RequestLimits } from '../../domain/providers/request-limits.ts'
+import type { RequestLimits } from '../../domain/request-limits.ts'
 import type { Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'

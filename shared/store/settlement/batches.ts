@@ -1,15 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { BATCH_PREFIX, type BatchId, readBatchId } from '../../domain/ids.ts'
+import type { FeeSchedule } from '../../domain/providers/fee-schedule.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import {
-  BATCH_PREFIX,
-  type Batch,
-  type BatchId,
-  isOpenBatch,
-  openBatch,
-  payoutUuid,
-  readBatchId,
-} from '../../domain/settlement/batch.ts'
-import type { FeeSchedule } from '../../domain/settlement/fee-schedule.ts'
+import { type Batch, isOpenBatch, openBatch, payoutUuid } from '../../domain/settlement/batch.ts'
 import { takenFromCash } from '../../domain/settlement/payment.ts'
 import { type Day, fromIso } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'

@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
-import type { Reference } from '../../domain/ids.ts'
+import type { BatchId, ChunkId, Reference } from '../../domain/ids.ts'
 import type { Pesewas } from '../../domain/money.ts'
-import type { BatchId, ChunkId, Line } from '../../domain/settlement/batch.ts'
+import type { Line } from '../../domain/settlement/batch.ts'
 import { keys } from '../keys.ts'
 import type { Item } from '../table.ts'
 

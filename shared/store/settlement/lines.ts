@@ -1,6 +1,6 @@
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
-import type { Reference } from '../../domain/ids.ts'
-import type { Batch, BatchId, ChunkId, Line } from '../../domain/settlement/batch.ts'
+import type { BatchId, ChunkId, Reference } from '../../domain/ids.ts'
+import type { Batch, Line } from '../../domain/settlement/batch.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'

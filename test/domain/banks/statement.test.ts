@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { MalformedStatement, readStatement } from '../../../cli/statement.ts'
 import {
   compareStatement,
   type StatementDebit,
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
 import type { Day } from '../../../shared/domain/time.ts'
+import { MalformedStatement, readStatement } from '../../../shared/operator/statement-file.ts'
 
 const UUID = '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'
 const OTHER = '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'

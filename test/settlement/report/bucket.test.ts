@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { newBucket } from '../../../aws/bucket.ts'
-import { noJournal } from '../../../aws/journal.ts'
-import { answerCalls, type Command, perform } from '../../../aws/sdk.ts'
+import { newBucket } from '../../../sandbox/aws/bucket.ts'
+import { noJournal } from '../../../sandbox/aws/journal.ts'
+import { answerCalls, type Command, perform } from '../../../sandbox/aws/sdk.ts'
 import { readReport, writeReport } from '../../../shared/settlement/report/bucket.ts'
 import { batch } from './one-batch.ts'
 

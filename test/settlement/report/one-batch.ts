@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../../../shared/domain/banks/bank.ts'
-import { Reference, Uuid } from '../../../shared/domain/ids.ts'
+import { BatchId, Reference, Uuid } from '../../../shared/domain/ids.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   addLine,
   type Batch,
-  BatchId,
   type Line,
   noTotals,
   openBatch,

@@ -1,6 +1,6 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
-import { sizeOf } from '../../../aws/table/item-size.ts'
+import { sizeOf } from '../../../sandbox/aws/table/item-size.ts'
 import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'

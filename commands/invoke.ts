@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { functionRows } from '../infra/definitions/functions.ts'
+import { InvocationFailure, invokeFunction } from './functions-client.ts'
+import { misuse, portIn, readArguments, unknownWord } from './terminal/arguments.ts'
+import { fail } from './terminal/fail.ts'
+
+/** `debit invoke FUNCTION [EVENT.json]`: prints the function's reply. */
+
+const names: string[] = functionRows.map((row) => row.name)
+
+const { values, positionals, refuse } = await readArguments({
+  name: 'invoke',
+  form: 'FUNCTION [EVENT.json] [--port 3000]',
+  summary: `Invokes a function of a sandbox and prints its reply. Functions: ${names.join(', ')}.`,
+  options: { port: { type: 'string', default: '3000' } },
+})
+const [name = '', file = `events/${name}.json`, ...others] = positionals
+if (name === '' || others.length > 0) refuse()
+if (!names.includes(name)) misuse(await unknownWord('function', name, names))
+const port = portIn(values.port, refuse)
+
+const event = await readFile(file, 'utf8')
+  .then((text) => JSON.parse(text) as unknown)
+  .catch((error: Error) => fail(`${file}: ${error.message}`))
+
+try {
+  const reply = await invokeFunction({ port }, name, event)
+  process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`)
+} catch (error) {
+  if (!(error instanceof InvocationFailure)) throw error
+  fail(error.message)
+}

@@ -1,0 +1,177 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseJson } from '../shared/domain/json.ts'
+import { eventTypes } from '../shared/domain/webhooks/event-type.ts'
+import { formatLine, readEvent } from './listener/event.ts'
+import { type Forwarded, forward } from './listener/forward.ts'
+import { register } from './listener/registration.ts'
+import { newSequenceTracker } from './listener/sequence-tracker.ts'
+import { verify } from './listener/verify.ts'
+import { portIn, readArguments, unknownWord } from './terminal/arguments.ts'
+import { fail } from './terminal/fail.ts'
+
+/** `debit listen`: runs a local receiver that verifies and prints each webhook. */
+
+const HOST = '127.0.0.1'
+const BODY_MAX_BYTES = 1024 * 1024
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+/** Prints a line that is no event; with --json standard output has events only. */
+const note = (text: string): void => {
+  const stream = values.json ? process.stderr : process.stdout
+  stream.write(`${text}\n`)
+}
+
+const { values, positionals, refuse } = await readArguments({
+  name: 'listen',
+  form:
+    '[--port 4242] [--register PROVIDER [--sandbox 3000] | --secret whsec_...] [--events EVENT,...] ' +
+    '[--print | --json] [--forward-to URL] [--slow SECONDS] [--fail STATUS [--times 1]]',
+  summary:
+    'Receives webhooks: verifies them, marks duplicates and late events, and prints a line for each.\n' +
+    '--register directs the webhook of a provider in a sandbox here, until the command ends.\n' +
+    '--print shows the bodies, --json prints a JSON object for each event, --forward-to sends each\n' +
+    'event on to a receiver of your own and answers as it does.',
+  options: {
+    port: { type: 'string', default: '4242' },
+    secret: { type: 'string' },
+    register: { type: 'string' },
+    sandbox: { type: 'string', default: '3000' },
+    events: { type: 'string' },
+    print: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    'forward-to': { type: 'string' },
+    slow: { type: 'string', default: '0' },
+    fail: { type: 'string' },
+    times: { type: 'string' },
+  },
+})
+
+const numberIn = (
+  text: string,
+  { min, max }: { min: number; max: number },
+  name: string,
+): number =>
+  /^[0-9]{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
+    ? Number(text)
+    : refuse(`--${name}: must be a number from ${min} to ${max}`)
+
+const published: string[] = Object.values(eventTypes).map(({ event }) => event)
+
+/** Parses `failed,completed` or `transaction.failed`. */
+const eventsIn = async (text: string): Promise<string[]> => {
+  const events = text.split(',').map((word) => (word.includes('.') ? word : `transaction.${word}`))
+  const unknown = events.find((event) => !published.includes(event))
+  return unknown === undefined ? events : refuse(await unknownWord('event', unknown, published))
+}
+
+if (positionals.length > 0) refuse()
+if (values.secret === '') refuse('--secret: has no value')
+if (values.secret && values.register) refuse('--secret, --register: only one of them is allowed')
+if (values.times !== undefined && values.fail === undefined) refuse('--times: requires --fail')
+const port = portIn(values.port, refuse, 0)
+const sandboxPort = portIn(values.sandbox, refuse, 1, 'sandbox')
+const target = values['forward-to']
+if (target !== undefined && !(/^https?:/.test(target) && URL.canParse(target))) {
+  refuse('--forward-to: must be a URL with http or https')
+}
+const events = values.events === undefined ? undefined : await eventsIn(values.events)
+const slowSeconds = numberIn(values.slow, { min: 0, max: 120 }, 'slow')
+const failureStatus = numberIn(values.fail ?? '500', { min: 300, max: 599 }, 'fail')
+let remainingFailures =
+  values.fail === undefined ? 0 : numberIn(values.times ?? '1', { min: 1, max: 999_999 }, 'times')
+
+/** Reads the body to its end, also above the limit, so that the sender gets a response. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length <= BODY_MAX_BYTES) chunks.push(chunk)
+  }
+  return length <= BODY_MAX_BYTES ? Buffer.concat(chunks) : undefined
+}
+
+let { secret } = values
+const track = newSequenceTracker()
+
+const statusOf = (problem: string | undefined, forwarded: Forwarded | undefined): number => {
+  if (remainingFailures > 0) {
+    remainingFailures -= 1
+    return failureStatus
+  }
+  return problem ? 401 : (forwarded?.status ?? 204)
+}
+
+const receive = async (request: IncomingMessage): Promise<number> => {
+  const body = await readBody(request)
+  if (request.method !== 'POST') return 405
+  if (!body) return 413
+  const now = new Date()
+  const { headers } = request
+  const event = readEvent(body)
+  if (event && events && event.event !== 'ping' && !events.includes(event.event)) return 204
+  const problem = secret === undefined ? undefined : verify({ headers, body }, secret, now)
+  // Forged events must not change the tracked sequences.
+  const tracked = event && !problem ? track(event) : { notes: [] }
+  if (slowSeconds > 0) await pause(slowSeconds * 1_000)
+  const isForwarded = target !== undefined && !problem && remainingFailures === 0
+  const forwarded = isForwarded ? await forward(target, headers, body) : undefined
+  const status = statusOf(problem, forwarded)
+  const isVerified = secret !== undefined
+  if (values.json) {
+    const payload = parseJson(body.toString('utf8')) ?? body.toString('base64')
+    const verified = isVerified && !problem
+    print(JSON.stringify({ at: now, verified, problem, ...tracked, status, forwarded, payload }))
+    return status
+  }
+  print(formatLine(event, now, { problem, isVerified, status, ...tracked }))
+  if (forwarded) {
+    print(`  -> ${forwarded.status} in ${forwarded.milliseconds} ms  ${forwarded.text}`.trimEnd())
+  }
+  if (values.print && event) print(JSON.stringify(parseJson(body.toString('utf8')), null, 2))
+  return status
+}
+
+const server = createServer((request, response) => {
+  receive(request).then(
+    (status) => response.writeHead(status).end(),
+    // The sender has disconnected.
+    () => response.destroy(),
+  )
+})
+
+server.on('error', (error: NodeJS.ErrnoException) =>
+  fail(
+    error.code === 'EADDRINUSE'
+      ? `Port ${port} is taken; choose another with --port`
+      : error.message,
+  ),
+)
+
+let restore = async (): Promise<void> => undefined
+const stop = async (): Promise<never> => {
+  for (const signal of STOP_SIGNALS) process.removeAllListeners(signal)
+  await restore().catch(({ message }: Error) => fail(message))
+  process.exit(0)
+}
+for (const signal of STOP_SIGNALS) process.on(signal, stop)
+
+server.listen(port, HOST, async () => {
+  const url = `http://${HOST}:${(server.address() as AddressInfo).port}`
+  if (values.register !== undefined) {
+    const registration = { provider: values.register, url: `${url}/webhooks`, events }
+    const registered = await register(sandboxPort, registration).catch(({ message }: Error) =>
+      fail(message),
+    )
+    secret = registered.secret
+    restore = registered.restore
+    note(`registered ${values.register}  secret ${secret}`)
+  }
+  note(`listening ${url}`)
+})

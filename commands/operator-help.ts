@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import { nouns } from '../shared/operator/catalogue.ts'
+import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
+import { commandLine } from './terminal/arguments.ts'
+
+/** The command as its caller typed it. */
+export const COMMAND = commandLine('operator').replace(/ operator$/, '')
+
+const TARGET = '[--port N | --stage NAME] [--output table|json]'
+
+/** Reports whether a verb changes nothing, so that --watch can repeat it. */
+export const isWatchable = (verb: string): boolean => /^(?:list|show|report)$/.test(verb)
+
+const table = (rows: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('')
+}
+
+const targets = table([
+  ['--port N', 'port of a sandbox on this machine (default 3000)'],
+  ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
+  ['--output FORM', 'table or json (default: a table on a terminal, else JSON)'],
+  ['--watch', 'repeats list, show or report every two seconds and prints changes'],
+])
+
+export const helpOfAll = (shortForms: Record<string, readonly [string, string]>): string =>
+  `usage: ${COMMAND} NOUN VERB [--option value ...] ${TARGET} [--watch]\n\n${table([
+    ...Object.entries(nouns).map(([name, { summary }]) => [name, summary] as const),
+    ...Object.entries(shortForms).map(
+      ([word, call]) => [word, `short for ${call.join(' ')}`] as const,
+    ),
+  ])}\n${targets}\nThe first required option needs no name: debit show DCS-20261121-ABC123.
+--help after a noun or a verb prints its options.\n`
+
+export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
+  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET} [--watch]\n\n${table(
+    Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
+  )}`
+
+export const helpOfVerb = (noun: string, name: string, { summary, options, approval }: Verb) => {
+  const described = Object.entries(options.entries).map(([option, schema]) =>
+    describeOption(option, schema as v.GenericSchema),
+  )
+  const required = described.filter(({ isRequired }) => isRequired).map(({ form }) => ` ${form}`)
+  const rest = described.length > required.length ? ' [--option value ...]' : ''
+  const rows = described.map(
+    ({ form, description, isRequired }) =>
+      [form, `${isRequired ? '(required) ' : ''}${description}`] as const,
+  )
+  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}${isWatchable(name) ? ' [--watch]' : ''}\n${
+    rows.length > 0 ? `\n${table(rows)}` : ''
+  }${approval ? `\n${approvalLine(approval)}\n` : ''}`
+}
+
+const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
+  const options = approval === 'always' ? [] : approval.map((name) => `--${name}`)
+  const when = options.length > 0 ? ` a call with ${options.join(', ')}` : ' it'
+  return `On a stage with approvals, a second operator must approve${when}.`
+}
+
+const describeOption = (option: string, schema: v.GenericSchema) => {
+  const required = requiredForm(schema)
+  return {
+    form: `--${option} ${v.getTitle(required)}`,
+    description: v.getDescription(required) ?? '',
+    isRequired: schema.type !== 'optional',
+  }
+}

@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises'
+import { buffer, text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../shared/domain/refusal.ts'
+import type { Day } from '../shared/domain/time.ts'
+import { nouns } from '../shared/operator/catalogue.ts'
+import type { LoadDebits } from '../shared/operator/statement-file.ts'
+import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import {
+  actorOf,
+  type FunctionTarget,
+  InvocationFailure,
+  invokeFunction,
+} from './functions-client.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
+import { misuse, portIn, printAndExit as print, unknownWord } from './terminal/arguments.ts'
+import { fail } from './terminal/fail.ts'
+import { tableOf } from './terminal/table.ts'
+
+/**
+ * `debit NOUN VERB [--option value ...] [--port N | --stage NAME]`: prints the result, as a table on a
+ * terminal and as one JSON document elsewhere. A refusal prints one line on standard error and exits
+ * with 1, a wrong use with 2.
+ */
+
+const shortForms: Record<string, [noun: string, verb: string]> = {
+  reconcile: ['reconciliation', 'run'],
+  ledger: ['ledger', 'show'],
+}
+
+/** `reconcile` compares a bank's statement if one of these options is given. */
+const isStatementOption = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
+
+const HELP = /^(?:--help|-h)$/
+
+const lookUp = async <T>(rows: Record<string, T>, name: string, kind: string): Promise<T> =>
+  (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
+  misuse(await unknownWord(kind, name, Object.keys(rows)))
+
+/**
+ * Parses options as `--option value` or `--option=value`; rejects repeated ones.
+ * @param positional the option that a word without a name gives; undefined: none
+ */
+const readOptions = (words: readonly string[], positional: string | undefined) => {
+  const options: Record<string, string> = {}
+  const remaining = [...words]
+  while (remaining.length > 0) {
+    const word = remaining.shift() ?? ''
+    const [, name, attached] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? []
+    if (!name && (!positional || word.startsWith('-') || Object.hasOwn(options, positional))) {
+      return misuse(`expected --option value at: ${word}`)
+    }
+    const option = name ?? (positional as string)
+    if (Object.hasOwn(options, option)) return misuse(`--${option}: is given twice`)
+    const value = name ? (attached ?? nextValue(name, remaining)) : word
+    if (value === undefined) return misuse(`--${option}: has no value`)
+    if (option === 'watch' && attached !== undefined) return misuse('--watch: takes no value')
+    options[option] = value
+  }
+  return options
+}
+
+const nextValue = (name: string, remaining: string[]): string | undefined => {
+  if (name === 'watch') return 'true'
+  return remaining[0]?.startsWith('--') ? undefined : remaining.shift()
+}
+
+const readTarget = (port: string | undefined, stage: string | undefined): FunctionTarget => {
+  if (stage === undefined) {
+    return { port: portIn(port ?? '3000', misuse) }
+  }
+  if (port !== undefined) misuse('--port, --stage: only one of them is allowed')
+  return /^[a-z][a-z0-9-]{0,19}$/.test(stage)
+    ? { stage }
+    : misuse('--stage: must be a stage’s name')
+}
+
+/** Reads secrets from standard input: other users and the shell's history see arguments. */
+const readSecrets = async (options: Record<string, string>, secrets: readonly string[]) => {
+  const names = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
+  for (const name of names) {
+    if (options[name] !== '-') misuse(`--${name}: must be -, with the secret on standard input`)
+  }
+  const [name] = names
+  if (name === undefined) return options
+  return { ...options, [name]: (await text(process.stdin)).replace(/\r?\n$/, '') }
+}
+
+/** A result that is too large for a reply has a presigned URL for download. */
+const isDownload = (result: unknown): result is { download: string } =>
+  typeof result === 'object' && result !== null && 'download' in result
+
+const WATCH_MS = 2_000
+
+/** Returns the text of a result, which is a file or an object. */
+const textOf = (result: unknown): string => {
+  if (typeof result === 'string') return result
+  const width = process.stdout.columns ?? 120
+  return `${isTable ? tableOf(result, width) : JSON.stringify(result, null, 2)}\n`
+}
+
+const printFile = async (url: string): Promise<void> => {
+  const { ok, status, body } = await fetch(url).catch(() =>
+    fail('The file cannot be downloaded: its URL does not answer'),
+  )
+  if (!ok || !body) return fail(`The file cannot be downloaded: S3 answers ${status}`)
+  await pipeline(body, process.stdout, { end: false })
+}
+
+const [first = '', ...others] = process.argv.slice(2)
+// A short form may also be a noun; a verb after it decides.
+const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
+const shortForm = Object.hasOwn(shortForms, first) && !isNoun ? shortForms[first] : undefined
+const isStatement = first === 'reconcile' && others.some(isStatementOption)
+const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [first])
+const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
+if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
+if (HELP.test(noun)) print(helpOfAll(shortForms))
+const nounRow = await lookUp(nouns, noun, 'noun')
+if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
+if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
+const verbRow = await lookUp(nounRow.verbs, verb, `verb of ${noun}`)
+if (optionWords.some((word) => HELP.test(word))) {
+  const { statement } = nounRow.verbs
+  const isAmbiguous = first === 'reconcile' && !isStatement && statement
+  const statementHelp = isAmbiguous ? `\n${helpOfVerb(noun, 'statement', statement)}` : ''
+  print(`${helpOfVerb(noun, verb, verbRow)}${statementHelp}`)
+}
+
+const [positional] = Object.entries(verbRow.options.entries)
+  .filter(([, schema]) => (schema as { type: string }).type !== 'optional')
+  .map(([name]) => name)
+const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, positional)
+if (output !== undefined && output !== 'table' && output !== 'json') {
+  misuse('--output: must be table or json')
+}
+if (watch !== undefined && !isWatchable(verb)) misuse(`--watch: ${verb} cannot be repeated`)
+const isTable = output ? output === 'table' : process.stdout.isTTY
+const target = readTarget(port, stage)
+const options = await readSecrets(callOptions, secretsOf(verbRow))
+// The function checks the call as well; this check is faster.
+const call = parseCall(nounRow, { verb, options })
+if (call instanceof Refusal) misuse(explain(call))
+
+const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
+  const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
+  const { result, error } = reply as { result?: unknown; error?: string }
+  return error === undefined ? result : fail(error)
+}
+
+/** A check of a large day takes several calls. */
+const reconcile = async (actor: string): Promise<unknown> => {
+  for (let next = options; ; ) {
+    const result = (await invoke(next, actor)) as { run?: string }
+    if (result.run === undefined) return result
+    next = { ...options, run: result.run }
+  }
+}
+
+const compareWithStatement = async (actor: string): Promise<unknown> => {
+  const { compareFile, MalformedStatement } = await import('../shared/operator/statement-file.ts')
+  const { statement: path = '', date } = options
+  const loadDebits: LoadDebits = (request) =>
+    invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<LoadDebits>
+  try {
+    const file = await (path === '-' ? buffer(process.stdin) : readFile(path))
+    const { report, ignored } = await compareFile({ file, date: date as Day }, loadDebits)
+    if (ignored > 0) process.stderr.write(`ignored: ${ignored} rows of other days\n`)
+    return report
+  } catch (error) {
+    if (error instanceof MalformedStatement) return fail(`--statement: ${error.message}`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
+      return fail(`--statement: the file cannot be read (${code})`)
+    }
+    throw error
+  }
+}
+
+try {
+  const actor = await actorOf(target)
+  const perform = { run: reconcile, statement: compareWithStatement }
+  const isReconciliation = noun === 'reconciliation' && (verb === 'run' || verb === 'statement')
+  let shown: string | undefined
+  do {
+    if (shown !== undefined) await pause(WATCH_MS)
+    const result = await (isReconciliation ? perform[verb](actor) : invoke(options, actor))
+    if (isDownload(result)) await printFile(result.download)
+    else if (textOf(result) !== shown) {
+      // Replaces the last table.
+      if (watch && isTable) process.stdout.write('\u001b[2J\u001b[H')
+      shown = textOf(result)
+      process.stdout.write(shown)
+    }
+  } while (watch)
+} catch (error) {
+  if (!(error instanceof InvocationFailure)) throw error
+  fail(error.message)
+}

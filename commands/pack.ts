@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
+import { plain } from '../infra/bundles/build.ts'
+import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
+
+/** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDER = join(ROOT, 'dist/package')
+const SCALAR = '@scalar/api-reference'
+
+const { version, description, license } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+)
+
+rmSync(FOLDER, { recursive: true, force: true })
+await build({
+  ...plain,
+  target: 'node20',
+  plugins: [nodeModules, pruned],
+  splitting: true,
+  // The sandbox finds a command by the name of its class.
+  keepNames: true,
+  // Only `--bundles` needs it, which the package does not support.
+  external: ['esbuild'],
+  entryPoints: { debit: 'commands/debit.ts' },
+  outdir: FOLDER,
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
+})
+const debit = join(FOLDER, 'debit.mjs')
+writeFileSync(debit, `#!/usr/bin/env node\n${readFileSync(debit, 'utf8')}`)
+for (const file of ['pages.css', 'icon.svg']) {
+  cpSync(join(ROOT, 'sandbox/pages', file), join(FOLDER, file))
+}
+cpSync(join(ROOT, 'docs'), join(FOLDER, 'docs'), { recursive: true })
+const scalar = JSON.parse(readFileSync(join(ROOT, 'node_modules', SCALAR, 'package.json'), 'utf8'))
+const scripts = join('node_modules', SCALAR, 'dist/browser')
+cpSync(join(ROOT, scripts), join(FOLDER, scripts), {
+  recursive: true,
+  filter: (path) => !/\.map$|\/standalone\.js$/.test(path),
+})
+// The scripts include the packages that Scalar's own manifest would install.
+writeFileSync(
+  join(FOLDER, 'node_modules', SCALAR, 'package.json'),
+  JSON.stringify({
+    name: SCALAR,
+    version: scalar.version,
+    license: scalar.license,
+    author: scalar.author,
+    exports: './dist/index.js',
+  }),
+)
+const page = await buildPage()
+mkdirSync(join(FOLDER, BUILT_PAGE))
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.js'), page.script)
+writeFileSync(join(FOLDER, BUILT_PAGE, 'page.css'), page.style)
+cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
+const manifest = {
+  name: 'debit-collection-service',
+  version,
+  description,
+  license,
+  type: 'module',
+  bin: { debit: 'debit.mjs' },
+  engines: { node: '>=20' },
+  dependencies: { [SCALAR]: '*' },
+  bundleDependencies: [SCALAR],
+}
+writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(manifest, undefined, 2))
+const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', dirname(FOLDER)], {
+  cwd: FOLDER,
+  encoding: 'utf8',
+})
+process.stdout.write(`${join(dirname(FOLDER), name.trim())}\n`)

@@ -1,0 +1,85 @@
+import module from 'node:module'
+import { portIn, readArguments } from './terminal/arguments.ts'
+import { fail } from './terminal/fail.ts'
+
+/** Starts the sandbox. It imports the rest after its first line, so that it answers at once. */
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
+
+const { values, positionals, refuse } = await readArguments({
+  name: 'sandbox',
+  form:
+    '[--port 3000] [--data DIR] [--time-scale N] [--approvals] [--bundles] [--host ADDRESS] ' +
+    '[--names NAME,...] [--webhook-hosts NAME,...] [--verbose]',
+  summary:
+    'Runs the service on this machine (docs/sandbox.md). --verbose prints the stack of a fault.',
+  options: {
+    port: { type: 'string', default: '3000' },
+    data: { type: 'string' },
+    'time-scale': { type: 'string', default: '1' },
+    approvals: { type: 'boolean', default: false },
+    bundles: { type: 'boolean', default: false },
+    host: { type: 'string', default: '127.0.0.1' },
+    names: { type: 'string', default: '' },
+    'webhook-hosts': { type: 'string', default: '' },
+    verbose: { type: 'boolean', default: false },
+  },
+})
+if (positionals.length > 0) refuse()
+const port = portIn(values.port, refuse, 0)
+const timeScale = Number(values['time-scale'])
+if (!(timeScale > 0 && Number.isFinite(timeScale)))
+  refuse('--time-scale: must be a number above zero')
+const { data, approvals, host } = values
+const listening = { host, names: listIn(values.names) }
+const settings = { data, timeScale, approvals, webhookHosts: listIn(values['webhook-hosts']) }
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+print('starting')
+// The second start takes two thirds of the time. Node 20 has no cache.
+module.enableCompileCache?.()
+
+let sandbox: Promise<{ stop: () => Promise<void> }> | undefined
+
+const stopOnce = async (): Promise<never> => {
+  for (const signal of STOP_SIGNALS) {
+    process.removeAllListeners(signal)
+    // A second signal exits at once.
+    process.on(signal, () => process.exit(1))
+  }
+  await sandbox?.then(
+    (started) => started.stop(),
+    () => undefined,
+  )
+  process.exit(0)
+}
+for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
+
+const { StartFailure } = await import('../sandbox/start-failure.ts')
+try {
+  const { openGateway } = await import('../sandbox/gateway.ts')
+  const gateway = await openGateway(port, listening)
+  const start = async () => {
+    const { startSandbox } = await import('../sandbox/sandbox.ts')
+    const { shortenLogs } = await import('../sandbox/faults.ts')
+    const { endpointsIn } = await import('../sandbox/emulator/endpoints.ts')
+    const endpoints = endpointsIn(process.env)
+    const { buildForSandbox } = await import('../sandbox/bundles/build.ts')
+    const bundleOf = values.bundles ? await buildForSandbox() : undefined
+    const onFault = shortenLogs(values.verbose)
+    return startSandbox({ gateway, ...settings, print, onFault, endpoints, bundleOf })
+  }
+  sandbox = start()
+  await sandbox
+  const { address } = gateway
+  const { welcome } = await import('../sandbox/terminal.ts')
+  print(welcome(address, timeScale))
+  print(`ready ${address}`)
+} catch (error) {
+  fail(error instanceof StartFailure ? error.message : String((error as Error).stack))
+}

@@ -1,0 +1,168 @@
+import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs'
+import {
+  type EventSourceMappingConfiguration,
+  LambdaClient,
+  paginateListEventSourceMappings,
+  paginateListFunctions,
+} from '@aws-sdk/client-lambda'
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { functionRows } from '../../infra/definitions/functions.ts'
+import { jobNames } from '../../infra/definitions/jobs.ts'
+import { resourceName } from '../../infra/definitions/resource-name.ts'
+import { parseJson } from '../../shared/domain/json.ts'
+import { eventually, Mismatch } from '../expect.ts'
+import type { CheckSequence } from './checks.ts'
+
+/** Checks what only AWS shows: logs, queues and event sources of a stage. */
+
+const SWEEP_SECONDS = 125
+/** CloudWatch finds a log line only some seconds after the write. */
+const LOG_SECONDS = 60
+const POLL_MS = 5_000
+
+/** The terms that CloudWatch searches for; FAULT then selects the lines that count. */
+const FAULT_FILTER =
+  '?ERROR ?AccessDenied ?AccessDeniedException ?"Task timed out" ?"Runtime exited" ?"platform.report"'
+// A rejected report is an error of its bank. Lambda logs `platform.report` of failed invocations only.
+const FAULT =
+  /AccessDenied|"level":"ERROR",(?!"message":"bank report rejected)|Task timed out|Runtime exited|platform\.report/
+
+const lambda = () => new LambdaClient()
+
+/** Returns the log group of each function of the stage, by the function's short name. */
+const listLogGroups = async (stage: string): Promise<Map<string, string>> => {
+  const names = new Map(functionRows.map(({ name }) => [resourceName(name, stage), name]))
+  const groups = new Map<string, string>()
+  for await (const { Functions = [] } of paginateListFunctions({ client: lambda() }, {})) {
+    for (const { FunctionName = '', LoggingConfig } of Functions) {
+      const name = names.get(FunctionName)
+      if (name) groups.set(name, LoggingConfig?.LogGroup ?? `/aws/lambda/${FunctionName}`)
+    }
+  }
+  return groups
+}
+
+const listMappings = async (stage: string): Promise<EventSourceMappingConfiguration[]> => {
+  const names = new Set(jobNames.map((name) => resourceName(name, stage)))
+  const mappings: EventSourceMappingConfiguration[] = []
+  for await (const page of paginateListEventSourceMappings({ client: lambda() }, {})) {
+    mappings.push(
+      ...(page.EventSourceMappings ?? []).filter(({ FunctionArn = '' }) =>
+        names.has(FunctionArn.split(':')[6] ?? ''),
+      ),
+    )
+  }
+  return mappings
+}
+
+/** Runs first, because the API of a paused stage refuses every request. */
+export const eventSourceChecks = (stage: string): CheckSequence => [
+  {
+    name: 'event-sources',
+    run: async () => {
+      const mappings = await listMappings(stage)
+      if (mappings.length === 0) throw new Mismatch('event sources', 'none')
+      const others = mappings.filter(({ State }) => State !== 'Enabled')
+      if (others.length === mappings.length) {
+        throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
+      }
+      const names = others.map(({ FunctionArn, State }) => `${FunctionArn?.split(':')[6]} ${State}`)
+      if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
+    },
+  },
+]
+
+/** Returns the ARNs of the dead-letter queues, of messages and of stream records. */
+const listFailureQueues = async (stage: string): Promise<string[]> => {
+  const arns = await Promise.all(
+    (await listMappings(stage)).map(async ({ EventSourceArn = '', DestinationConfig }) => {
+      if (!EventSourceArn.includes(':sqs:')) return DestinationConfig?.OnFailure?.Destination
+      const { RedrivePolicy = '' } = await attributesOf(EventSourceArn)
+      const policy = parseJson(RedrivePolicy) as { deadLetterTargetArn?: string } | undefined
+      return policy?.deadLetterTargetArn
+    }),
+  )
+  return [...new Set(arns.filter((arn) => arn !== undefined))]
+}
+
+const attributesOf = async (arn: string) => {
+  const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(':')
+  // The host in a queue's URL need not resolve in an emulator.
+  const client = new SQSClient({ useQueueUrlAsEndpoint: false })
+  const { QueueUrl } = await client.send(
+    new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }),
+  )
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
+  )
+  return Attributes
+}
+
+async function* linesIn(logGroupName: string, filterPattern: string, since: Date) {
+  const request = { logGroupName, filterPattern, startTime: since.getTime() }
+  const client = new CloudWatchLogsClient()
+  for await (const { events = [] } of paginateFilterLogEvents({ client }, request))
+    for (const { message = '' } of events) yield message
+}
+
+type LogSearch = { group: string; term: string; since: Date }
+
+const expectLine = (
+  { group, term, since }: LogSearch,
+  options: { seconds: number; signal: AbortSignal },
+) =>
+  eventually(
+    async () => {
+      const { done } = await linesIn(group, term, since).next()
+      if (done) throw new Mismatch(`${term} in ${group}`, 'no line')
+    },
+    { ...options, everyMs: POLL_MS },
+  )
+
+/** A sweep must run within two minutes; other checks run in parallel. */
+export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
+  {
+    name: 'sweep',
+    run: async () => {
+      const group = (await listLogGroups(stage)).get('sweep') ?? ''
+      await expectLine({ group, term: 'SweepRuns', since }, { seconds: SWEEP_SECONDS, signal })
+    },
+  },
+]
+
+/** Run last, because they cover the faults of all other checks. */
+export const faultChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
+  {
+    name: 'dead-letters',
+    run: async () => {
+      const queues = await listFailureQueues(stage)
+      if (queues.length === 0) throw new Mismatch('dead-letter queues', 'none')
+      const counts = await Promise.all(
+        queues.map(async (arn) => {
+          const attributes = await attributesOf(arn)
+          const visible = Number(attributes.ApproximateNumberOfMessages)
+          return { arn, count: visible + Number(attributes.ApproximateNumberOfMessagesNotVisible) }
+        }),
+      )
+      const filledQueues = counts.filter(({ count }) => count > 0)
+      if (filledQueues.length > 0) {
+        const texts = filledQueues.map(({ arn, count }) => `${count} in ${arn.split(':').at(-1)}`)
+        throw new Mismatch('empty dead-letter queues', texts.join(', '))
+      }
+    },
+  },
+  {
+    name: 'logs',
+    run: async () => {
+      const groups = await listLogGroups(stage)
+      // Waits for the line of the reconciliation, which ran last.
+      const group = groups.get('manage-reconciliation') ?? ''
+      await expectLine({ group, term: 'operator', since }, { seconds: LOG_SECONDS, signal })
+      for (const [name, group] of groups) {
+        for await (const line of linesIn(group, FAULT_FILTER, since)) {
+          if (FAULT.test(line)) throw new Mismatch('no fault in a log', `${name}: ${line}`)
+        }
+      }
+    },
+  },
+]

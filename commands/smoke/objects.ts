@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import { Mismatch } from '../expect.ts'
+import type { Receiver } from './receiver.ts'
+import type { Operator, operatorCommandOf } from './target.ts'
+
+/** The objects of one run. Their names end in the same random characters. */
+export type Objects = {
+  bank: string
+  provider: string
+  /** A second provider, whose requests must be signed. */
+  signing: { provider: string; secret: string; token: string }
+  phone: string
+  token: string
+  bankToken: string
+  /** False without the sandbox bank, or if its use needs an approval. */
+  movesMoney: boolean
+}
+
+/** Removes or disables one object. */
+export type Undo = { object: string; run: () => Promise<unknown> }
+
+type Creation = {
+  operator: Operator
+  command: ReturnType<typeof operatorCommandOf>
+  receiver: Receiver | undefined
+  undo: Undo[]
+  /** When credentials expire, in case the test is killed before it revokes them. */
+  expiresOn: string | undefined
+}
+
+/** Without a receiver, attempts go to this public host, and the service records their result. */
+const NO_RECEIVER = 'https://example.com/debit-collection-smoke'
+
+/** More than one run needs. */
+const PER_MINUTE = '600'
+
+const PROVIDER_OPERATIONS = [
+  'get-debit-request',
+  'list-debit-requests',
+  'list-deliveries',
+  'list-events',
+]
+const BANK_OPERATIONS = ['update-debit-transaction', 'debit-callback', 'list-debit-transactions']
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const randomLetters = (length: number): string =>
+  [...randomBytes(length)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
+const randomDigits = (length: number): string =>
+  [...randomBytes(length)].map((byte) => byte % 10).join('')
+
+/** The sandbox bank pays accounts that do not end in 0000 or 9999 at once. */
+const newAccount = (): string => `${randomDigits(9)}1`
+
+/** Creates the objects; `undo` gets an entry for each. @throws Mismatch */
+export const createObjects = async (creation: Creation): Promise<Objects> => {
+  const { operator, undo } = creation
+  const suffix = randomLetters(4)
+  const bank = `Z${suffix}`
+  const provider = `smoke-${suffix.toLowerCase()}`
+  const secret = `rs_${randomBytes(24).toString('hex')}`
+  // Area code 99 does not exist, so no customer has this number.
+  const phone = `+23399${randomDigits(7)}`
+
+  const movesMoney = await createBank(bank, creation)
+  const createProvider = async (id: string, more: Record<string, string>) => {
+    await operator('provider', 'create', { provider: id, name: `Smoke test ${suffix}`, ...more })
+    undo.push({
+      object: `provider ${id}`,
+      run: () => operator('provider', 'disable', { provider: id }),
+    })
+    return issueToken({ provider: id }, creation)
+  }
+  const linkCustomer = async () => {
+    const account = { phone, bank }
+    const name = 'Smoke Test'
+    await operator('customer', 'link', { ...account, name, 'account-number': newAccount() })
+    undo.push({ object: `customer ${phone}`, run: () => operator('customer', 'unlink', account) })
+  }
+  const settlement = {
+    'fee-basis-points': '150',
+    'settlement-bank': bank,
+    'settlement-account': newAccount(),
+    'settlement-name': `Smoke test ${suffix}`,
+  }
+  const signingProvider = `${provider}-signing`
+  const [token, signingToken, bankToken] = await settleAll([
+    createProvider(provider, settlement),
+    createProvider(signingProvider, { 'request-secret': secret }),
+    issueToken({ bank }, creation),
+    linkCustomer(),
+  ])
+  await settleAll([
+    raiseRequestLimits({ provider }, PROVIDER_OPERATIONS, operator),
+    raiseRequestLimits({ bank }, BANK_OPERATIONS, operator),
+    setWebhook(provider, creation),
+  ])
+  const signing = { provider: signingProvider, secret, token: signingToken }
+  return { bank, provider, signing, phone, token, bankToken, movesMoney }
+}
+
+/** Waits for all calls, so that none creates an object after the clean-up. @throws the first error */
+const settleAll = async <const T extends readonly unknown[]>(work: T) => {
+  await Promise.allSettled(work)
+  return Promise.all(work)
+}
+
+/** @returns whether the bank completes debits */
+const createBank = async (
+  bank: string,
+  { operator, undo }: Pick<Creation, 'operator' | 'undo'>,
+): Promise<boolean> => {
+  const options = { bank, name: `Smoke test ${bank}` }
+  const create = (more: object) =>
+    operator<{ approval?: { id: string } }>('bank', 'create', { ...options, ...more })
+  const created = await create({ connector: 'sandbox' }).catch((error: unknown) => {
+    if (error instanceof Mismatch && /--connector: /.test(error.message)) return
+    throw error
+  })
+  // The stage requires an approval, which a second operator must give.
+  if (created?.approval) await operator('approval', 'deny', { id: created.approval.id })
+  const movesMoney = created !== undefined && !created.approval
+  if (!movesMoney) await create({})
+  undo.push({ object: `bank ${bank}`, run: () => operator('bank', 'disable', { bank }) })
+  return movesMoney
+}
+
+/** Issues a token through the command of operators, which prints it. */
+const issueToken = async (
+  owner: Record<string, string>,
+  { operator, command, undo, expiresOn }: Omit<Creation, 'receiver'>,
+): Promise<string> => {
+  const options = { ...owner, ...(expiresOn && { 'expires-on': expiresOn }) }
+  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const { id, token } = await command<{ id: string; token: string }>(
+    'credential',
+    'issue',
+    ...words,
+  )
+  undo.push({ object: `credential ${id}`, run: () => operator('credential', 'revoke', { id }) })
+  return token
+}
+
+/** Runs in sequence, because all calls change the same item. */
+const raiseRequestLimits = async (
+  owner: Record<string, string>,
+  operations: readonly string[],
+  operator: Operator,
+): Promise<void> => {
+  for (const operation of operations) {
+    await operator('limit', 'set', { ...owner, operation, 'per-minute': PER_MINUTE })
+  }
+}
+
+const setWebhook = async (
+  provider: string,
+  { operator, receiver, undo }: Pick<Creation, 'operator' | 'receiver' | 'undo'>,
+): Promise<void> => {
+  const { secret } = await operator<{ secret: string }>('webhook', 'set', {
+    provider,
+    url: receiver?.url ?? NO_RECEIVER,
+    ...(receiver ? {} : { 'max-attempts': '1' }),
+  })
+  receiver?.useSecret(secret)
+  undo.push({
+    object: `webhook of ${provider}`,
+    run: () => operator('webhook', 'remove', { provider }),
+  })
+}
+
+/** Removes or disables the newest objects first. @returns a mismatch that names the remaining ones */
+export const cleanUp = async (undo: readonly Undo[]): Promise<Mismatch | undefined> => {
+  const remaining: string[] = []
+  for (const { object, run } of undo.toReversed()) {
+    await run().catch((error: Error) => remaining.push(`${object} (${error.message})`))
+  }
+  return remaining.length > 0
+    ? new Mismatch('every object disabled', remaining.join('; '))
+    : undefined
+}

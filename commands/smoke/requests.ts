@@ -1,0 +1,104 @@
+import { eventually, expectParts, Mismatch } from '../expect.ts'
+import { expectReply, findIn, paths } from './api.ts'
+import { BANK_SECONDS, chargeBody, sendCharge } from './charges.ts'
+import type { CheckDeps, CheckSequence } from './checks.ts'
+
+/** Checks of reads and refusals. */
+
+const BODY_MAX_BYTES = 64 * 1024
+const GATEWAY_MAX_BYTES = 10 * 1024 * 1024
+const UNKNOWN_UUID = '00000000-0000-4000-8000-000000000000'
+
+const error = (code: number) => ({ success: false, error: { code } })
+
+/** Run in sequence, because an account may allow only ten concurrent functions. */
+export const requestChecks = (deps: CheckDeps): CheckSequence => {
+  const { api, objects, receiver, signal } = deps
+  const { token, bankToken, signing, phone, bank } = objects
+  const charge = (body: object | string) =>
+    ({ method: 'POST', path: paths.charge, token, body }) as const
+  const signedRequest = (signingSecret: string) => ({
+    path: `${paths.debits}?per_page=1`,
+    token: signing.token,
+    signingSecret,
+  })
+
+  const hasBank = (path: string) =>
+    eventually(
+      async () => {
+        const { body } = await api.expect({ path, token }, 200)
+        findIn(body.data, { identifier: bank })
+      },
+      { seconds: BANK_SECONDS, signal },
+    )
+
+  const checks: Record<string, () => Promise<unknown>> = {
+    'missing-credential': () => api.expect({ path: paths.debits }, 401, error(1401)),
+    'wrong-credential': () =>
+      api.expect({ path: paths.debits, token: `${token.slice(0, -1)}!` }, 401, error(1401)),
+    'bank-token-at-provider-operation': () =>
+      api.expect({ path: paths.debits, token: bankToken }, 401, error(1401)),
+    'unknown-path': () => api.expect({ path: '/api/v1/smoke' }, 404, error(1404)),
+    'wrong-method': async () => {
+      const request = { method: 'DELETE', path: paths.charge } as const
+      const { headers } = await api.expect(request, 405, error(1405))
+      expectParts({ Allow: headers.get('Allow') }, { Allow: 'POST' })
+    },
+    'unknown-debit': () =>
+      api.expect({ path: paths.debit('DCS-20200101-AAAAAA'), token }, 404, error(3404)),
+    'unknown-transaction': () => {
+      const body = { status: 'completed', bank_reference: 'SMOKE', approval_method: 'ussd' }
+      const path = paths.update(UNKNOWN_UUID)
+      return api.expect({ method: 'POST', path, token: bankToken, body }, 404, error(1404))
+    },
+    'malformed-body': () => api.expect(charge('{"amount": 1.00,'), 400, error(1400)),
+    'large-body': () => api.expect(charge(jsonOf(BODY_MAX_BYTES + 1)), 400, error(1400)),
+    // The gateway can close the connection before the whole body is sent.
+    'body-above-gateway-limit': () =>
+      eventually(
+        () => {
+          const body = jsonOf(GATEWAY_MAX_BYTES + 1)
+          return api.expect({ ...charge(body), fromGateway: true }, 413, error(1400))
+        },
+        { seconds: 10, signal },
+      ),
+    'amount-without-decimals': () =>
+      api.expect(charge(chargeBody(objects, { amount: 100 })), 400, error(3007)),
+    banks: () => hasBank(paths.banks),
+    'lookup-with-plus': () => hasBank(`${paths.banks}/lookup/${phone}`),
+    'lookup-with-percent-2b': () => hasBank(`${paths.banks}/lookup/${phone.replace('+', '%2B')}`),
+    'webhook-ping': () =>
+      api.expect({ method: 'POST', path: paths.ping, token }, 200, {
+        data: { event: 'ping', ...(receiver && { delivered: true }) },
+      }),
+    signature: () => api.expect(signedRequest(signing.secret), 200, { success: true }),
+    'wrong-signature': () => api.expect(signedRequest(`${signing.secret}x`), 401, error(1401)),
+    ...(objects.movesMoney
+      ? {}
+      : {
+          'bank-without-connector': async () =>
+            expectReply(await sendCharge(deps, chargeBody(objects)), 503, error(2003)),
+          'empty-lists': async () => {
+            for (const path of [paths.debits, paths.events, paths.settlements])
+              await api.expect({ path, token }, 200, { data: [] })
+          },
+        }),
+  }
+  return Object.entries(checks).map(([name, run]) => ({ name, run }))
+}
+
+/** Returns a JSON document of the given length in bytes. */
+const jsonOf = (bytes: number): string => `{"narration":"${'x'.repeat(bytes - 16)}"}`
+
+/** Fails with the first reply that lacks the published form. */
+export const replyFormChecks = ({ api }: Pick<CheckDeps, 'api'>): CheckSequence => [
+  {
+    name: 'envelope-and-headers',
+    run: async () => {
+      const [first, ...others] = api.problems
+      if (!first) return
+      const rest = others.length > 0 ? ` (and ${others.length} more)` : ''
+      throw new Mismatch('envelope, X-Request-ID and rate headers in every reply', first + rest)
+    },
+  },
+]

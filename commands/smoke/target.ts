@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parseJson } from '../../shared/domain/json.ts'
+import { Mismatch } from '../expect.ts'
+import { actorOf, type FunctionTarget, invokeFunction } from '../functions-client.ts'
+
+/** Calls a verb of an operator function. @throws Mismatch with the reason of a refusal */
+export type Operator = <T = unknown>(
+  noun: string,
+  verb: string,
+  options: Record<string, string>,
+) => Promise<T>
+
+export const operatorOf = async (target: FunctionTarget): Promise<Operator> => {
+  const actor = await actorOf(target)
+  return async <T>(noun: string, verb: string, options: Record<string, string>) => {
+    const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
+    const { result, error } = reply as { result?: T; error?: string }
+    if (error !== undefined) throw new Mismatch(`a result of ${noun} ${verb}`, error)
+    return result as T
+  }
+}
+
+const ROOT = join(import.meta.dirname, '../..')
+const OUTPUT_MAX_BYTES = 16 * 1024 * 1024
+
+/** Returns a function that runs `npm run operator` and parses its output. */
+export const operatorCommandOf = (target: FunctionTarget) => {
+  const option = 'port' in target ? ['--port', String(target.port)] : ['--stage', target.stage]
+  return async <T>(...words: string[]): Promise<T> => {
+    const args = ['run', '-s', 'operator', '--', ...words, ...option]
+    const { stdout } = await promisify(execFile)('npm', args, {
+      cwd: ROOT,
+      maxBuffer: OUTPUT_MAX_BYTES,
+    }).catch(({ stderr }: { stderr?: string }) => {
+      throw new Mismatch(`a document from operator ${words.slice(0, 2).join(' ')}`, stderr ?? '')
+    })
+    const document = parseJson(stdout)
+    if (document === undefined) throw new Mismatch('a JSON document', stdout)
+    return document as T
+  }
+}
+
+/**
+ * Finds the base address of a stage's API in the outputs of its stacks.
+ * @throws Mismatch if no stack has one
+ */
+export const apiAddressOf = async (stage: string): Promise<string> => {
+  // Loaded for stages only: a sandbox has no CloudFormation.
+  const { CloudFormationClient, paginateDescribeStacks } = await import(
+    '@aws-sdk/client-cloudformation'
+  )
+  const name = new RegExp(`^debit-collection-${stage}-[a-z]+$`)
+  for await (const page of paginateDescribeStacks({ client: new CloudFormationClient() }, {})) {
+    const stacks = (page.Stacks ?? []).filter(({ StackName = '' }) => name.test(StackName))
+    const outputs = stacks.flatMap(({ Outputs = [] }) => Outputs)
+    const address = outputs.find(({ OutputKey }) => OutputKey === 'ApiAddress')?.OutputValue
+    if (address) return withoutSlash(address)
+  }
+  throw new Mismatch(`an output ApiAddress of debit-collection-${stage}-*`, 'none')
+}
+
+export const withoutSlash = (address: string): string => address.replace(/\/+$/, '')

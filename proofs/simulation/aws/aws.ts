@@ -1,0 +1,172 @@
+import { newAws as newServices, type Aws as Services } from '../../../sandbox/aws/aws.ts'
+import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
+import type { Conditions } from '../../../sandbox/aws/conditions.ts'
+import type { Command } from '../../../sandbox/aws/sdk.ts'
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import type { QueueName } from '../../../shared/queues/messages.ts'
+import type { Effects } from '../engine/effects.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Random } from '../engine/random.ts'
+import type { Run } from '../engine/warm-functions.ts'
+import type { Stage } from '../scenario/restore.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { bucketCalls, queueCalls, schedulerCalls } from './calls.ts'
+import { newSweepSchedule } from './sweep-schedule.ts'
+import { tableCalls } from './table-calls.ts'
+
+/** The in-memory AWS, with the faults of a scenario. */
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+const TABLE = 'simulated'
+
+type Deps = {
+  clock: SteppedClock
+  random: Random
+  faults: Faults
+  effects: Effects
+  scenario: Scenario
+  run: Run
+  stage: Stage
+}
+
+const outages = ({ clock, random, faults, scenario }: Deps) => ({
+  of: (name: 'table outage' | 'queue outage') => {
+    const { at } = random.pick(scenario.scripts)
+    const isAtMidnight = scenario.kind === 'outage at midnight'
+    const midnight = (Math.floor(at / DAY_MS) + 1) * DAY_MS
+    const from = (isAtMidnight ? midnight : at) + random.between(-5 * MINUTE_MS, 5 * MINUTE_MS)
+    const to = from + random.between(MINUTE_MS, (isAtMidnight ? 40 : 10) * MINUTE_MS)
+    return (): boolean => {
+      if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
+      faults.hit(name)
+      return true
+    }
+  },
+})
+
+/** A small table has one shard, a large one has eight. */
+const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
+
+const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
+  copies: (queue) => {
+    if (faults.strikes('message lost') || faults.loses(queue)) return []
+    const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
+    const delay = late + random.between(5, 60)
+    if (!faults.strikes('message twice')) return [delay]
+    // At once, during the first delivery, or later.
+    return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
+  },
+  pollDelay: () => 0,
+  workers: (count) => count,
+  pick: random.below,
+  firings: (at) => {
+    if (faults.strikes('timer never') || faults.loses('timer')) return []
+    const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
+    const once = [at + late]
+    return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
+  },
+  losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
+  shards: scenario.kind === 'burst' ? 8 : random.pick(SHARDS),
+  readDelay: () => {
+    const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
+    return late + random.between(20, 800)
+  },
+  repeatsFrom: (completed) =>
+    completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
+  indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
+})
+
+type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
+
+/** Reports whether a batch is from the stream of the table before its restore. */
+const isLost = ({ Records }: StreamEvent, last: number): boolean =>
+  Records.every(({ dynamodb }) => Number(dynamodb.SequenceNumber) <= last)
+
+export type Aws = ReturnType<typeof newAws>
+
+export const newAws = (deps: Deps) => {
+  const { clock, random, faults, effects, scenario, run, stage } = deps
+  const changes: Change[] = []
+  /** The last record of the table before its restore; the stream of the new table is empty. */
+  let lostRecords = 0
+  let isRestoring = false
+  const conditions = conditionsOf(deps)
+  const services: Services = newServices({
+    clock,
+    tableName: TABLE,
+    invoke: async (name, event) => {
+      await stage.resumed()
+      if (name === 'relay' && isLost(event as StreamEvent, lostRecords)) {
+        return { kind: 'done', value: {} }
+      }
+      const result = await run(name as Parameters<Run>[0], event)
+      return result.kind === 'done' ? result : { kind: 'failed' }
+    },
+    conditions: { ...conditions, losesRecord: () => isRestoring || conditions.losesRecord() },
+    by: () => {
+      const worker = effects.writer()
+      return worker && { name: worker.name, invocation: worker.number }
+    },
+    onCommit: (committed) => {
+      changes.push(...committed)
+      committed.forEach(sweeps.follow)
+    },
+  })
+  const fireCron = (queue: QueueName): void => {
+    if (faults.strikes('run missed')) return
+    services.queues.put(queue, '{}')
+    if (faults.strikes('run twice')) services.queues.put(queue, '{}')
+  }
+  const sweeps = newSweepSchedule({ clock, fire: () => fireCron('sweeps') })
+  const outage = outages(deps)
+  const { perform } = services
+  const faulty = { perform, effects, faults, random, clock }
+  const toTable = tableCalls({ ...faulty, isOut: outage.of('table outage') })
+  const calls: Record<string, (command: Command) => Promise<unknown>> = {
+    ...queueCalls({ ...faulty, isOut: outage.of('queue outage') }),
+    ...schedulerCalls(faulty),
+    ...bucketCalls(faulty),
+  }
+  for (
+    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
+    day * DAY_MS < scenario.endAt;
+    day += 1
+  ) {
+    let isMissed = false
+    clock.at(day * DAY_MS, () => {
+      isMissed = faults.strikes('night missed')
+    })
+    for (const minutes of [0, 20, 60]) {
+      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+        if (!isMissed) fireCron('settlement-runs')
+      })
+    }
+    clock.at(day * DAY_MS + 120 * MINUTE_MS, () => fireCron('reconciliations'))
+  }
+  const restoreTable = (at: number): void => {
+    const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
+    for (const { at: changedAt, before, after } of changes) {
+      const item = after ?? before
+      if (!item) continue
+      if (changedAt <= at) kept.set(`${item.pk} ${item.sk}`, after)
+      else touched.set(`${item.pk} ${item.sk}`, item)
+    }
+    isRestoring = true
+    for (const [key, { pk, sk }] of touched) {
+      const Item = kept.get(key)
+      if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })
+      else services.table.run('DeleteCommand', { TableName: TABLE, Key: { pk, sk } })
+    }
+    isRestoring = false
+    lostRecords = changes.length
+  }
+  return {
+    restoreTable,
+    answer: (command: Command): Promise<unknown> =>
+      (calls[command.constructor.name] ?? toTable)(command),
+    items: services.table.items,
+    changes,
+  }
+}

@@ -1,0 +1,87 @@
+import type { Aws } from '../../../sandbox/aws/aws.ts'
+import { queueIn, type SendBatchInput } from '../../../sandbox/aws/queues.ts'
+import type { Command } from '../../../sandbox/aws/sdk.ts'
+import type { Effects } from '../engine/effects.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Random } from '../engine/random.ts'
+import { timedOut, unavailable } from './failures.ts'
+
+/** Calls to SQS, Scheduler and S3, and their failures. */
+
+export type FaultyCalls = {
+  perform: Aws['perform']
+  effects: Effects
+  faults: Faults
+  random: Random
+}
+
+type Calls = Record<string, (command: Command) => Promise<unknown>>
+
+const QUEUE_TAKES = [5, 20] as const
+
+export const queueCalls = ({
+  perform,
+  effects,
+  faults,
+  random,
+  isOut,
+}: FaultyCalls & { isOut: () => boolean }): Calls => {
+  const sending = (name: string, send: () => unknown): Promise<unknown> =>
+    effects.call({ name, changes: true, takes: QUEUE_TAKES }, () => {
+      if (isOut()) throw unavailable()
+      if (faults.strikes('queue unreachable')) throw timedOut()
+      const output = send()
+      if (faults.strikes('queue result unknown')) throw timedOut()
+      return output
+    })
+
+  /** Rejects an entry of the batch, if that fault strikes. */
+  const sendBatch = (input: SendBatchInput): unknown => {
+    const send = (entries: SendBatchInput['Entries']) =>
+      perform('SendMessageBatchCommand', { ...input, Entries: entries })
+    if (!faults.strikes('queue takes a part')) return send(input.Entries)
+    const rejected = random.below(input.Entries.length)
+    const Entries = input.Entries.filter((_, index) => index !== rejected)
+    if (Entries.length > 0) send(Entries)
+    return { Failed: [{ Id: input.Entries[rejected]?.Id }] }
+  }
+
+  return {
+    SendMessageCommand: (command) =>
+      sending(`send ${queueIn(String(command.input.QueueUrl))} ${command.input.MessageBody}`, () =>
+        perform(command.constructor.name, command.input),
+      ),
+    SendMessageBatchCommand: (command) => {
+      const input = command.input as SendBatchInput
+      const bodies = input.Entries.map(({ MessageBody }) => MessageBody).join(' ')
+      return sending(`send ${queueIn(input.QueueUrl)} ${bodies}`, () => sendBatch(input))
+    },
+    ChangeMessageVisibilityCommand: (command) =>
+      effects.call({ name: 'hide', changes: false, takes: QUEUE_TAKES }, () => {
+        if (isOut()) throw unavailable()
+        return perform(command.constructor.name, command.input)
+      }),
+  }
+}
+
+export const schedulerCalls = ({ perform, effects, faults }: FaultyCalls): Calls => ({
+  CreateScheduleCommand: (command) => {
+    const name = `schedule ${command.input.Name}`
+    return effects.call({ name, changes: true, takes: [10, 60] }, () => {
+      if (faults.strikes('scheduler unreachable')) throw timedOut()
+      perform(command.constructor.name, command.input)
+      if (faults.strikes('schedule result unknown')) throw timedOut()
+      return {}
+    })
+  },
+})
+
+export const bucketCalls = ({ perform, effects, faults }: FaultyCalls): Calls => ({
+  PutObjectCommand: (command) => {
+    const name = `report ${command.input.Key}`
+    return effects.call({ name, changes: true, takes: [20, 90] }, () => {
+      if (faults.strikes('report not written')) throw unavailable()
+      return perform(command.constructor.name, command.input)
+    })
+  },
+})

@@ -1,0 +1,25 @@
+import { queueArn, queueNames, queueUrl } from '../../../sandbox/aws/queues.ts'
+import { queueUrlVariable } from '../../../shared/runtime.ts'
+
+/** The environment variables of a deployment; set before any function is loaded. */
+export const REFERENCE_PREFIX = 'DCS'
+
+Object.assign(process.env, {
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'simulated',
+  AWS_SECRET_ACCESS_KEY: 'simulated',
+  AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'FATAL',
+  METRICS_DISABLED: 'true',
+  STAGE: 'production',
+  SANDBOX_BANK: 'true',
+  TABLE_NAME: 'simulated',
+  REFERENCE_PREFIX,
+  REPORTS_BUCKET: 'simulated',
+  SEALING_KEY: 'simulated',
+  // Disables caches: functions of one process would share them across runs, whose clocks differ.
+  CACHE_SECONDS: String(-100 * 366 * 86_400),
+  SCHEDULE_GROUP: 'debits',
+  SCHEDULE_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
+  SCHEDULE_TARGET_ARN: queueArn('expiries'),
+  ...Object.fromEntries(queueNames.map((queue) => [queueUrlVariable(queue), queueUrl(queue)])),
+})

@@ -1,0 +1,92 @@
+import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { Faults } from './faults.ts'
+import { currentInvocation, type Invocation, never } from './invocations.ts'
+import type { Random } from './random.ts'
+import type { Trace } from './trace.ts'
+
+/**
+ * Calls from functions to AWS and to peers. Each takes time, and a function may crash just before
+ * or after one that has an effect.
+ */
+
+/** A crash at the effect with this number, from 1. */
+export type Crash = { effect: number; when: 'before' | 'after' }
+
+/** A call, and whether it has an effect. `takes` is in milliseconds. */
+export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
+
+type Deps = {
+  clock: Clock
+  random: Random
+  faults: Faults
+  trace: Trace
+  crashes: readonly Crash[]
+}
+
+export type Effects = ReturnType<typeof newEffects>
+
+export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
+  let count = 0
+  const list: { name: string; at: number }[] = []
+  let writer: Invocation | undefined
+
+  const shouldCrash = (when: Crash['when']): boolean =>
+    crashes.some((crash) => crash.effect === count && crash.when === when) ||
+    faults.strikes(when === 'before' ? 'killed before an effect' : 'killed after an effect')
+
+  const isLost = (worker: Invocation, when: Crash['when'], name: string): boolean => {
+    if (!shouldCrash(when)) return false
+    trace.log(`${worker.name}#${worker.number} crashes ${when} ${name}`)
+    worker.crash()
+    return true
+  }
+
+  const arrive = <T>(
+    { name, changes }: Outgoing,
+    worker: Invocation,
+    act: () => T,
+  ): T | undefined => {
+    if (!changes) return act()
+    count += 1
+    list.push({ name, at: clock.now() })
+    if (isLost(worker, 'before', name)) return undefined
+    writer = worker
+    try {
+      return act()
+    } finally {
+      writer = undefined
+      isLost(worker, 'after', name)
+    }
+  }
+
+  return {
+    list,
+    /** Returns the invocation whose effect is applied; the clock has no other context. */
+    writer: (): Invocation | undefined => writer,
+    /** Performs a call for the current invocation, or at once outside of any. */
+    call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
+      const worker = currentInvocation()
+      if (!worker) return new Promise((resolve) => resolve(act()))
+      if (worker.isCrashed) return never()
+      return new Promise((resolve, reject) => {
+        const happen = () => {
+          if (worker.isCrashed) return
+          try {
+            const result = arrive(outgoing, worker, act)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
+            if (!worker.isCrashed) resolve(result as T)
+          } catch (error) {
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
+            if (!worker.isCrashed) reject(error)
+          }
+        }
+        const stall = faults.strikes('stalled worker') ? random.between(1_000, 900_000) : 0
+        const isSlow = worker.name === 'build-batch' && faults.strikes('slow settlement')
+        const delay = stall + (isSlow ? random.between(1_000, 60_000) : 0)
+        clock.after(random.between(...outgoing.takes) + delay, happen)
+      })
+    },
+  }
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error))

@@ -1,0 +1,70 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Clock, cancel } from '../../../sandbox/aws/clock.ts'
+
+/** Invocations of functions; each may crash at any moment. */
+
+export type Invocation = {
+  readonly name: string
+  readonly number: number
+  /** The offset of its clock, in milliseconds. */
+  readonly skew: number
+  isCrashed: boolean
+  crash: () => void
+}
+
+const atWork = new AsyncLocalStorage<Invocation>()
+
+/** Returns the current invocation; undefined in the simulator itself. */
+export const currentInvocation = (): Invocation | undefined => atWork.getStore()
+
+/** Returns a new promise each time: a shared one would retain every waiter. */
+export const never = (): Promise<never> => new Promise(() => undefined)
+
+export type InvocationResult<T> =
+  | { kind: 'done'; value: T }
+  | { kind: 'threw'; error: unknown }
+  | { kind: 'crashed' }
+
+type Deps = {
+  clock: Clock
+  /** Draws the clock offset of the next invocation. */
+  skew: () => number
+}
+
+export type Invocations = ReturnType<typeof newInvocations>
+
+export const newInvocations = ({ clock, skew }: Deps) => {
+  let count = 0
+  return {
+    /** Runs work with a timeout. */
+    run: <T>(
+      name: string,
+      timeoutSeconds: number,
+      work: () => Promise<T>,
+    ): Promise<InvocationResult<T>> => {
+      count += 1
+      const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
+      // Only the first result counts.
+      const end = (result: InvocationResult<T>): void => {
+        cancel(timeout)
+        resolve(result)
+      }
+      const invocation: Invocation = {
+        name,
+        number: count,
+        skew: skew(),
+        isCrashed: false,
+        crash: () => {
+          invocation.isCrashed = true
+          end({ kind: 'crashed' })
+        },
+      }
+      const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)
+      atWork.run(invocation, work).then(
+        (value) => end({ kind: 'done', value }),
+        (error: unknown) => end({ kind: 'threw', error }),
+      )
+      return promise
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { Effects } from './effects.ts'
+import { currentInvocation } from './invocations.ts'
+import type { Random } from './random.ts'
+
+/** The network between the service and its peers. */
+
+export type PeerRequest = {
+  url: string
+  method: string
+  headers: Record<string, string>
+  body: string
+  by?: number | undefined
+}
+
+export type PeerAnswer = { code: number; headers: Record<string, string>; text: string }
+
+/** A peer's response and its delay. */
+export type PeerResponse = {
+  after: number
+  answer: PeerAnswer | 'broken off' | 'silence'
+  /** Called when the sender has received the response or stopped waiting. */
+  onEnd?: (isHeard: boolean) => void
+}
+
+export type Connecting = {
+  connected: () => void
+  secured: () => void
+  failed: (error: Error) => void
+}
+
+export type Peer = {
+  /** Reports whether its host name resolves. */
+  isKnown: () => boolean
+  connects: () => 'well' | 'refused' | 'no answer' | 'no certificate'
+  take: (sent: PeerRequest) => PeerResponse
+}
+
+type Deps = { clock: Clock; random: Random; effects: Effects; peerAt: (host: string) => Peer }
+
+export type Network = ReturnType<typeof newNetwork>
+
+const brokenOff = (): Error =>
+  Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
+
+const ADDRESS = '93.184.216.34'
+
+export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
+  const wait = (): number => random.between(5, 60)
+  let awaited = 0
+
+  /** Counts a waiting sender until the returned function is called. */
+  const begin = (): (() => void) => {
+    awaited += 1
+    let hasEnded = false
+    return () => {
+      if (!hasEnded) awaited -= 1
+      hasEnded = true
+    }
+  }
+
+  /** Waits for a response or the signal. */
+  const answered = (
+    { after, answer, onEnd }: PeerResponse,
+    signal: AbortSignal,
+  ): Promise<PeerAnswer> =>
+    new Promise((resolve, reject) => {
+      const worker = currentInvocation()
+      let hasEnded = false
+      const end = (isHeard: boolean): boolean => {
+        if (hasEnded) return false
+        hasEnded = true
+        signal.removeEventListener('abort', abort)
+        onEnd?.(isHeard)
+        return true
+      }
+      const abort = (): void => {
+        if (end(false)) reject(signal.reason)
+      }
+      signal.addEventListener('abort', abort)
+      if (answer === 'silence') return
+      clock.after(after, () => {
+        // A crashed invocation closes its connection.
+        if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
+        if (answer === 'broken off') reject(brokenOff())
+        else resolve(answer)
+      })
+    })
+
+  return {
+    /** Reports whether a sender waits, so that a timeout may matter. */
+    isAwaited: (): boolean => awaited > 0,
+    lookup: (host: string): Promise<{ address: string }[]> =>
+      new Promise((resolve, reject) => {
+        const end = begin()
+        clock.after(wait(), () => {
+          end()
+          if (peerAt(host).isKnown()) resolve([{ address: ADDRESS }])
+          else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
+        })
+      }),
+    /** @returns a function that stops waiting */
+    connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
+      const end = begin()
+      clock.after(wait(), () => {
+        switch (peerAt(host).connects()) {
+          case 'refused':
+            return failed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+          case 'no answer':
+            return
+          case 'no certificate':
+            connected()
+            clock.after(wait(), () => failed(new Error('self-signed certificate')))
+            return
+          case 'well':
+            connected()
+            clock.after(wait(), () => {
+              end()
+              secured()
+            })
+        }
+      })
+      return end
+    },
+    /** Sends a request to a peer and waits for the response. */
+    exchange: async (sent: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> => {
+      const { host, pathname } = new URL(sent.url)
+      const outgoing = {
+        name: `${sent.method} ${host}${pathname}`,
+        changes: sent.method !== 'GET',
+        takes: [5, 60],
+      } as const
+      const by = currentInvocation()?.number
+      const end = begin()
+      try {
+        const conduct = await effects.call(outgoing, () => {
+          if (signal.aborted) throw signal.reason
+          return peerAt(host).take({ ...sent, by })
+        })
+        return await answered(conduct, signal)
+      } finally {
+        end()
+      }
+    },
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The observations of one run, which the invariants check: API calls, requests to peers, and every
+ * write to the table. Instants are simulated, in milliseconds since 1970.
+ */
+
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+
+/** One attempt of an API call, by a provider, a bank or an operator. */
+export type ApiCall = {
+  at: number
+  /** The name of the function: `charge`, `update-debit-transaction`, ... */
+  name: string
+  /** The owner of the credential; undefined for an operator. */
+  caller: { kind: 'provider' | 'bank'; id: string } | undefined
+  path: Record<string, string>
+  /** The request body, or an operator's `{ verb, options }`. */
+  sent: unknown
+  /** Undefined if the function crashed or returned nothing. */
+  reply:
+    | {
+        at: number
+        status: number
+        headers: Record<string, unknown>
+        /** The parsed body, or an operator function's result. */
+        body: unknown
+        /** The exact text of the reply. */
+        raw?: string
+      }
+    | undefined
+  /** Whether the caller received the reply; otherwise it retries. */
+  received: boolean
+  /** The invocation that handled it, as in `Change.by`. */
+  invocation: number
+}
+
+/** One webhook request, as a receiver sees it. */
+export type Post = {
+  at: number
+  url: string
+  headers: Record<string, string>
+  /** The exact body. */
+  raw: string
+  /** The response status; null without a response. */
+  code: number | null
+  /** Whether the sender received the response. */
+  responseReceived: boolean
+  /** The response's `Retry-After`, in seconds. */
+  retryAfter?: number
+  /** The invocation that sent it, as in `Change.by`. */
+  by?: number | undefined
+}
+
+/** One POST to a bank: a debit, a payout or a refund. */
+export type BankPost = {
+  at: number
+  bank: string
+  path: '/submissions' | '/settlements' | '/refunds'
+  idempotencyKey: string
+  body: Record<string, unknown>
+  /** Whether the bank acted on it: the idempotency key was new. */
+  effective: boolean
+  /** The bank's result for this key. */
+  verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
+  /** The invocation that sent it, as in `Change.by`. */
+  by?: number | undefined
+}
+
+/** One status query to a bank, and the status in its response. */
+export type BankQuery = {
+  at: number
+  bank: string
+  uuid: string
+  answer: BankPost['verdict'] | 'completed' | 'failed'
+  /** The fee of a completion, as the bank wrote it. */
+  fee?: string | number
+  /** The invocation that sent it, as in `Change.by`. */
+  by?: number | undefined
+}
+
+/** `isFinished`: the invocation completed its writes and reported no failure. */
+export type InvocationRecord = {
+  startedAt: number
+  isFinished: boolean
+  /** Its messages that SQS delivered before, or that ask for a repeat. */
+  repeated: string
+}
+
+export type SimulatedProvider = {
+  id: string
+  /** Undefined for a provider that polls. */
+  webhook:
+    | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
+    | undefined
+  /** In pesewas; undefined for none. */
+  dailyLimit: number | undefined
+  /** The response to a repeated charge; `return` by default. */
+  duplicates?: 'return' | 'reject'
+  feeSchedule: FeeSchedule | undefined
+  account: Account
+}
+
+/** In pesewas. */
+export type FeeSchedule = { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
+
+/** The account that receives payouts. */
+export type Account = { bank: string; number: string; name: string }
+
+export type RunSetup = {
+  seed: number
+  referencePrefix: string
+  startedAt: number
+  /** Faults stop here. */
+  healedAt: number
+  endedAt: number
+  /** Whether the scenario has neither faults nor crashes. */
+  isHealthy: boolean
+  /** The largest clock offset of an invocation, in milliseconds. */
+  skew: number
+  /** Whether a second operator must approve guarded calls. */
+  approvals: boolean
+  /** Whether banks act once on a key; otherwise on each POST. */
+  isIdempotent: boolean
+  /** Whether the table returned to an earlier second. */
+  isRestored: boolean
+  providers: readonly SimulatedProvider[]
+  banks: readonly string[]
+  /** The account number by phone number, at each bank. */
+  customerAccounts: Readonly<Record<string, string>>
+  /** The banks that can be queried. */
+  endpoints: readonly string[]
+}
+
+export type Observations = {
+  setup: RunSetup
+  /** The table at the end. */
+  items: readonly Item[]
+  changes: readonly Change[]
+  calls: readonly ApiCall[]
+  posts: readonly Post[]
+  bankPosts: readonly BankPost[]
+  queries: readonly BankQuery[]
+  invocations: ReadonlyMap<number, InvocationRecord>
+}
+
+/** A violated invariant (proofs/simulation/invariants/all.ts). */
+export type Violation = { invariant: number; about: string; message: string }

@@ -1,0 +1,51 @@
+import type { FunctionName } from '../../../infra/definitions/function-permissions.ts'
+import { functionRows } from '../../../infra/definitions/functions.ts'
+import { type LambdaHandler, loadFunction } from '../../../sandbox/aws/load-function.ts'
+import type { Runtime } from '../../../shared/runtime.ts'
+import { current } from './current.ts'
+import type { InvocationResult } from './invocations.ts'
+
+/** Warm functions: loaded once. Each run has workers of its own, because they remember request tokens. */
+
+const runtime: Runtime = {
+  now: () => current().runtime.now(),
+  wallTime: () => current().runtime.wallTime(),
+  newId: () => current().runtime.newId(),
+  random: () => current().runtime.random(),
+  randomBytes: (count) => current().runtime.randomBytes(count),
+  pause: (milliseconds, signal) => current().runtime.pause(milliseconds, signal),
+}
+
+const makers = await Promise.all(
+  functionRows.map(async (row) => [row.name, await loadFunction(row)] as const),
+)
+
+const WORKERS = 3
+
+/** Returns a function that invokes one of a function's workers, which take turns. */
+export const startWorkers = () => {
+  const workers = new Map<string, LambdaHandler>(
+    makers.flatMap(([name, make]) =>
+      Array.from({ length: WORKERS }, (_, n) => [`${name} ${n}`, make(runtime)] as const),
+    ),
+  )
+  return (name: FunctionName, invocation: number, ...call: Parameters<LambdaHandler>) => {
+    const worker = workers.get(`${name} ${invocation % WORKERS}`) as LambdaHandler
+    return worker(...call)
+  }
+}
+
+const timeouts = new Map(functionRows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]))
+
+/** Returns a function's timeout, in seconds. */
+export const timeoutOf = (name: FunctionName): number => timeouts.get(name) ?? 0
+
+AbortSignal.timeout = (milliseconds) => current().timeout(milliseconds)
+
+/** Invokes a function. */
+export type Run = (
+  name: FunctionName,
+  event: unknown,
+  /** Receives the number of the invocation. */
+  onStart?: (invocation: number) => void,
+) => Promise<InvocationResult<unknown>>

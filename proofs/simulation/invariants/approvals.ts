@@ -1,0 +1,65 @@
+import type { Change } from '../../../sandbox/aws/table/change.ts'
+import type { OperatorCall } from './calls.ts'
+import type { Check } from './observation-index.ts'
+import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-items.ts'
+
+/** 46: with approvals, a guarded call takes effect only after a second operator approved it. */
+
+type Guarded = { noun: string; verb: unknown; target: unknown }
+
+/** Returns the requests that another operator granted. */
+const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: number })[] => {
+  const requests = new Map(calls.map((call) => [call.requested, call]))
+  return calls.flatMap((grant) => {
+    if (grant.noun !== 'approval' || grant.verb !== 'grant') return []
+    const request = requests.get(grant.options.id)
+    if (!request || grant.actor === undefined || request.actor === grant.actor) return []
+    const { noun, verb, options } = request
+    return [{ noun, verb, target: Object.values(options)[0], grantedAt: grant.call.at }]
+  })
+}
+
+const VERBS: Record<string, string> = { reversed: 'reverse', completed: 'complete', failed: 'fail' }
+
+const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => {
+  const { status, reference: target } = after
+  if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:')) {
+    return undefined
+  }
+  return { noun: 'debit', verb: VERBS[status] ?? status, target }
+}
+
+const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
+
+/** Returns the guarded call that a change must come from. */
+const effectOf = ({ before, after }: Change): Guarded | undefined => {
+  if (!after) return undefined
+  const kind = kindOf(after)
+  if (kind === 'refund') {
+    const { uuid, reference: target, origin } = after as RawRefund
+    const isNew = before ? uuid !== before.uuid : origin !== 'reversal'
+    return isNew ? { noun: 'exception', verb: 'refund', target } : undefined
+  }
+  if (!before) return undefined
+  if (kind === 'debit') return debitEffect(before as RawDebit, after as RawDebit)
+  if (kind === 'batch') {
+    const { id: target, uuid } = after as RawBatch
+    return uuid === before.uuid ? undefined : { noun: 'settlement', verb: 'retry', target }
+  }
+  if (after.entity !== 'provider' || accountOf(before) === accountOf(after)) return undefined
+  return { noun: 'provider', verb: 'update', target: after.id }
+}
+
+export const guardedCallsAreApproved: Check = ({ observations, operatorCalls }, report) => {
+  if (!observations.setup.approvals) return
+  const approved = Map.groupBy(approvedIn(operatorCalls), ({ target }) => target)
+  for (const change of observations.changes) {
+    const effect = change.by && effectOf(change)
+    if (!effect) continue
+    const { noun, verb, target } = effect
+    const isApproved = approved
+      .get(target)
+      ?.some((one) => one.noun === noun && one.verb === verb && one.grantedAt <= change.at)
+    if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
+  }
+}

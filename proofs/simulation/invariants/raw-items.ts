@@ -1,0 +1,217 @@
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import type { RawChunk } from './raw-lines.ts'
+
+/**
+ * Stored items, declared independently of the product, so that the checks do not share its
+ * mistakes.
+ */
+
+type RawSet = {
+  bankReference?: string
+  approvalMethod?: string
+  fee?: number
+  errorMessage?: string
+  errorCode?: string
+  customerName?: string
+  accountNumber?: string
+  /** JSON. */
+  metadata?: string
+}
+
+type RawEntry = { type: string; at?: number; by?: string; rid?: string; gen?: number; set?: RawSet }
+
+export type RawDebit = Item & {
+  reference: string
+  provider: string
+  partnerReference: string
+  bank: { identifier: string; name: string }
+  phone: string
+  amount: number
+  narration: string
+  /** JSON. */
+  metadata?: string
+  status: string
+  version: number
+  history: readonly RawEntry[]
+  approval?: { rid: string }
+  /** `<batch>#<chunk>`. */
+  settledIn?: string
+  adjustedIn?: string
+}
+
+/** A claim of a provider's reference. */
+type RawClaim = Item & { reference: string }
+
+export type RawDayTotal = Item & { amountTotal: number }
+
+export type RawAttempt = {
+  id: string
+  number: number
+  at: string
+  milliseconds: number
+  responseCode: number | null
+  cause: string | null
+}
+
+export type RawDelivery = Item & {
+  reference: string
+  n: number
+  provider: string
+  event: string
+  occurredAt: string
+  status: string
+  attemptCount: number
+  attemptsMax: number
+  last: RawAttempt | null
+  nextAttemptAt: string | null
+  deliveredAt: string | null
+  failedAt: string | null
+  reason: number | null
+  autoRetries: number
+}
+
+/** The events of a charge that were delivered at the first attempt. */
+export type RawReceipt = Item & {
+  reference: string
+  provider: string
+  events: readonly {
+    n: number
+    event: string
+    occurredAt: string
+    attemptsMax: number
+    attempt: Omit<RawAttempt, 'number' | 'cause'>
+  }[]
+}
+
+/** An attempt before the last. */
+type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
+
+export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
+
+export type RawBatch = Item & {
+  id: string
+  uuid: string
+  provider: string
+  date: string
+  n: number
+  status: string
+  createdAt: string
+  sealedAt: string | null
+  totals: RawTotals | null
+  reportedAt: string | null
+  completedAt: string | null
+  completedGeneration?: number
+  paid: number | null
+  paidTo: { bank: string; accountNumber: string; accountName: string } | null
+  offsets: readonly { batch: string; amount: number }[]
+  outstanding: number
+  offsetBy: string | null
+}
+
+export type RawException = Item & {
+  reference: string
+  kind: string
+  provider: string
+  bank: string
+  amount: number
+  requestId: string
+  /** The bank's request body. */
+  report: string
+}
+
+export type RawRefund = Item & {
+  uuid: string
+  reference: string
+  provider: string
+  bank: string
+  amount: number
+  status: string
+}
+
+type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
+
+type RawPart = Item & { run: string; findings?: string }
+
+type RawFeedPage = Item & { entries: readonly string[] }
+
+/** The items by kind. */
+export type RawItems = {
+  debit: RawDebit
+  claim: RawClaim
+  'day total': RawDayTotal
+  delivery: RawDelivery
+  receipt: RawReceipt
+  attempt: RawPastAttempt
+  exception: RawException
+  refund: RawRefund
+  batch: RawBatch
+  lines: RawChunk
+  'feed-page': RawFeedPage
+  reconciliation: RawRun
+  'reconciliation-part': RawPart
+  'webhook-health': Item
+  another: Item
+}
+
+export type Kind = keyof RawItems
+
+const ENTITIES = new Set<unknown>(
+  [
+    'debit delivery receipt attempt exception refund batch lines feed-page webhook-health',
+    'reconciliation reconciliation-part',
+  ].flatMap((names) => names.split(' ')),
+)
+
+/** Claims and day totals have no `entity`. */
+export const kindOf = ({ entity, sk }: Item): Kind => {
+  if (ENTITIES.has(entity)) return entity as Kind
+  if (sk === 'PARTNER_REFERENCE') return 'claim'
+  return sk.startsWith('DAY#') ? 'day total' : 'another'
+}
+
+export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
+  before: T | undefined
+  after: T | undefined
+}
+
+/** Returns the change that recorded the start of a payout or refund under a key. */
+export const beginOf = <T extends RawBatch | RawRefund>(
+  changes: readonly ChangeOf<T>[],
+  key: string,
+): ChangeOf<T> | undefined =>
+  changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
+
+/** A history entry, completed with the values of the previous one. */
+export type Entry = {
+  type: string
+  /** As published: times never decrease, though clocks differ. */
+  at: number
+  /** As stored. */
+  writtenAt: number
+  by: string
+  rid: string
+  gen: number
+  set: RawSet
+}
+
+export const entriesOf = ({ history }: RawDebit): Entry[] => {
+  const entries: Entry[] = []
+  let before: Entry | undefined
+  for (const { type, at, by, rid, gen = 1, set = {} } of history) {
+    const writtenAt = at ?? before?.writtenAt ?? 0
+    before = {
+      type,
+      at: Math.max(writtenAt, before?.at ?? 0),
+      writtenAt,
+      by: by ?? before?.by ?? '',
+      rid: rid ?? before?.rid ?? '',
+      gen,
+      set,
+    }
+    entries.push(before)
+  }
+  return entries
+}
+
+/** Returns the part of a key after its first `#`. */
+export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)

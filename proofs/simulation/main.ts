@@ -1,0 +1,57 @@
+import './platform/register.ts'
+import { availableParallelism } from 'node:os'
+import { readArguments, wholeNumberIn } from '../../commands/terminal/arguments.ts'
+import { print } from './terminal.ts'
+
+/** `npm run simulate`: runs random scenarios, or one again. Exits with 1 after a violation. */
+
+const { values, refuse } = await readArguments({
+  name: 'simulate',
+  form:
+    '[--lifecycles 20000] [--seed 1] [--each 200] [--workers N] [--scenario KIND] ' +
+    '[--lives N,...] [--without FAULT,...] [--trace]',
+  summary:
+    'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
+  options: {
+    lifecycles: { type: 'string', default: '20000' },
+    /** The first seed; the next runs use the following ones. */
+    seed: { type: 'string', default: '1' },
+    /** Debits per run. */
+    each: { type: 'string', default: '200' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    /** Replays the run of `seed` with only these debits. */
+    lives: { type: 'string' },
+    /** Replays the run of `seed` without these faults. */
+    without: { type: 'string' },
+    /** Gives every run this kind of scenario. */
+    scenario: { type: 'string' },
+    /** Replays the run of `seed` and prints its trace. */
+    trace: { type: 'boolean', default: false },
+  },
+})
+
+await import('./aws/environment.ts')
+const seed = wholeNumberIn('seed', values.seed, refuse)
+const each = wholeNumberIn('each', values.each, refuse)
+const lifecycles = wholeNumberIn('lifecycles', values.lifecycles, refuse)
+
+const { kindNames } = await import('./scenario/kinds.ts')
+const kind = kindNames.find((name) => name === values.scenario)
+if (values.scenario && !kind) refuse(`--scenario: must be one of ${kindNames.join(', ')}`)
+
+if (values.trace || values.lives || values.without) {
+  const { drawScenario } = await import('./scenario/scenario.ts')
+  const { reduceScenario } = await import('./shrink.ts')
+  const { replay } = await import('./check.ts')
+  const scenario = reduceScenario(drawScenario(seed, each, kind), {
+    ...(values.lives ? { scripts: values.lives.split(',').map(Number) } : {}),
+    ...(values.without ? { without: values.without.split(',') } : {}),
+  })
+  const { scripts, steps, digest, violations } = await replay(scenario, values.trace)
+  print(`seed ${seed}: ${scripts} debits, ${steps} steps, trace ${digest}`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+} else {
+  const { simulate } = await import('./simulate.ts')
+  const workers = wholeNumberIn('workers', values.workers, refuse)
+  process.exitCode = await simulate({ seed, lifecycles, each, kind }, workers)
+}

@@ -1,0 +1,181 @@
+import { createHmac } from 'node:crypto'
+import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
+import type { BankPost, BankQuery } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
+import type { ScriptedReport } from '../scenario/script.ts'
+
+/**
+ * A bank with an HTTP endpoint, which follows docs/bank-protocol.md. Unless it is idempotent, each
+ * POST has an effect.
+ */
+
+type BankResult = BankPost['verdict']
+
+type Deps = {
+  id: string
+  secret: string
+  clock: Clock
+  random: Random
+  faults: Faults
+  bankPosts: BankPost[]
+  queries: BankQuery[]
+  /** Decides on a new debit. */
+  onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
+  /** Starts the bank's reports. */
+  onAccepted: (body: Record<string, unknown>) => void
+  onPayment: () => 'paid' | 'underway' | 'rejected'
+  onRefund: () => 'paid' | 'underway' | 'rejected'
+  /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
+  isIdempotent: boolean
+  /** Whether it refuses every request. */
+  isOut: () => boolean
+  /** Returns the outcome that the bank has by now. */
+  outcomeOf: (uuid: string) => ScriptedReport | undefined
+}
+
+const json = (code: number, body: object): PeerAnswer => ({
+  code,
+  headers: { 'content-type': 'application/json' },
+  text: JSON.stringify(body),
+})
+
+/** The subject of a response. */
+type About = { uuid: string; amount: unknown }
+
+const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
+  const bank_reference = `B-${about.uuid.slice(0, 8)}`
+  switch (verdict) {
+    case 'accepted':
+      return json(202, { ...about, status: 'accepted', bank_reference })
+    case 'paid':
+      return json(201, { ...about, status: 'paid', bank_reference })
+    case 'underway':
+      return json(202, { ...about, status: 'underway' })
+    case 'rejected':
+      return json(422, { ...about, status: 'rejected', code: 'insufficient_funds', message: 'No' })
+    case 'nothing':
+      return json(404, {})
+  }
+}
+
+const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswer =>
+  json(200, {
+    ...about,
+    status,
+    bank_reference: `B-${about.uuid.slice(0, 8)}`,
+    ...(status === 'failed' ? { message: 'Declined' } : { approval_method: 'ussd' }),
+    ...(fee === undefined ? {} : { fee }),
+  })
+
+const OTHER: About = { uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac', amount: '1.00' }
+
+/** Replies that leave the result unknown. `settled` is the status that would end the request. */
+const invalidAnswers = (about: About, settled: 'accepted' | 'paid'): readonly PeerAnswer[] => [
+  json(200, {}),
+  json(202, { status: settled }),
+  // Without its subject, or with another uuid or amount.
+  json(202, { status: settled, bank_reference: 'B-1' }),
+  json(202, { ...about, uuid: OTHER.uuid, status: settled, bank_reference: 'B-1' }),
+  json(202, { ...about, amount: OTHER.amount, status: settled, bank_reference: 'B-1' }),
+  json(422, { ...about, uuid: OTHER.uuid, status: 'rejected', message: 'No' }),
+  json(422, { ...about, amount: OTHER.amount, status: 'rejected', message: 'No' }),
+  json(200, { status: 'maybe', bank_reference: 'B-1' }),
+  { code: 202, headers: {}, text: '<html>accepted</html>' },
+  { code: 200, headers: {}, text: '' },
+  json(302, {}),
+  json(500, { ...about, status: settled, bank_reference: 'B-1' }),
+]
+
+export const newBank = (deps: Deps): Peer => {
+  const { id, secret, clock, random, faults, bankPosts, queries } = deps
+  const known = new Map<string, BankResult>()
+  const amounts = new Map<string, unknown>()
+  const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
+
+  const isSigned = ({ url, method, headers, body }: PeerRequest): boolean => {
+    const { pathname } = new URL(url)
+    const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
+    return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
+  }
+
+  /** Returns the result for a key; a query completes a payment under way. */
+  const resultOf = (key: string): BankResult => {
+    const verdict = known.get(key) ?? 'nothing'
+    if (verdict !== 'underway') return verdict
+    known.set(key, 'paid')
+    for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = 'paid'
+    return 'paid'
+  }
+
+  const decide = (path: BankPost['path'], body: Record<string, unknown>): BankResult => {
+    if (path === '/settlements') return deps.onPayment()
+    if (path === '/refunds') return deps.onRefund()
+    const verdict = deps.onSubmission(body)
+    if (verdict === 'accepted') deps.onAccepted(body)
+    return verdict
+  }
+
+  const submitted = (
+    path: BankPost['path'],
+    { headers, body: raw, by }: PeerRequest,
+  ): BankResult => {
+    const key = String(headers['x-idempotency-key'])
+    const body = JSON.parse(raw) as Record<string, unknown>
+    const isNew = !known.has(key)
+    const verdict = isNew ? decide(path, body) : resultOf(key)
+    known.set(key, verdict)
+    amounts.set(key, body.amount)
+    bankPosts.push({
+      at: clock.now(),
+      bank: id,
+      path,
+      idempotencyKey: key,
+      body,
+      effective: isNew || !deps.isIdempotent,
+      verdict,
+      by,
+    })
+    return verdict
+  }
+
+  const answerQuery = (uuid: string, by: number | undefined): PeerAnswer => {
+    const verdict = resultOf(uuid)
+    const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
+    const answer = (outcome?.status ?? verdict) as BankQuery['answer']
+    const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
+    queries.push({ at: clock.now(), bank: id, uuid, answer, by, ...fee })
+    return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
+  }
+
+  return {
+    isKnown: () => true,
+    connects: () => 'well',
+    take: (sent): PeerResponse => {
+      const after = random.between(30, 1_500)
+      if (deps.isOut() || faults.strikes('bank down')) {
+        return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
+      }
+      if (!isSigned(sent)) return { after, answer: json(401, {}) }
+      const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
+      if (sent.method === 'GET') return { after, answer: answerQuery(uuid, sent.by) }
+      if (faults.strikes('bank silent')) return { after, answer: 'silence' }
+      const path = `/${kind}` as BankPost['path']
+      const key = String(sent.headers['x-idempotency-key'])
+      const nonsense = (): PeerAnswer => {
+        const { amount } = JSON.parse(sent.body) as { amount: unknown }
+        const settled = path === '/submissions' ? 'accepted' : 'paid'
+        return random.pick(invalidAnswers({ uuid: key, amount }, settled))
+      }
+      if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
+        return { after, answer: nonsense() }
+      }
+      const verdict = submitted(path, sent)
+      if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
+      if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: nonsense() }
+      return { after, answer: answerTo(verdict, about(key)) }
+    },
+  }
+}

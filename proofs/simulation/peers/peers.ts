@@ -1,0 +1,97 @@
+import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Peer } from '../engine/network.ts'
+import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
+import { MINUTE_MS } from '../invariants/time-and-money.ts'
+import type { Clients } from '../scenario/clients.ts'
+import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { bankNames } from '../scenario/script.ts'
+import { newBank } from './bank.ts'
+import { newReceiver } from './receiver.ts'
+
+/** The banks and receivers, by host. */
+
+type Deps = {
+  clock: Clock
+  random: Random
+  faults: Faults
+  scenario: Scenario
+  clients: Clients
+  posts: Post[]
+  bankPosts: BankPost[]
+  queries: BankQuery[]
+}
+
+const DOWNS = 3
+
+const receivers = ({ clock, random, faults, scenario, posts }: Deps): [string, Peer][] => {
+  const answers = [...scenario.answers]
+  return simulatedProviders.map(({ id }) => {
+    const downs = Array.from({ length: DOWNS }, () => {
+      const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 20 * MINUTE_MS)
+      return { from, to: from + random.between(MINUTE_MS, 40 * MINUTE_MS) }
+    })
+    return [hostOf(id), newReceiver({ clock, random, faults, posts, downs, answers })]
+  })
+}
+
+const banks = ({
+  clock,
+  random,
+  faults,
+  scenario,
+  clients,
+  bankPosts,
+  queries,
+}: Deps): [string, Peer][] => {
+  const inTurn = () => {
+    let turn = -1
+    return () => {
+      turn += 1
+      return scenario.payments[turn % scenario.payments.length] ?? 'paid'
+    }
+  }
+  const outage = () => {
+    const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, MINUTE_MS)
+    const to = from + random.between(8 * MINUTE_MS, 14 * MINUTE_MS)
+    return (): boolean => {
+      if (clock.now() < from || clock.now() >= to || !faults.has('bank outage')) return false
+      faults.hit('bank outage')
+      return true
+    }
+  }
+  const onPayment = inTurn()
+  return bankNames.map((id) => {
+    const bank = newBank({
+      id,
+      secret: secretOf(id),
+      clock,
+      random,
+      faults,
+      bankPosts,
+      queries,
+      isIdempotent: scenario.isIdempotent,
+      isOut: outage(),
+      outcomeOf: clients.outcomeOf,
+      onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
+      onAccepted: ({ narration, uuid }) => {
+        const script = clients.named(narration)
+        if (script) clients.accepted(script, String(uuid))
+      },
+      onPayment,
+      onRefund: inTurn(),
+    })
+    return [hostOf(id), bank]
+  })
+}
+
+export const peersOf = (deps: Deps): ((host: string) => Peer) => {
+  const peers = new Map([...receivers(deps), ...banks(deps)])
+  return (host) => {
+    const peer = peers.get(host)
+    if (!peer) throw new Error(`Nobody is at ${host}`)
+    return peer
+  }
+}

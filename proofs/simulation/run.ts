@@ -1,0 +1,239 @@
+import { functionRows } from '../../infra/definitions/functions.ts'
+import { newSteppedClock, type SteppedClock } from '../../sandbox/aws/clock.ts'
+import { answerCalls } from '../../sandbox/aws/sdk.ts'
+import { operations } from '../../shared/api/operations.ts'
+import { closeConnections } from '../../shared/webhooks/http/connection.ts'
+import { newAws } from './aws/aws.ts'
+import { REFERENCE_PREFIX } from './aws/environment.ts'
+import { enter } from './engine/current.ts'
+import { newEffects } from './engine/effects.ts'
+import { newFaults } from './engine/faults.ts'
+import {
+  currentInvocation,
+  type InvocationResult,
+  type Invocations,
+  newInvocations,
+} from './engine/invocations.ts'
+import { newNetwork, type Peer } from './engine/network.ts'
+import type {
+  ApiCall,
+  BankPost,
+  BankQuery,
+  InvocationRecord,
+  Observations,
+  Post,
+} from './engine/observations.ts'
+import { randomOf, seedOf } from './engine/random.ts'
+import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
+import { newTrace, type Trace } from './engine/trace.ts'
+import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
+import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
+import { newApi } from './peers/api.ts'
+import { invokeCalls, newOperators } from './peers/operators.ts'
+import { peersOf } from './peers/peers.ts'
+import { newClients } from './scenario/clients.ts'
+import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { newRestore, newStage } from './scenario/restore.ts'
+import { newRounds } from './scenario/rounds.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { bankNames } from './scenario/script.ts'
+
+const SKEW_MAX_MS = 5_000
+const STEPS_MAX = 5_000_000
+/** The time of the nightly reconciliation. */
+const RECONCILED_MS = 2 * HOUR_MS
+const RECONCILIATIONS_MAX = 3
+
+/**
+ * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
+ * scenarios give equal runs, down to the last write.
+ */
+export const runWorld = async (scenario: Scenario, print?: (line: string) => void) => {
+  const random = randomOf(seedOf(scenario.seed, 3))
+  const clock = newSteppedClock(scenario.startAt)
+  const trace = newTrace(clock, print)
+  const faults = newFaults(random, scenario)
+  const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
+  const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
+  const invocations = new Map<number, InvocationRecord>()
+  const writers = new Set<InvocationRecord>()
+  const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations, writers })
+  const stage = newStage()
+  const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
+
+  const calls: ApiCall[] = []
+  const posts: Post[] = []
+  const bankPosts: BankPost[] = []
+  const queries: BankQuery[] = []
+  const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
+  const operators = newOperators({ api, clock, random })
+  const { reportsOnce } = scenario
+  const clients = newClients({ api, operators, clock, random, reportsOnce })
+  const invoke = invokeCalls({ api, clock, effects })
+  answerCalls((command) => invoke(command) ?? aws.answer(command))
+  process.env.APPROVALS = String(scenario.approvals)
+  // The peers need the clients, which exist before the first call.
+  let peerAt: (host: string) => Peer
+  const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
+  enter({
+    runtime: runtimeOf(clock, random),
+    network,
+    timeout: timeoutsOf(clock, network.isAwaited),
+  })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, posts, bankPosts, queries })
+
+  await writeFixtures(new Date(scenario.startAt), scenario.providers)
+  for (const script of scenario.scripts) void clients.start(script)
+  const firstNight = midnightAfter(scenario.startAt)
+  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
+    clock.at(night + random.below(HOUR_MS), () => {
+      if (!faults.strikes('operator settles')) return
+      void operators.operate('settlement', 'run', { date: dayOf(night) })
+    })
+  }
+  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
+    clock.at(night + RECONCILED_MS, () => {
+      const date = dayOf(night - DAY_MS)
+      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
+    })
+  }
+  newRounds({ api, operators, random }).start(scenario)
+  if (scenario.restore) {
+    const { restoreTable } = aws
+    const restore = newRestore({ api, operators, clients, stage, restoreTable })
+    void restore.start(scenario.restore)
+  }
+  clock.at(scenario.healAt, faults.heal)
+  const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
+  await closeConnections()
+  const observations: Observations = {
+    calls,
+    posts,
+    bankPosts,
+    queries,
+    items: aws.items(),
+    changes: aws.changes,
+    invocations,
+    setup: setupOf(scenario),
+  }
+  return {
+    observations,
+    /** The SHA-256 hash of the trace. */
+    digest: trace.digest(),
+    steps,
+    hits: faults.hits,
+    /** The names of the effects before the faults stop, in order. */
+    effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
+  }
+}
+
+type Recording = {
+  clock: SteppedClock
+  trace: Trace
+  invocations: Map<number, InvocationRecord>
+  /** The invocations that may stream a report now. */
+  writers: Set<InvocationRecord>
+}
+
+/** Runs functions and records their invocations. */
+const recordedRun = (
+  workers: Invocations,
+  { clock, trace, invocations, writers }: Recording,
+): Run => {
+  const callWorker = startWorkers()
+  return async (name, event, onStart) => {
+    const record = { startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
+    if (streaming.has(name)) writers.add(record)
+    const result = await workers.run(name, timeoutOf(name), () => {
+      const { number = 0 } = currentInvocation() ?? {}
+      invocations.set(number, record)
+      onStart?.(number)
+      trace.log(`${name}#${number} starts`)
+      const end = record.startedAt + timeoutOf(name) * 1000
+      const getRemainingTimeInMillis = () => end - clock.now()
+      // An endpoint would start a real timer, which outlives a crashed invocation.
+      const timed = name in operations ? {} : { getRemainingTimeInMillis }
+      return callWorker(name, number, event, { functionName: name, ...timed } as never)
+    })
+    writers.delete(record)
+    trace.log(`${name} ends: ${result.kind}`)
+    record.isFinished = isFinished(result)
+    return result
+  }
+}
+
+type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
+
+/** Returns the messages that a worker may have handled before. */
+const repeatedIn = (event: unknown): string => {
+  const { Records = [] } = event as { Records?: readonly Message[] }
+  const repeated = Records.filter(
+    ({ body, attributes }) =>
+      Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true'),
+  )
+  return repeated.map(({ body }) => body).join(' ')
+}
+
+const isFinished = (result: InvocationResult<unknown>): boolean => {
+  if (result.kind !== 'done') return false
+  const { batchItemFailures = [] } = (result.value ?? {}) as { batchItemFailures?: unknown[] }
+  return batchItemFailures.length === 0
+}
+
+/** The functions that stream reports. */
+const streaming = new Set<string>(
+  functionRows
+    .filter(
+      ({ permissions: { reports = [], journals = [] } }) => reports.length + journals.length > 0,
+    )
+    .map(({ name }) => name),
+)
+
+/** A response of a peer is read within three. */
+const TURNS = 4
+
+/**
+ * Waits until all pending promises have settled. The stream of a report needs turns of the event loop,
+ * which take longer than all other work of a step.
+ */
+const idle = async (reports: number): Promise<void> => {
+  if (reports > 0) return new Promise((resolve) => void setImmediate(resolve))
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    await new Promise((resolve) => {
+      process.nextTick(resolve)
+    })
+  }
+}
+
+/** @returns the number of steps */
+const runUntil = async (
+  endAt: number,
+  clock: SteppedClock,
+  { reports }: { reports: () => number },
+): Promise<number> => {
+  let steps = 0
+  await idle(reports())
+  while (clock.step(endAt)) {
+    steps += 1
+    if (steps > STEPS_MAX) throw new Error('The run never becomes idle')
+    await idle(reports())
+  }
+  return steps
+}
+
+const setupOf = (scenario: Scenario): Observations['setup'] => ({
+  seed: scenario.seed,
+  referencePrefix: REFERENCE_PREFIX,
+  startedAt: scenario.startAt,
+  healedAt: scenario.healAt,
+  endedAt: scenario.endAt,
+  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
+  skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
+  approvals: scenario.approvals,
+  isIdempotent: scenario.isIdempotent,
+  isRestored: scenario.restore !== undefined,
+  providers: simulatedProviders,
+  banks: bankNames,
+  customerAccounts,
+  endpoints: bankNames.filter((name) => name !== 'SBX'),
+})

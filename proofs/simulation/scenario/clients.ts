@@ -1,0 +1,191 @@
+import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { ApiCall } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
+import { type Api, TRIES_MAX } from '../peers/api.ts'
+import type { Operators } from '../peers/operators.ts'
+import { simulatedProviders } from './fixtures.ts'
+import { malformations } from './malformed-reports.ts'
+import {
+  type BankName,
+  bankNames,
+  type DebitScript,
+  DIFFERENCES,
+  PROVIDERS,
+  type ScriptedReport,
+} from './script.ts'
+
+/** The callers of one debit: its provider, its bank and an operator. */
+
+type Deps = {
+  api: Api
+  operators: Operators
+  clock: Clock
+  random: Random
+  /** Whether banks never repeat a report. */
+  reportsOnce: boolean
+}
+
+export type Clients = ReturnType<typeof newClients>
+
+// biome-ignore lint/suspicious/noExplicitAny: a reply is looked into, member by member
+const dataIn = (call: ApiCall | undefined): any =>
+  (call?.reply?.body as { data?: unknown } | undefined)?.data
+
+const providerOf = ({ provider }: DebitScript) => ({
+  kind: 'provider' as const,
+  id: simulatedProviders[provider]?.id ?? '',
+})
+
+/** Returns another provider. */
+const otherProvider = (script: DebitScript) =>
+  providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
+
+const bodyOf = (script: DebitScript) => ({
+  phone_number: script.phone,
+  bank_identifier: script.bank,
+  amount: script.amount,
+  currency: 'GHS',
+  narration: `Debit ${script.number}`,
+  // Providers use equal references, independently of each other.
+  partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
+  ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
+})
+
+const otherBank = (bank: string): string =>
+  bankNames[(bankNames.indexOf(bank as BankName) + 1) % bankNames.length] ?? bank
+
+/** Returns the members of a repeat that reuses the reference for another charge. */
+const differenceOf = ({ charge, bank }: DebitScript): object | undefined => {
+  if (charge === 'bank_identifier') return { bank_identifier: otherBank(bank) }
+  return charge in DIFFERENCES
+    ? { [charge]: DIFFERENCES[charge as keyof typeof DIFFERENCES] }
+    : undefined
+}
+
+/** Members of invalid charges. */
+const INVALID: readonly object[] = [
+  { amount: '0.99' },
+  { amount: '10000.01' },
+  { amount: 100.5 },
+  { currency: 'USD' },
+  { bank_identifier: 'NONE1' },
+  { phone_number: '0241234567' },
+  { partner_reference: '' },
+]
+
+export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps) => {
+  const byNumber = new Map<number, DebitScript>()
+  const reversals: { at: number; options: { reference: string; reason: string } }[] = []
+  /** When the bank accepted each debit, by uuid. */
+  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
+
+  const charge = (script: DebitScript, more: object = {}) =>
+    api.ask({ name: 'charge', caller: providerOf(script), body: { ...bodyOf(script), ...more } })
+
+  const poll = async (script: DebitScript, reference: string): Promise<void> => {
+    for (const seconds of script.polls) {
+      await api.until(script.at + seconds * 1000)
+      const name = 'get-debit-request' as const
+      await api.ask({ name, caller: providerOf(script), path: { reference } })
+      await api.ask({ name, caller: otherProvider(script), path: { reference } })
+    }
+  }
+
+  const reverse = async (script: DebitScript, reference: string): Promise<void> => {
+    if (script.reversed === undefined) return
+    await api.until(script.at + script.reversed * 1000)
+    const options = { reference, reason: `Debit ${script.number}` }
+    const call = await operators.operate('debit', 'reverse', options)
+    if (call?.reply?.status === 200) reversals.push({ at: clock.now(), options })
+  }
+
+  /** Records an outcome that the bank reported by telephone. */
+  const recordOutcome = async (script: DebitScript, reference: string): Promise<void> => {
+    if (!script.manual) return
+    await api.until(script.at + script.manual.afterSeconds * 1000)
+    const options = { reference, 'bank-reference': `T-${script.number}`, reason: 'Declined' }
+    await operators.operate('debit', script.manual.verb, options)
+  }
+
+  /** Requests the redelivery of one of the first events. */
+  const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
+    if (script.redelivered === undefined) return
+    await api.until(script.at + script.redelivered * 1000)
+    const caller = providerOf(script)
+    const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
+    // A delivery id is the debit's number followed by the event's.
+    const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
+    const name = 'redeliver-event' as const
+    await api.ask({ name, caller, path: { id: String(id) } })
+    await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
+  }
+
+  /** Sends a bank's report until it is answered. */
+  const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
+    const scripted = script.reports[n]
+    if (!scripted || scripted.flaw === 'lost') return
+    const { flaw, fee, status } = scripted
+    const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+    const body = {
+      status,
+      bank_reference: `B-${uuid.slice(0, 8)}`,
+      ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
+      ...(fee === undefined ? {} : { fee }),
+      ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}` } } : {}),
+    }
+    await api.sleep(scripted.afterSeconds * 1000)
+    if (script.number % 7 === 0) {
+      const caller = { kind: 'bank' as const, id: otherBank(script.bank) }
+      await api.ask({ name, caller, path: { uuid }, body })
+    }
+    await api.ask({
+      name,
+      caller: { kind: 'bank', id: script.bank },
+      path: { uuid },
+      ...(flaw ? { raw: malformations[flaw](body) } : { body }),
+      triesMax: reportsOnce ? 1 : TRIES_MAX,
+    })
+  }
+
+  return {
+    /** Returns the script named in a narration. */
+    named: (narration: unknown): DebitScript | undefined =>
+      byNumber.get(Number(String(narration).replace('Debit ', ''))),
+    start: async (script: DebitScript): Promise<void> => {
+      byNumber.set(script.number, script)
+      await api.until(script.at)
+      if (script.charge === 'invalid') {
+        await charge(script, random.pick(INVALID))
+        return
+      }
+      const charged = await charge(script)
+      const data = dataIn(charged)
+      if (script.charge === 'twice') await charge(script)
+      const difference = differenceOf(script)
+      if (difference) await charge(script, difference)
+      if (!data?.reference) return
+      await Promise.all([
+        poll(script, data.reference),
+        reverse(script, data.reference),
+        recordOutcome(script, data.reference),
+        redeliver(script, data.reference),
+      ])
+    },
+    /** Returns the reversals since an instant. */
+    reversedSince: (since: number) =>
+      reversals.flatMap(({ at, options }) => (at > since ? [options] : [])),
+    /** Returns the final report that is due by now. */
+    outcomeOf: (uuid: string): ScriptedReport | undefined => {
+      const accepted = acceptedAt.get(uuid)
+      return accepted?.script.reports
+        .filter(({ status }) => status !== 'approved')
+        .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
+        .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
+    },
+    /** Schedules the reports on an accepted debit. */
+    accepted: (script: DebitScript, uuid: string): void => {
+      acceptedAt.set(uuid, { script, at: clock.now() })
+      for (const n of script.reports.keys()) void report(script, uuid, n)
+    },
+  }
+}

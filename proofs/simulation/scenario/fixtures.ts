@@ -1,0 +1,138 @@
+import { type ConnectorOptions, saveBank } from '../../../shared/banks/save-bank.ts'
+import type { Bank, BankIdentifier, CustomerAccount } from '../../../shared/domain/banks/bank.ts'
+import type { Provider, ProviderId } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
+import { real } from '../../../shared/runtime.ts'
+import { putAccount } from '../../../shared/store/banks/banks.ts'
+import { putCredential } from '../../../shared/store/providers/credentials.ts'
+import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { noWrites } from '../../../shared/store/settings.ts'
+import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
+import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
+import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
+import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
+import { tokenOf } from '../peers/api.ts'
+import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
+
+/** The providers, banks and customers of every run. */
+
+export const secretOf = (bank: string): string => `cs_simulated_${bank}`
+
+export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
+
+type Row = Pick<SimulatedProvider, 'id'> & {
+  dailyLimit?: number
+  fees?: FeeSchedule
+  webhook?: { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
+}
+
+const rows: readonly Row[] = [
+  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, webhook: {} },
+  {
+    id: 'birch',
+    // Low enough to reject charges.
+    dailyLimit: 1_500_00,
+    fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
+    webhook: {
+      attemptsMax: 3,
+      events: ['transaction.created', 'transaction.completed', 'transaction.failed'],
+    },
+  },
+  { id: 'cedar' },
+  {
+    id: 'delta',
+    dailyLimit: 50_000_00,
+    fees: { basisPoints: 150, fixed: 10, minimum: 100 },
+    webhook: { attemptsMax: 2 },
+  },
+  {
+    id: 'ember',
+    dailyLimit: 50_000_00,
+    fees: { basisPoints: 150, fixed: 0, maximum: 300 },
+    webhook: { events: ['transaction.completed', 'settlement.completed'] },
+  },
+]
+
+export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, index) => ({
+  id: row.id,
+  webhook: row.webhook && {
+    url: `https://${hostOf(row.id)}/hooks`,
+    secret: webhookSecret(Buffer.alloc(32, index + 1)),
+    ...row.webhook,
+  },
+  dailyLimit: row.dailyLimit,
+  feeSchedule: row.fees,
+  account: {
+    bank: HTTP_BANKS[index % HTTP_BANKS.length] ?? '',
+    number: `10410090${10 + index}`,
+    name: `${row.id} Ltd`,
+  },
+}))
+
+const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider) =>
+  ({
+    id: id as ProviderId,
+    name: id,
+    status: 'active',
+    duplicates: 'return',
+    ...(dailyLimit === undefined ? {} : { dailyLimit }),
+    ...(feeSchedule ? { feeSchedule } : {}),
+    settlementAccount: {
+      bank: account.bank,
+      accountNumber: account.number,
+      accountName: account.name,
+    },
+  }) as Provider
+
+const bankOf = (identifier: BankIdentifier): Bank => ({
+  identifier,
+  name: `Bank ${identifier}`,
+  countryCode: 'GH',
+  status: 'live',
+  connector: identifier === 'SBX' ? 'sandbox' : 'http',
+  connectorType: 'both',
+})
+
+/** The account number by phone number, at each bank. */
+export const customerAccounts: Readonly<Record<string, string>> = Object.fromEntries(
+  ['+233241234567', '+233241111111', '+233245555555'].map((phone) => [phone, phone.slice(1)]),
+)
+
+const writeBank = (name: BankName, createdAt: string): Promise<unknown>[] => {
+  const identifier = name as string as BankIdentifier
+  const options: ConnectorOptions =
+    name === 'SBX'
+      ? {}
+      : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+  const credential = { kind: 'bank', owner: identifier, createdAt } as const
+  return [
+    saveBank({ identifier, change: () => bankOf(identifier), options }, real),
+    putCredential(tokenOf({ kind: 'bank', id: name }), credential, [], real),
+    ...Object.entries(customerAccounts).map(([phone, accountNumber]) => {
+      const customerName = 'Ama Ɔbaapa Mensah'
+      const account = { customerName, accountNumber, accountType: 'savings', status: 'active' }
+      return putAccount(phone, name, account as CustomerAccount, noWrites, real)
+    }),
+  ]
+}
+
+const writeProvider = (provider: SimulatedProvider, since: Date): Promise<unknown>[] => {
+  const id = provider.id as ProviderId
+  const webhook = { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...provider.webhook }
+  const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
+  return [
+    changeProvider(id, () => providerOf(provider), noWrites, real),
+    putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
+    ...(provider.webhook ? [changeWebhook(id, () => webhook as Webhook, noWrites, real)] : []),
+  ]
+}
+
+/** Writes the fixtures to the table, with the providers at these indexes. */
+export const writeFixtures = async (at: Date, indexes: readonly number[]): Promise<void> => {
+  const providers = simulatedProviders.filter((_, index) => indexes.includes(index))
+  await Promise.all([
+    ...bankNames.flatMap((name) => writeBank(name, at.toISOString())),
+    ...providers.flatMap((provider) => writeProvider(provider, at)),
+    putSweepProgress({ until: at, behind: new Map() }),
+  ])
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { newProgress } from '../../commands/terminal/progress.ts'
+import type { CheckedRun } from './check.ts'
+import type { Task, TaskResult } from './crash-points/worker.ts'
+import { faults } from './engine/faults.ts'
+import { kinds } from './scenario/kinds.ts'
+import { type Replayed, shrink, traceOf } from './shrink.ts'
+import { print, printVerdict, violationLine } from './terminal.ts'
+import { performTasks } from './worker-pool.ts'
+
+/** Runs the scenarios of many seeds and prints a summary. */
+
+type Size = Replayed & { lifecycles: number }
+
+/** The failed runs after which the simulator stops. */
+const FAILED_MAX = 5
+
+/** One run in so many is repeated; its trace must be identical. */
+const REPEATED_EACH = 500
+
+type Run = Omit<CheckedRun, 'effects'>
+
+type Failed = { seed: number; lines: string[]; isShrinkable: boolean }
+
+type RunTask = Extract<Task, { kind: 'run' }>
+
+function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
+  const count = Math.ceil(lifecycles / each)
+  for (const step of [1, REPEATED_EACH]) {
+    for (let index = 0; index < count; index += step) {
+      yield { kind: 'run', seed: seed + index, debits: each, scenario: kind }
+    }
+  }
+}
+
+type Counts = readonly (readonly [name: string, times: number])[]
+
+/** Prints the sum of each name's counts; names without a count are 0. */
+const printCounts = (
+  title: string,
+  counts: Counts,
+  rows: Record<string, { description: string }> = {},
+): void => {
+  const sums = new Map(Object.keys(rows).map((name) => [name, 0]))
+  for (const [name, times] of counts) sums.set(name, (sums.get(name) ?? 0) + times)
+  const width = Math.max(...[title, ...sums.keys()].map(({ length }) => length))
+  print(`${title.padEnd(width)} ${'times'.padStart(10)}`)
+  for (const [name, times] of sums) {
+    const text = rows[name]?.description ?? ''
+    print(`${name.padEnd(width)} ${String(times).padStart(10)}  ${text}`.trimEnd())
+  }
+  print()
+}
+
+const printFailed = async (
+  { seed, lines, isShrinkable }: Failed,
+  { each, kind }: Size,
+  isFirst: boolean,
+): Promise<void> => {
+  for (const line of lines.slice(0, 10)) print(`seed ${seed}: ${line}`)
+  const forced = kind ? ` --scenario '${kind}'` : ''
+  const command = `npm run simulate -- --seed ${seed} --each ${each}${forced} --trace`
+  print(`  replay: ${command}`)
+  if (!isFirst || !isShrinkable) return
+  const reduction = await shrink({ seed, each, kind })
+  if (!reduction) return print('  the replay passed: the run is not deterministic')
+  const { scripts, without } = reduction
+  const omitted = without.length > 0 ? ` --without '${without.join(',')}'` : ''
+  print(`  smallest failing run: ${command} --lives ${scripts.join(',')}${omitted}`)
+  for (const line of await traceOf({ seed, each, kind }, reduction)) print(`    ${line}`)
+}
+
+/** @returns the exit code: 1 after a violation */
+export const simulate = async (size: Size, workers: number): Promise<number> => {
+  const runs = new Map<number, Run>()
+  const failed: Failed[] = []
+  let identical = 0
+  const fail = (seed: number, lines: string[], isShrinkable = false) => {
+    failed.push({ seed, lines, isShrinkable })
+  }
+  const addRun = (run: Run): void => {
+    const { seed, digest, violations } = run
+    const previous = runs.get(seed)
+    if (previous?.digest === digest) identical += 1
+    else if (previous) fail(seed, ['invariant 37: a repeated run has another trace'])
+    else {
+      runs.set(seed, run)
+      if (violations.length > 0) fail(seed, violations.map(violationLine), true)
+    }
+  }
+  const tick = newProgress('runs', [...tasks(size)].length)
+  const onResult = (result: TaskResult, { seed }: RunTask): boolean => {
+    tick()
+    if (result.kind === 'run') addRun(result.run)
+    else if (result.kind === 'failure') fail(seed, [result.message])
+    return failed.length < FAILED_MAX
+  }
+  const startedAt = performance.now()
+  await performTasks(tasks(size), onResult, { size: workers })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+  const all = [...runs.values()].sort((one, other) => one.seed - other.seed)
+  const sum = (name: 'scripts' | 'debits' | 'steps') =>
+    all.reduce((total, run) => total + run[name], 0)
+  printCounts(
+    'fault',
+    all.flatMap(({ hits }) => hits),
+    faults,
+  )
+  printCounts(
+    'scenario',
+    all.map(({ kind }) => [kind, 1]),
+    kinds,
+  )
+  printCounts(
+    'rare event',
+    all.flatMap(({ events }) => events),
+  )
+  print(
+    `${sum('scripts')} lifecycles (${sum('debits')} debits) in ${all.length} runs from seed ` +
+      `${size.seed}, ${sum('steps')} steps, ${seconds} s with ${workers} workers; ` +
+      `${identical} repeated runs were identical`,
+  )
+  const digest = createHash('sha256')
+  for (const { seed, digest: own } of all) digest.update(`${seed} ${own}\n`)
+  print(`trace of all: ${digest.digest('hex')}`)
+  for (const one of failed) await printFailed(one, size, one === failed[0])
+  printVerdict(failed.length === 0)
+  return failed.length === 0 ? 0 : 1
+}

@@ -1,0 +1,11 @@
+import { buildBundles } from '../../infra/bundles/build.ts'
+import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { checkedApp, defineAccount, defineStage } from '../../infra/stacks/stage-stacks.ts'
+
+/** Synthesizes the sandbox stage for LocalStack; its functions can reach this machine. */
+const local: Stage = { ...stageNamed('sandbox'), name: 'local', privatePeers: ['127.0.0.1'] }
+
+const app = checkedApp()
+await buildBundles()
+defineAccount(app)
+defineStage(app, local)

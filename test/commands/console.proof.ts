@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { type RunningSandbox, startSandbox } from './smoke/running-sandbox.ts'
+import { startStageEndpoint } from './smoke/stage-endpoint.ts'
+
+/** The command `console` in a process, with a stage whose functions are those of a sandbox. */
+
+const start = useCommands()
+const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
+const WORDS = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
+
+let sandbox: RunningSandbox
+let stage: Awaited<ReturnType<typeof startStageEndpoint>>
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  stage = await startStageEndpoint(sandbox.address, healthy)
+})
+afterAll(async () => {
+  stage.stop()
+  await sandbox.stop()
+})
+
+const started = () => printedBy(start(WORDS, stage.env), /^ready (http:\S+)\/console$/m)
+
+describe('the console of a stage', () => {
+  test('invokes the functions of the stage with the caller of the credentials', async () => {
+    const address = await started()
+    const settings = await (await fetch(`${address}/console/settings`)).json()
+    expect(settings).toMatchObject({
+      data: { stage: 'sandbox', operator: 'arn:aws:iam::000000000000:user/ama', is_live: false },
+    })
+    const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'New' } }
+    const body = JSON.stringify({ ...call, operator: 'kofi' })
+    await fetch(`${address}/console/operator`, { method: 'POST', body })
+    const { stdout } = await runScript([
+      ...['commands/operator.ts', 'change', 'list', '--provider', 'demo', '--limit', '1'],
+      ...['--port', sandbox.port],
+    ])
+    expect(JSON.parse(stdout)).toMatchObject([{ by: 'arn:aws:iam::000000000000:user/ama' }])
+  })
+
+  test('serves the page, and nothing else', async () => {
+    const address = await started()
+    expect((await fetch(`${address}/`)).url).toBe(`${address}/console`)
+    expect((await fetch(`${address}/console/page.js`)).status).toBe(200)
+    for (const path of ['/console/live', '/openapi.json', '/package.json']) {
+      expect((await fetch(`${address}${path}`)).status, path).toBe(404)
+    }
+  })
+
+  test.each([
+    ['Origin', 'https://example.com'],
+    ['Origin', 'http://127.0.0.1:1'],
+  ])('rejects a call with the header %s %s', async (name, value) => {
+    const address = await started()
+    const reply = await fetch(`${address}/console/operator`, {
+      method: 'POST',
+      headers: { [name]: value },
+      body: JSON.stringify({ noun: 'provider', verb: 'list' }),
+    })
+    expect(reply.status).toBe(403)
+  })
+})
+
+describe('the command fails with one line', () => {
+  test.each([
+    [[], 'usage: debit console --stage NAME [--port 3100]'],
+    [['--stage', 'Sandbox'], 'usage: debit console --stage NAME [--port 3100]'],
+    [['--stage', 'sandbox', '--port', 'x'], '--port: must be a port; usage: debit console'],
+  ])('for the wrong arguments %j, with code 2', async (words, line) => {
+    const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
+  })
+
+  test('without AWS credentials', async () => {
+    const env = {
+      PATH: process.env.PATH,
+      AWS_REGION: 'eu-west-1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    }
+    const { code, stderr } = await runScript(WORDS, env)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^No AWS credentials: .*\n$/),
+    })
+  })
+
+  test('if the credentials allow no operator function', async () => {
+    const { nouns } = await import('../../shared/operator/catalogue.ts')
+    const denied = Object.keys(nouns).map((noun) => `manage-${noun}`)
+    const denying = await startStageEndpoint(sandbox.address, { ...healthy, denied })
+    const { code, stderr } = await runScript(WORDS, denying.env)
+    denying.stop()
+    const line = 'These AWS credentials allow no operator function of sandbox\n'
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line })
+  })
+
+  test('if the port is taken', async () => {
+    const words = ['commands/console.ts', '--stage', 'sandbox', '--port', sandbox.port]
+    const { code, stderr } = await runScript(words, stage.env)
+    const line = `Port ${sandbox.port} is taken; choose another with --port\n`
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line })
+  })
+})

@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test, vi } from 'vitest'
+import { eventId } from '../../shared/domain/webhooks/event.ts'
+import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
+import {
+  type Signing,
+  signatureHeaders,
+  webhookSecret,
+} from '../../shared/webhooks/http/signature.ts'
+import { completed, reference } from '../domain/debits/one-debit.ts'
+import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { whileListening } from '../support/servers.ts'
+
+const SECRET = webhookSecret(new Uint8Array(32).fill(1))
+const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
+
+const SOON = { timeout: 10_000 }
+
+const start = useCommands()
+const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
+  start(['commands/listen.ts', ...args], { PATH: process.env.PATH, ...env })
+
+const startListener = async (args: string[] = [], env?: NodeJS.ProcessEnv) => {
+  const listener = startListen(['--port', '0', ...args], env)
+  const url = await printedBy(listener, /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m)
+  return {
+    ...listener,
+    url,
+    /** Sends a request; returns the status and the printed text. */
+    post: async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
+      const { length } = listener.printed.out
+      const { status } = await fetch(url, { method: 'POST', body, headers })
+      await vi.waitFor(() => expect(listener.printed.out.length).toBeGreaterThan(length))
+      return { status, printed: listener.printed.out.slice(length).trimEnd() }
+    },
+  }
+}
+
+type WebhookOptions = { n: number; at?: Date; signing?: Signing }
+
+const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: WebhookOptions) => {
+  const body = webhookBody(completed, n)
+  const headers = signatureHeaders(signing, {
+    body,
+    event: JSON.parse(body).event,
+    eventId: eventId({ reference, n }),
+    attemptId: `dlv_1988055307469800_${randomBytes(8).toString('hex')}`,
+    at,
+  })
+  return [body, headers] as const
+}
+
+/** Returns the parts of a printed line after the time. */
+const parts = (printed: string): string[] => {
+  const [time, ...rest] = printed.split('  ')
+  expect(time).toMatch(/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}$/)
+  return rest
+}
+
+const COMPLETED = ['DCS-20250102-00000A', 'completed', '100.00 GHS', 'sequence 3']
+
+describe('the listener', () => {
+  test('prints an event in one line and answers 204', async () => {
+    const { post } = await startListener(['--secret', SECRET])
+    const { status, printed } = await post(...webhook({ n: 3 }))
+    expect(status).toBe(204)
+    const facts = ['transaction.completed', ...COMPLETED]
+    expect(parts(printed)).toEqual([...facts, 'attempt 1', 'verified', 'answered 204'])
+  })
+
+  test('marks duplicates and events out of order', async () => {
+    const { post } = await startListener(['--secret', SECRET])
+    const late = 'out of order: sequence 2 arrived first'
+    const notes = [
+      [0, 'attempt 1', 'verified'],
+      [2, 'attempt 1', 'verified'],
+      [1, 'attempt 1', 'verified', late],
+      [1, 'attempt 2', 'verified', 'duplicate'],
+    ] as const
+    for (const [n, ...expected] of notes) {
+      expect(parts((await post(...webhook({ n }))).printed).slice(5, -1)).toEqual(expected)
+    }
+  })
+
+  test('without a secret prints variants of events and pings, and answers 405 to GET', async () => {
+    const { post, url } = await startListener()
+    const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
+    const { status, printed } = await post(webhookBody(completed, 3, variant))
+    expect(status).toBe(204)
+    expect(parts(printed).slice(0, 5)).toEqual(['debit_request.completed', ...COMPLETED])
+    expect(printed).toContain('not verified: no --secret')
+    const ping = pingBody({ eventId: 'evt_9', at: new Date() })
+    expect(parts((await post(ping)).printed)[0]).toBe('ping')
+    expect((await fetch(url)).status).toBe(405)
+  })
+})
+
+test('a listener with a secret answers 204 to valid signatures and 401 to all others', async () => {
+  const until = new Date(Date.now() + 60_000)
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  const rotating = { secret: OTHER_SECRET, previous: { secret: SECRET, until } }
+  const [body, headers] = webhook({ n: 3 })
+  const { post } = await startListener(['--secret', SECRET])
+  const valid: [string, Partial<WebhookOptions>][] = [
+    ['its own signature', {}],
+    ['the new secret of a rotation', { signing: { ...rotating, secret: SECRET } }],
+    ['the old secret of a rotation', { signing: rotating }],
+    ['a signature prefix', { signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
+    ['a timestamp four minutes ago', { at: minutesAgo(4) }],
+    ['a timestamp four minutes ahead', { at: minutesAgo(-4) }],
+  ]
+  const WRONG = 'X-SVC-Signature is wrong'
+  const STANDARD_WRONG = 'webhook-signature is wrong'
+  const LATE = 'not signed within the last five'
+  const accent = { ...headers, 'x-svc-signature': 'é'.repeat(64) }
+  const forged: [string, string, string, Record<string, string>][] = [
+    ['a missing signature', WRONG, body, {}],
+    ['another body', WRONG, body.replace('100.00', '900.00'), headers],
+    ['another secret', WRONG, ...webhook({ n: 3, signing: { secret: OTHER_SECRET } })],
+    ['a signature outside ASCII', WRONG, body, accent],
+    ['another id', STANDARD_WRONG, body, { ...headers, 'webhook-id': 'evt_1' }],
+    ['another time', STANDARD_WRONG, body, { ...headers, 'webhook-timestamp': '1735812000' }],
+    ['a timestamp six minutes ago', LATE, ...webhook({ n: 3, at: minutesAgo(6) })],
+  ]
+  for (const [name, reason, sentBody, sentHeaders] of forged) {
+    const { status, printed } = await post(sentBody, sentHeaders)
+    expect(status, name).toBe(401)
+    expect(printed, name).toContain(`NOT VERIFIED: ${reason}`)
+  }
+  // A rejected request does not count as an attempt.
+  for (const [index, [name, options]] of valid.entries()) {
+    const { status, printed } = await post(...webhook({ n: 3, ...options }))
+    expect([status, printed.includes('duplicate')], name).toEqual([204, index > 0])
+  }
+})
+
+test.each([
+  ['--fail 500', [500, 204, 204]],
+  ['--fail 429 --times 2', [429, 429, 204]],
+])('the option %s answers with %j', async (args, expected) => {
+  const { post } = await startListener(args.split(' '))
+  const statuses: number[] = []
+  for (const _ of expected) statuses.push((await post(...webhook({ n: 0 }))).status)
+  expect(statuses).toEqual(expected)
+})
+
+test('the listener prints one line per malformed body and continues', async () => {
+  const { post, child, url } = await startListener()
+  const garbage = [
+    ...['', '{', '[1]', '{"event":{}}', '{"event":"x","data":null,"sequence":"1"}'],
+    '{"event":"\\u001b[2J\\nforged line","event_id":{},"data":{"transaction":[],"amount":"x"}}',
+  ]
+  for (const body of [...garbage, Uint8Array.of(0xff, 0x00, 0xfe)]) {
+    const { status, printed } = await post(body)
+    expect(status).toBe(204)
+    expect(printed.split('\n')).toHaveLength(1)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal must not receive these
+    expect(printed).not.toMatch(/[\u0000-\u001f]/)
+  }
+  expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_100_000) })).status).toBe(413)
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf', () =>
+    socket.destroy(),
+  )
+  await once(socket, 'close')
+  expect((await post(...webhook({ n: 3 }))).printed).toContain('transaction.completed')
+  expect(child.exitCode).toBeNull()
+})
+
+test('registers itself with the secret of the webhook, and restores the setting at its end', async () => {
+  const sandbox = start(['commands/sandbox.ts', '--port', '0'])
+  const port = new URL(await printedBy(sandbox, /^ready (http:\S+)$/m)).port
+  const operator = async (...words: string[]) =>
+    runScript(['commands/operator.ts', ...words, '--provider', 'demo', '--port', port])
+  const url = 'http://localhost:4242/webhooks'
+  const { secret } = JSON.parse((await operator('webhook', 'set', '--url', url)).stdout)
+  const words = ['--register', 'demo', '--sandbox', port, '--events', 'completed,failed']
+  const { child, exited, printed, url: own } = await startListener(words)
+  expect(printed.out).toContain(`registered demo  secret ${secret}`)
+  const shown = async () => JSON.parse((await operator('webhook', 'show')).stdout)
+  const events = ['transaction.completed', 'transaction.failed']
+  expect(await shown()).toMatchObject({ url: `${own}/webhooks`, events })
+  const { stdout } = await operator('webhook', 'ping')
+  expect(JSON.parse(stdout)).toMatchObject({ delivered: true })
+  await vi.waitFor(() => expect(printed.out).toMatch(/ping .*verified/), SOON)
+  child.kill('SIGINT')
+  expect(await exited).toBe(0)
+  expect(await shown()).toMatchObject({ url, events: null })
+}, 60_000)
+
+describe('a listener', () => {
+  test('forwards an event with its headers and bytes, and answers as the receiver does', async () => {
+    const received: { body: string; signature: unknown }[] = []
+    const receiver = createServer(async (request, response) => {
+      const signature = request.headers['x-svc-signature']
+      received.push({ body: await text(request), signature })
+      response.writeHead(received.length === 1 ? 503 : 200).end('order-1 is paid')
+    })
+    await whileListening(receiver, async (port) => {
+      const forwardTo = ['--forward-to', `http://127.0.0.1:${port}/events`]
+      const { post } = await startListener(['--secret', SECRET, ...forwardTo])
+      const [body, headers] = webhook({ n: 3 })
+      const first = await post(body, headers)
+      expect([first.status, (await post(body, headers)).status]).toEqual([503, 200])
+      expect(received[0]).toEqual({ body, signature: headers['x-svc-signature'] })
+    })
+  })
+
+  test('forwards nothing that is not verified, and answers 502 for a receiver that is down', async () => {
+    const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
+    expect((await post(webhook({ n: 3 })[0])).status).toBe(401)
+    expect((await post(...webhook({ n: 3 }))).status).toBe(502)
+  })
+
+  test('prints bodies with --print, and one JSON object for each event with --json', async () => {
+    const printing = await startListener(['--print'])
+    await printing.post(...webhook({ n: 3 }))
+    await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
+    const child = startListen([
+      '--port',
+      '0',
+      '--json',
+      '--events',
+      'completed',
+      '--secret',
+      SECRET,
+    ])
+    await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
+    const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
+    const send = ([body, headers]: ReturnType<typeof webhook>) =>
+      fetch(address, { method: 'POST', body, headers })
+    await send(webhook({ n: 2 }))
+    await send(webhook({ n: 3 }))
+    await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
+    const lines = child.printed.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { verified: true, attempt: 1, status: 204, payload: { event: 'transaction.completed' } },
+    ])
+  })
+})
+
+describe('the listen command', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
+    const { child, exited, url } = await startListener()
+    const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(openConnection, 'connect')
+    openConnection.on('error', () => openConnection.destroy())
+    child.kill(signal)
+    expect(await exited).toBe(0)
+  })
+
+  test('prints one line and exits with 1 when the port is taken', async () => {
+    await whileListening(createServer(), async (port) => {
+      const { exited, printed } = startListen(['--port', String(port)])
+      expect(await exited).toBe(1)
+      expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
+    })
+  })
+
+  test.each([
+    ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
+    ...['--colour red', '4242'],
+    ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
+  ])('prints one line with the usage and exits with 2 for %s', async (args) => {
+    const { exited, printed } = startListen(args.split(' '))
+    expect(await exited).toBe(2)
+    expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)
+  })
+})

@@ -1,0 +1,239 @@
+import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { getDescription, getTitle } from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { helpOfVerb } from '../../commands/operator-help.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+import { expectOneLine, runScript } from '../support/commands.ts'
+import { whileListening } from '../support/servers.ts'
+
+// Disables all sources of AWS credentials.
+const withoutAws = {
+  PATH: process.env.PATH,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+}
+
+const run = (words: string[], env: NodeJS.ProcessEnv = {}, input?: string) =>
+  runScript(words, { ...withoutAws, ...env }, input)
+
+const operator = (args: string[], env?: NodeJS.ProcessEnv, input?: string) =>
+  run(['commands/operator.ts', ...args], env, input)
+
+const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+  Object.entries(verbs).map(([name, verb]) => ({ noun, name, verb })),
+)
+
+describe('help', () => {
+  test('of the command lists every noun', async () => {
+    const { code, stdout, stderr } = await operator(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const [noun, { summary }] of Object.entries(nouns)) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${noun} +${summary}$`, 'm'))
+    }
+  })
+
+  test.each([
+    ['credential --help', [/^ {2}issue /m, /^ {2}list /m, /^ {2}show /m, /^ {2}revoke /m]],
+    ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
+    ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
+    ['debit reverse --help', [/a second operator must approve it\./]],
+    ['bank update --help', [/call with --connector, --connector-url, --connector-secret\./]],
+    ['bank disable --help', [/^(?!.*approve)/s]],
+    ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
+  ])('%s prints %j', async (words, patterns) => {
+    const { code, stdout } = await operator(words.split(' '))
+    expect(code).toBe(0)
+    for (const pattern of patterns) expect(stdout).toMatch(pattern)
+  })
+
+  test.each(verbs)('of $noun $name has one short line for the verb and each option', (row) => {
+    expect(row.verb.summary.length).toBeLessThan(90)
+    for (const [option, schema] of Object.entries(row.verb.options.entries)) {
+      const required = 'wrapped' in schema ? schema.wrapped : schema
+      expect(getTitle(required as never), option).toBeTruthy()
+      expect(getDescription(required as never), option).toBeTruthy()
+    }
+    expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
+  })
+
+  test('covers exactly the operator functions', () => {
+    const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
+    expect(functions.sort()).toEqual(
+      Object.keys(nouns)
+        .map((noun) => `manage-${noun}`)
+        .sort(),
+    )
+  })
+})
+
+test.each([
+  ['nothing', [], 'usage: debit NOUN VERB'],
+  ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
+  ['no verb', ['provider'], 'provider: a verb is required: create,'],
+  ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
+  ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
+  ['a missing option', ['provider', 'show'], '--provider: is required'],
+  ['a bad value', ['limit', 'set', '--provider=demo', '--daily-limit=5'], 'must be an amount'],
+  ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
+  ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
+  ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
+  ['a second word', ['bank', 'show', 'GCB', 'ECO'], 'expected --option value at: ECO'],
+  ['a typo', ['bank', 'shwo'], 'unknown verb of bank shwo; did you mean show?'],
+  ['an unknown form', ['bank', 'list', '--output', 'xml'], '--output: must be table or json'],
+  [
+    'a repeated change',
+    ['bank', 'disable', 'GCB', '--watch'],
+    '--watch: disable cannot be repeated',
+  ],
+  ['a value of --watch', ['bank', 'list', '--watch=no'], '--watch: takes no value'],
+  ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
+  ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
+  ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
+])('wrong arguments: %s prints one line and exits with 2', async (_case, args, line) => {
+  expectOneLine(await operator(args), line, 2)
+})
+
+test('a port without a sandbox prints one line and exits with 1', async () => {
+  const args = ['bank', 'list', '--port', '1']
+  expectOneLine(await operator(args), 'No sandbox answers at port 1')
+})
+
+describe('an unreadable statement', () => {
+  const RECONCILE = ['reconcile', '--bank', 'GCB']
+  const HEADER = 'uuid,amount,currency,completed_at\n'
+  const compare = (text: string) =>
+    operator([...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--port', '1'], {}, text)
+
+  const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
+  const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
+  const lines = [
+    'line 2: uuid is malformed; amount must be like 100.00',
+    'line 3: a uuid or a bank_reference is required',
+  ]
+
+  test.each([
+    ['an empty file', '', 'the file is empty'],
+    ['malformed rows', malformed, lines.join('\n')],
+    ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
+  ])('with %s exits with 1 before any request', async (_case, text, line) => {
+    const stderr = `--statement: ${line}\n`
+    expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
+  })
+
+  test('that does not exist exits with 1', async () => {
+    const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
+    expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
+  })
+})
+
+const http = (status: number, type: string, body: string) =>
+  `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+
+const responses: Record<string, string> = {
+  '204': 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n',
+  'a page': http(200, 'text/html', '<!doctype html><title>Shop</title>'),
+  'a page that says 404': http(404, 'text/html', '<title>Shop</title>'),
+  'other JSON': http(200, 'application/json', '{"ok":true}'),
+  'an envelope': http(403, 'application/json', '{"success":false,"error":{"code":1403}}'),
+  text: http(200, 'text/plain', 'hello'),
+  'another protocol': '-ERR unknown command\r\n',
+}
+
+test.each([
+  ['operator', ['commands/operator.ts', 'bank', 'list', '--port']],
+  ['invoke', ['commands/invoke.ts', 'list-banks', '--port']],
+  ['clock', ['commands/clock.ts', 'show', '--port']],
+  ['trigger', ['commands/trigger.ts', '--port']],
+])('another program at the port makes %s print one line and exit with 1', async (_name, words) => {
+  for (const [what, response] of Object.entries(responses)) {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
+    await whileListening(server, async (port) => {
+      const stderr = `Another program than the sandbox answers at port ${port}\n`
+      const output = await run([...words, String(port)])
+      expect(output, what).toEqual({ code: 1, stdout: '', stderr })
+    })
+  }
+})
+
+test('a secret is read from standard input without its line end, and never from the command line', async () => {
+  const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
+  for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
+    const stderr = '--connector-secret: must be -, with the secret on standard input\n'
+    expect(await operator([...update, option])).toEqual({ code: 2, stdout: '', stderr })
+  }
+  // The command invokes the function only after its own validation.
+  const isValid = 'No sandbox answers at port 1'
+  const isShort = '--connector-secret: must be 16 to 200 characters'
+  const secrets = { 'cs_0123456789abcdef\n': isValid, 'cs_0123456789abcdef\r\n': isValid }
+  for (const [input, line] of Object.entries({ ...secrets, short: isShort, '': isShort })) {
+    expectOneLine(
+      await operator([...update, '--connector-secret', '-'], {}, input),
+      line,
+      line === isShort ? 2 : 1,
+    )
+  }
+  const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
+  expectOneLine(await operator([...none, '--port', '1']), isValid)
+})
+
+describe('a stage on AWS', () => {
+  const list = ['bank', 'list', '--stage', 'sandbox']
+  const region = { AWS_REGION: 'eu-west-1' }
+  const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
+
+  const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult>
+    <Arn>arn:aws:iam::123456789012:user/ama</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
+
+  /** Runs the command against fake STS and Lambda APIs. */
+  const runAgainst = async (status: number, headers: object, body: unknown, sts = 200) => {
+    const paths: string[] = []
+    const calls: unknown[] = []
+    const server = createServer(async (request, response) => {
+      const sent = await text(request)
+      if (request.url === '/') {
+        response.writeHead(sts).end(sts === 200 ? identity : '')
+        return
+      }
+      paths.push(`${request.method} ${request.url}`)
+      calls.push(JSON.parse(sent))
+      response.writeHead(status, { ...headers }).end(JSON.stringify(body))
+    })
+    const output = await whileListening(server, (port) =>
+      operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
+    )
+    return { ...output, paths, calls }
+  }
+
+  test("is reached through the Lambda API with the caller's ARN, or unknown if STS fails", async () => {
+    const path = 'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations'
+    const actor = 'arn:aws:iam::123456789012:user/ama'
+    const reached = { code: 0, stdout: '[]\n', paths: [path], calls: [{ verb: 'list', actor }] }
+    expect(await runAgainst(200, {}, { result: [] })).toMatchObject(reached)
+    const refused = await runAgainst(200, {}, { result: [] }, 403)
+    expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
+  })
+
+  test('requires credentials and a region', async () => {
+    expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
+    expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
+  })
+
+  test.each([
+    [404, 'ResourceNotFound', 'Function debit-collection-sandbox-manage-bank does not exist'],
+    [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
+    [403, 'ExpiredToken', 'The AWS credentials have expired'],
+  ])('answering %i %sException makes the command print a line', async (status, name, line) => {
+    const headers = { 'x-amzn-errortype': `${name}Exception` }
+    expectOneLine(await runAgainst(status, headers, { Message: 'no\nno' }), line)
+  })
+
+  test('returns the error of a function', async () => {
+    const headers = { 'x-amz-function-error': 'Unhandled' }
+    const body = { errorType: 'Error', errorMessage: 'gone' }
+    expectOneLine(await runAgainst(200, headers, body), 'manage-bank: Error: gone')
+  })
+})

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
+
+/** Starts the sandbox command at a free port. */
+export const startSandbox = async (...options: string[]) => {
+  const args = ['commands/sandbox.ts', '--port', '0', ...options]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.startsWith('ready ')) resolve(line.slice('ready '.length))
+    })
+    child.on('exit', () => reject(new Error('The sandbox ended')))
+  })
+  return {
+    address,
+    port: new URL(address).port,
+    stop: async (): Promise<void> => {
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { functionRows } from '../../../infra/definitions/functions.ts'
+import { listen } from '../../support/servers.ts'
+
+/** An endpoint of AWS with one stage, whose functions are those of a sandbox. */
+
+const STAGE = 'sandbox'
+const PREFIX = `debit-collection-${STAGE}-`
+const ACCOUNT = 'eu-west-1:000000000000'
+
+/** Properties of the stage that a test changes. */
+type StageState = {
+  eventSources: 'Enabled' | 'Disabled'
+  deadLetters: number
+  /** Functions that the caller may not invoke. */
+  denied?: readonly string[]
+  /** Lines of every log group in addition to the usual ones. */
+  lines: readonly string[]
+}
+
+const queueArn = (name: string) => `arn:aws:sqs:${ACCOUNT}:${name}`
+
+const mappingsIn = ({ eventSources }: StageState) => [
+  {
+    FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:${PREFIX}sweep`,
+    EventSourceArn: queueArn('sweeps'),
+    State: eventSources,
+  },
+  {
+    FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:${PREFIX}relay`,
+    EventSourceArn: `arn:aws:dynamodb:${ACCOUNT}:table/debits/stream/1`,
+    DestinationConfig: { OnFailure: { Destination: queueArn('relay-lost-records') } },
+    State: eventSources,
+  },
+]
+
+const stacksAs = (address: string): string =>
+  `<DescribeStacksResponse><DescribeStacksResult><Stacks>${[
+    [`${PREFIX}eu-api`, 'ApiAddress', 'http://127.0.0.1:1/'],
+    [`${PREFIX}api`, 'ApiAddress', `${address}/`],
+  ]
+    .map(
+      ([stack, key, value]) =>
+        `<member><StackName>${stack}</StackName><Outputs><member><OutputKey>${key}</OutputKey>` +
+        `<OutputValue>${value}</OutputValue></member></Outputs></member>`,
+    )
+    .join('')}</Stacks></DescribeStacksResult></DescribeStacksResponse>`
+
+const CALLER =
+  '<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::000000000000:user/ama' +
+  '</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>'
+
+type JsonCall = Record<string, string>
+
+/** Replies of the services that use JSON, by the target in the header. */
+const jsonReplies = (state: StageState): Record<string, (call: JsonCall) => unknown> => ({
+  'AmazonSQS.GetQueueUrl': ({ QueueName }) => ({ QueueUrl: `http://queues/${QueueName}` }),
+  'AmazonSQS.GetQueueAttributes': ({ QueueUrl = '' }) => ({
+    Attributes: QueueUrl.endsWith('/sweeps')
+      ? { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn('sweeps-dead-letters') }) }
+      : {
+          ApproximateNumberOfMessages: String(state.deadLetters),
+          ApproximateNumberOfMessagesNotVisible: '0',
+        },
+  }),
+  'Logs_20140328.FilterLogEvents': ({ filterPattern = '' }) => ({
+    events: [{ message: '{"SweepRuns":1}' }, { message: '{"message":"operator"}' }]
+      .filter(({ message }) => message.includes(filterPattern))
+      .concat(state.lines.map((message) => ({ message }))),
+  }),
+})
+
+const queryReply = (body: string, address: string): string =>
+  body.includes('Action=DescribeStacks') ? stacksAs(address) : CALLER
+
+const INVOCATION = /^\/2015-03-31\/functions\/debit-collection-sandbox-([a-z-]+)\/invocations/
+
+/** Starts the endpoint. Its webhooks go to a closed port instead of a public host. */
+export const startStageEndpoint = async (address: string, state: StageState) => {
+  const reply = async (request: IncomingMessage, body: string): Promise<Response> => {
+    const { url = '', headers } = request
+    const invoked = INVOCATION.exec(url)?.[1]
+    if (state.denied?.some((name) => name === invoked)) {
+      const headers = { 'x-amzn-errortype': 'AccessDeniedException' }
+      return Response.json({ Message: 'not authorized' }, { status: 403, headers })
+    }
+    if (invoked) {
+      const type = headers['x-amz-invocation-type']
+      return fetch(`${address}/2015-03-31/functions/${invoked}/invocations`, {
+        method: 'POST',
+        headers: type ? { 'x-amz-invocation-type': String(type) } : {},
+        body: body.replace(/https:\/\/example\.com[^"]*/, 'http://127.0.0.1:1/'),
+      })
+    }
+    if (url.startsWith('/2015-03-31/functions')) {
+      const Functions = functionRows.map(({ name }) => ({
+        FunctionName: `${PREFIX}${name}`,
+        LoggingConfig: { LogGroup: `logs-of-${name}` },
+      }))
+      return Response.json({ Functions })
+    }
+    if (url.startsWith('/2015-03-31/event-source-mappings')) {
+      return Response.json({ EventSourceMappings: mappingsIn(state) })
+    }
+    const answer = jsonReplies(state)[String(headers['x-amz-target'])]
+    return answer
+      ? Response.json(answer(JSON.parse(body)))
+      : new Response(queryReply(body, address), { headers: { 'content-type': 'text/xml' } })
+  }
+
+  const server = createServer(async (request, response) => {
+    const { status, headers, body } = await reply(request, await text(request))
+    response.writeHead(status, Object.fromEntries(headers))
+    for await (const part of body ?? []) response.write(part)
+    response.end()
+  })
+  const port = await listen(server)
+  return {
+    /** The environment of commands that use the endpoint. */
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    },
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

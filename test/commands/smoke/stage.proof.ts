@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runScript } from '../../support/commands.ts'
+import { type RunningSandbox, startSandbox } from './running-sandbox.ts'
+import { startStageEndpoint } from './stage-endpoint.ts'
+
+let sandbox: RunningSandbox
+beforeAll(async () => {
+  sandbox = await startSandbox('--time-scale', '10')
+})
+afterAll(() => sandbox.stop())
+
+const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
+
+const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) => {
+  const endpoint = await startStageEndpoint(sandbox.address, { ...healthy, ...state })
+  try {
+    const { code, stdout } = await runScript(
+      ['commands/smoke.ts', '--stage', 'sandbox'],
+      endpoint.env,
+    )
+    const lines = stdout.trimEnd().split('\n')
+    const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
+    return { code, passed, others: lines.filter((line) => !line.startsWith('ok ')) }
+  } finally {
+    endpoint.stop()
+  }
+}
+
+type TimesOf = { created_at: string; expires_on: string }
+
+const operator = async <T>(...words: string[]): Promise<T> => {
+  const { stdout } = await runScript(['commands/operator.ts', ...words, '--port', sandbox.port])
+  return JSON.parse(stdout)
+}
+
+test('the smoke test of a stage finds the API and checks events, sweep, queues and logs', async () => {
+  const { code, passed, others } = await smoke({})
+  expect({ code, others }).toEqual({
+    code: 0,
+    others: [expect.stringMatching(/^[4-9][0-9] checks hold$/)],
+  })
+  expect(passed.slice(0, 3)).toEqual(['event-sources', 'api-address', 'objects'])
+  expect(passed.slice(-4)).toEqual(['reconcile', 'dead-letters', 'logs', 'cleanup'])
+  expect(passed).toEqual(
+    expect.arrayContaining(['sweep', 'events-of-completed-debit', 'redelivery', 'payout']),
+  )
+  // Without a receiver no webhook arrives.
+  expect(passed).not.toContain('webhooks-of-completed-debit')
+  // A test that is killed cannot revoke them.
+  const providers = await operator<{ id: string }[]>('provider', 'list')
+  const ids = providers.map(({ id }) => id).filter((id) => id.startsWith('smoke-'))
+  expect(ids).toHaveLength(2)
+  for (const id of ids) {
+    const [credential] = await operator<TimesOf[]>('credential', 'list', '--provider', id)
+    const { created_at, expires_on } = credential ?? { created_at: '', expires_on: '' }
+    expect(Date.parse(expires_on) - Date.parse(created_at)).toBeLessThanOrEqual(3_600_000)
+  }
+}, 240_000)
+
+test('the smoke test of a stage names dead letters and faults in logs', async () => {
+  const rejected = '{"level":"ERROR","message":"bank report rejected"}'
+  const denied = '{"level":"ERROR","message":"fault","error":{"name":"AccessDeniedException"}}'
+  const { code, others } = await smoke({ deadLetters: 2, lines: [rejected, denied] })
+  expect(others).toEqual([
+    'FAIL dead-letters: expected empty dead-letter queues, ' +
+      'got 2 in sweeps-dead-letters, 2 in relay-lost-records',
+    expect.stringMatching(/^FAIL logs: expected no fault in a log, got [a-z-]+: .*AccessDenied/),
+    expect.stringMatching(/^2 of [4-9][0-9] checks failed$/),
+  ])
+  expect(code).toBe(1)
+}, 240_000)
+
+test('the smoke test creates nothing in a paused stage', async () => {
+  expect(await smoke({ eventSources: 'Disabled' })).toEqual({
+    code: 1,
+    passed: [],
+    others: [
+      'FAIL event-sources: expected Enabled, got Disabled everywhere: the stage is paused',
+      '1 of 1 checks failed',
+    ],
+  })
+}, 60_000)

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { tableOf } from '../../commands/terminal/table.ts'
+
+test('a list becomes a row per item, with the columns that fit', () => {
+  const rows = [
+    {
+      id: 'dt_1',
+      reference: 'DCS-1',
+      status: 'completed',
+      nested: { a: 1 },
+      narration: 'x'.repeat(60),
+    },
+    { id: 'dt_2', reference: 'DCS-2', status: null, nested: { a: 2 }, narration: 'y' },
+  ]
+  expect(tableOf(rows, 30)).toBe(
+    ['reference  status', 'DCS-1      completed', 'DCS-2      -'].join('\n'),
+  )
+  expect(tableOf(rows, 80).split('\n')[1]).toBe(`DCS-1      completed  ${'x'.repeat(39)}…`)
+  expect(tableOf([], 80)).toBe('none')
+  const wide = [{ reference: 'DCS-1', narration: 'x'.repeat(40), status: 'completed' }]
+  expect(tableOf(wide, 30)).toBe('reference  status\nDCS-1      completed')
+})
+
+test('an object becomes a line per member, and lists in it become tables', () => {
+  const debit = {
+    reference: 'DCS-1',
+    bank: { name: 'GCB' },
+    history: [{ type: 'created', by: 'x' }],
+  }
+  expect(tableOf(debit, 80)).toBe(
+    [
+      'reference  DCS-1',
+      'bank       {"name":"GCB"}',
+      'history',
+      '  type     by',
+      '  created  x',
+    ].join('\n'),
+  )
+})

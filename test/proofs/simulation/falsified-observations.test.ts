@@ -1,0 +1,197 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { deserialize } from 'node:v8'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { invariants, violationsOf } from '../../../proofs/simulation/invariants/all.ts'
+import { dayOf, uuidOf } from '../../../proofs/simulation/invariants/time-and-money.ts'
+import type { Item } from '../../../sandbox/aws/table/change.ts'
+import { FEE } from '../../support/chunk-rows.ts'
+import {
+  type Any,
+  alterLine,
+  append,
+  batch,
+  call,
+  changesOf,
+  charges,
+  chunk,
+  completedPost,
+  debit,
+  entry,
+  failedAttempt,
+  itemOf,
+  itemsOf,
+  payout,
+  type Run,
+  remove,
+  rewrite,
+} from './observed-run.ts'
+
+/** The invariants accept a correct run and reject each falsified copy of its observations. */
+
+let bytes: Buffer
+
+beforeAll(async () => {
+  const options = { encoding: 'buffer' as const, maxBuffer: 2 ** 26 }
+  const args = ['--no-warnings', 'test/proofs/simulation/observe-run.ts']
+  bytes = (await promisify(execFile)(process.execPath, args, options)).stdout
+}, 120_000)
+
+/** Changes of the observations, by the number of the invariant and its violation. */
+const falsifications: Record<string, (run: Run) => unknown> = {
+  '1 the amount of a debit changes': (run) => append(run, debit(run, 'settled'), { amount: 1 }),
+  '2 a claim has no debit': (run) =>
+    run.items.push({ ...itemOf(run, { sk: 'PARTNER_REFERENCE' }), pk: 'PROVIDER#amber#x' }),
+  '3 a replay returns another debit': (run) => {
+    charges(run)[1].reply.body.data.reference = debit(run, 'failed').reference
+  },
+  '3 an accepted debit disappears': (run) => remove(run, debit(run, 'settled')),
+  '4 a debit is pending at the end': (run) => {
+    const item = debit(run, 'next')
+    rewrite(run, item, { status: 'pending', history: item.history.slice(0, 2) })
+  },
+  '5 a status has no entry': (run) => Object.assign(debit(run, 'settled'), { status: 'reversed' }),
+  '6 a move keeps the version': (run) => {
+    const changes = changesOf(run, debit(run, 'settled'))
+    changes.find(({ after }) => after.status === 'completed').after.version -= 1
+  },
+  '7 a repeated status is refused': (run) => {
+    const uuid = uuidOf(debit(run, 'settled').reference)
+    const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
+    Object.assign(reports.at(-1).reply, { status: 422, body: { error: { code: 3001 } } })
+  },
+  '8 a timeout has another message': (run) =>
+    Object.assign(entry(run, 'expired', 'failed').set, { errorMessage: 'Timeout' }),
+  '9 a debit has the day of another charge': (run) => {
+    const item = debit(run, 'next')
+    rewrite(run, item, { reference: item.reference.replace(/-\d{8}-/, '-20010101-') })
+  },
+  '10 a debit has no claim': (run) => {
+    const { reference } = debit(run, 'settled')
+    remove(run, itemOf(run, { sk: 'PARTNER_REFERENCE', reference }))
+  },
+  '11 a bank acts twice': ({ bankPosts }) => bankPosts.push({ ...bankPosts[0] }),
+  '12 a history is rewritten': (run) => {
+    const item = debit(run, 'settled')
+    const [first, ...others] = item.history
+    append(run, item, { history: [{ ...first, by: 'operator:local:ama' }, ...others] })
+  },
+  '13 a post has another event id': (run) =>
+    Object.assign(completedPost(run).headers, { 'x-svc-event-id': 'evt_1' }),
+  '14 the feed lacks an event': (run) => {
+    const { reference } = debit(run, 'settled')
+    for (const page of itemsOf(run, { entity: 'feed-page' })) {
+      page.entries = page.entries.filter((key: string) => key !== `${reference}#3`)
+    }
+  },
+  '15 an event has no delivery': (run) => {
+    const { reference } = debit(run, 'settled')
+    remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
+  },
+  '16 a retry is due one second after the attempt': (run) => {
+    const after = failedAttempt(run)
+    after.nextAttemptAt = new Date(Date.parse(after.last.at) + 1_000).toISOString()
+  },
+  '17 a record names a response that no receiver sent': (run) =>
+    Object.assign(failedAttempt(run).last, { responseCode: 599 }),
+  '18 the bytes differ from those that were signed': (run) => {
+    completedPost(run).raw += ' '
+  },
+  '19 a post reaches the receiver of another provider': (run) =>
+    Object.assign(completedPost(run), { url: run.setup.providers[1].webhook.url }),
+  '20 a day total is not the sum': ({ items }) => {
+    Object.assign(
+      items.find(({ sk }: Item) => sk.startsWith('DAY#')),
+      { amountTotal: 1 },
+    )
+  },
+  '21 a charge within the limit is refused': ({ setup }) =>
+    Object.assign(setup.providers[1], { dailyLimit: 2_000_00 }),
+  '22 a completed debit has no line': (run) => alterLine(run, 'settled', () => undefined),
+  '23 a line is written without its mark': (run) => {
+    changesOf(run, chunk(run, 'settled'))[0].transaction += 10_000
+  },
+  '24 a batch is not the sum of its lines': (run) => {
+    batch(run).totals.net += 1
+  },
+  '25 no bank paid a batch': (run) => {
+    run.bankPosts = run.bankPosts.filter(({ path }: Any) => path !== '/settlements')
+  },
+  '26 the sums of a sealed batch change': (run) =>
+    append(run, batch(run), { totals: { ...batch(run).totals, net: 0 } }),
+  '27 an adjustment has another fee': (run) =>
+    alterLine(run, 'reversed', (row) => row.with(FEE, row[FEE] + 1), 'adjustments'),
+  '28 a debit is settled on its own day': (run) =>
+    rewrite(run, batch(run), { date: dayOf(entry(run, 'settled', 'completed').at) }),
+  '29 a fee is rounded up': (run) =>
+    alterLine(run, 'settled', (row) => row.with(FEE, row[FEE] + 1)),
+  '30 an amount has half a pesewa': (run) => rewrite(run, batch(run), { paid: 0.5 }),
+  '31 a rejected report has no exception': (run) =>
+    remove(run, itemOf(run, { entity: 'exception' })),
+  '32 a provider reads the debit of another': (run) => {
+    const { reference } = debit(run, 'settled')
+    const isRead = ({ path, reply }: Any) => path.reference === reference && reply.status === 200
+    Object.assign(call(run, isRead), { caller: { kind: 'provider', id: 'birch' } })
+  },
+  '33 a move has no actor': (run) => Object.assign(entry(run, 'settled', 'completed'), { by: '' }),
+  '38 a bank is not queried before a timeout': (run) => Object.assign(run, { queries: [] }),
+  '39 a reversed debit has no refund': (run) => remove(run, itemOf(run, { entity: 'refund' })),
+  '41 a payout reaches the account of another provider': (run) => {
+    payout(run).body.account_number = run.setup.providers[1].account.number
+  },
+  '41 a payout is early': (run) => {
+    payout(run).at -= 3_600_000
+  },
+  '42 a due batch is not paid': (run) => rewrite(run, batch(run), { status: 'pending' }),
+  '43 a POST is repeated without a query': ({ bankPosts }) =>
+    bankPosts.push({ ...bankPosts[0], by: 0 }),
+  '43 a debit is submitted after ten minutes': ({ bankPosts }) => {
+    bankPosts[0].at += 700_000
+  },
+  '45 no bank completed a debit': (run) => {
+    const uuid = uuidOf(debit(run, 'settled').reference)
+    run.calls = run.calls.filter(({ path }: Any) => path.uuid !== uuid)
+  },
+  '46 an operator reverses a debit without the approval that a stage requires': (run) => {
+    run.setup.approvals = true
+  },
+  '47 the reconciliation finds a difference': (run) => {
+    const { result } = call(run, ({ name }) => name === 'manage-reconciliation').reply.body
+    result.invariants[0].examples.push({ subject: 'amber', difference: 'is missing' })
+  },
+  '48 a charge within the request limit is rejected': (run) => {
+    charges(run)[0].reply.status = 429
+  },
+  '49 a list lacks a debit': (run) => {
+    call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
+  },
+  '50 two events have one id': (run) => {
+    const [first, second] = run.posts
+    Object.assign(second.headers, { 'x-svc-event-id': first.headers['x-svc-event-id'] })
+  },
+  '51 a reconciliation does not end': (run) => {
+    Object.assign(itemOf(run, { entity: 'reconciliation' }), { endedAt: null })
+  },
+  '51 a part of a reconciliation is counted twice': (run) => {
+    itemOf(run, { entity: 'reconciliation' }).openParts -= 1
+  },
+}
+
+const numberIn = (name: string) => Number(name.split(' ')[0])
+
+describe('the invariants', () => {
+  test('accept a run of the real functions without faults', () => {
+    expect(violationsOf(deserialize(bytes))).toEqual([])
+  })
+
+  test.each(Object.entries(falsifications))('invariant %s is reported', (name, falsify) => {
+    const run = deserialize(bytes)
+    falsify(run)
+    expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
+  })
+
+  test('each have a falsification', () => {
+    const numbers = new Set(Object.keys(falsifications).map(numberIn))
+    expect([...numbers]).toEqual(invariants.map(([number]) => number))
+  })
+})

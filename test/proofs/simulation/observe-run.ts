@@ -1,0 +1,43 @@
+import '../../../proofs/simulation/platform/register.ts'
+import { serialize } from 'node:v8'
+
+/**
+ * Runs one scenario without faults and writes its observations to stdout: debits that complete,
+ * fail, time out and are reversed, a receiver that fails once, two nights of settlement.
+ */
+
+await import('../../../proofs/simulation/aws/environment.ts')
+const { runWorld } = await import('../../../proofs/simulation/run.ts')
+const { night, scenarioOf } = await import('../../../proofs/simulation/crash-points/shapes.ts')
+
+const shape = scenarioOf({ name: '', script: {}, answers: [500] })
+const [base] = shape.scripts
+if (!base) throw new Error('The shape has no debit')
+
+const report = (afterSeconds: number, status: 'completed' | 'failed', fee?: string) => ({
+  afterSeconds,
+  by: 'update' as const,
+  status,
+  ...(fee ? { fee } : {}),
+})
+
+const scripts = [
+  { amount: '43.00', reports: [report(5, 'completed'), report(9, 'completed')], polls: [20] },
+  { reports: [report(5, 'completed', '0.75')], reversed: night(1) + 7_200 },
+  { reports: [report(5, 'failed'), report(9, 'completed')] },
+  { reports: [] },
+  { at: base.at + 86_400_000, reports: [report(5, 'completed')] },
+  { provider: 1, amount: '1500.01' },
+].map((script, index) => ({ ...base, ...script, number: 5 * index }))
+const [settled] = scripts
+if (settled) Object.assign(settled, { charge: 'twice' })
+
+const { observations } = await runWorld({ ...shape, scripts, providers: [0, 1] })
+// Separate copies: a change to one image must not change the others.
+process.stdout.write(
+  serialize({
+    ...observations,
+    items: structuredClone(observations.items),
+    changes: observations.changes.map((change) => structuredClone(change)),
+  }),
+)
