@@ -1,4 +1,9 @@
-import { autoRetry, type Delivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
+import {
+  autoRetry,
+  type Delivery,
+  deliveryStatuses,
+  redeliver,
+} from '../../shared/domain/webhooks/delivery.ts'
 import {
   afterPage,
   dueInPage,
@@ -46,8 +51,8 @@ export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
 /** Retries every undelivered event if an operator requested the recovery, else abandoned ones. */
 const retryOf = ({ kind, until }: Recovery, delivery: Delivery, at: Date): Delivery | undefined => {
   if (kind === 'automatic') return autoRetry(delivery, at)
-  // Pending: an earlier run of this page or a redelivery has requested the attempt.
-  const isFailed = delivery.status === 'failed' || delivery.status === 'abandoned'
+  // Not a pending one: an earlier run of this page or a redelivery has requested the attempt.
+  const isFailed = deliveryStatuses[delivery.status].recovery !== 'none'
   const isLater = delivery.last && delivery.last.at > until
   return isFailed && !delivery.deliveredAt && !isLater ? redeliver(delivery, at) : undefined
 }

@@ -4,6 +4,8 @@ import {
   completeRefund,
   failRefund,
   type Refund,
+  refundOrigins,
+  refundStatuses,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
@@ -27,7 +29,7 @@ const TIMEOUT_SECONDS = 20
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
     const refund = await findRefund(reference)
-    if (refund?.status !== 'pending' && refund?.status !== 'processing') return
+    if (!refund || !refundStatuses[refund.status].isOpen) return
     const restore = await findRestore()
     if (isHeldBy(restore, refund.provider)) return
     const refundAtBank = await findOperation(refund, runtime)
@@ -61,17 +63,13 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
 }
 
 const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runtime) => {
-  switch (result.kind) {
-    case 'underway':
-      return
-    case 'rejected':
-      return recordFailure(refund, result.message, `bank:${refund.bank}`, runtime)
-    case 'paid': {
-      const { bankReference } = result
-      const completed = completeRefund(refund, { bankReference, at: runtime.now() })
-      await replaceRefund(refund, completed, [], runtime)
-    }
+  if (result.kind === 'underway') return
+  if (result.kind === 'rejected') {
+    return recordFailure(refund, result.message, `bank:${refund.bank}`, runtime)
   }
+  const { bankReference } = result
+  const completed = completeRefund(refund, { bankReference, at: runtime.now() })
+  await replaceRefund(refund, completed, [], runtime)
 }
 
 /** Stores the failure and an exception for operators in one transaction. */
@@ -87,7 +85,7 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
     amount,
     by,
     requestId: uuid,
-    status: origin === 'reversal' ? 'reversed' : 'failed',
+    status: refundOrigins[origin],
     report: failure,
   })
   const failed = failRefund(refund, { failure, at })

@@ -1,7 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
-import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
+import { exceptionKinds, type ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -15,6 +15,7 @@ import * as outbox from '../../shared/queues/outbox.ts'
 import { type Outgoing, sendAll } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { fromExceptionItem } from '../../shared/store/debits/exceptions.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
@@ -70,9 +71,7 @@ const effectsOf = ({ dynamodb }: DynamoDBRecord, now: Date): RecordEffects => {
       return followRun(fromRunItem(item), old && fromRunItem(old))
     case 'exception':
       // Updates of an exception are resolutions.
-      return old
-        ? {}
-        : { measure: () => measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 }) }
+      return old ? {} : { measure: () => countException(fromExceptionItem(item)) }
     default:
       return {}
   }
@@ -152,12 +151,11 @@ const countTransitions = (added: readonly ProviderEvent[], debit: Debit): void =
   measure(metrics, { bank: bank.identifier, ...(errorCode && { code: errorCode }) })
 }
 
-const exceptionMetrics = {
-  late_completion: 'LateCompletion',
-  refused_report: 'RefusedReport',
-  contradiction: 'Contradiction',
-  refund: 'RefundFailed',
-} as const satisfies Record<ExceptionKind, MetricName>
+const countException = ({ kind }: ReportException): void => {
+  const row: { metric: MetricName } | undefined = exceptionKinds[kind]
+  // After a rollback, an exception of a newer version may have an unknown kind.
+  if (row) measure({ [row.metric]: 1 })
+}
 
 const metricsOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
   created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),

@@ -1,7 +1,21 @@
 import * as v from 'valibot'
 import { BankReference } from '../../shared/domain/debits/bank-update.ts'
-import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
-import { newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import {
+  type ExceptionKind,
+  type ExceptionStatus,
+  exceptionKinds,
+  exceptionStatuses,
+  opensRefund,
+  type RefundedKind,
+  type ReportException,
+} from '../../shared/domain/debits/exception.ts'
+import {
+  newRefund,
+  type Refund,
+  refundStatuses,
+  retryRefund,
+} from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
@@ -12,7 +26,6 @@ import { exception as noun } from '../../shared/operator/nouns/debits.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import {
-  type ExceptionStatus,
   exceptionPages,
   findExceptions,
   resolveException,
@@ -51,12 +64,34 @@ const listNewest = async (status: ExceptionStatus, { kind, limit }: Filter) => {
   return exceptions
 }
 
-const REASON = 'The bank debited the customer after the debit had failed'
+const REASONS: Record<RefundedKind, string> = {
+  late_completion: 'The bank debited the customer after the debit had failed',
+}
 
-/** Parses the bank's reference in a late completion report; the debit may have none. */
+/** Parses the bank's reference in a report; the debit may have none. */
 const referenceIn = (report: string): string | undefined => {
   const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report))
   return parsed.success ? parsed.output.bank_reference : undefined
+}
+
+type RefundRequest = { reason?: string | undefined; at: Date }
+
+/** @returns the refund after the call, the current one if it is open; undefined if none is allowed */
+const refundAfter = (
+  debit: Debit,
+  current: Refund | undefined,
+  exceptions: readonly ReportException[],
+  { reason, at }: RefundRequest,
+): Refund | undefined => {
+  if (current && refundStatuses[current.status].mayRetry) {
+    const isAllowed = exceptions.some(({ kind }) => exceptionKinds[kind].refund === 'retries')
+    return isAllowed ? { ...retryRefund(current), reason: reason ?? current.reason } : undefined
+  }
+  const opening = exceptions.find(opensRefund)
+  if (current || !opening) return current
+  const { kind: origin, report } = opening
+  const debitBankReference = referenceIn(report)
+  return newRefund(debit, { origin, reason: reason ?? REASONS[origin], at, debitBankReference })
 }
 
 /**
@@ -74,26 +109,15 @@ const refund = async (
     findExceptions(reference),
   ])
   const open = exceptions.filter(
-    ({ kind, resolvedAt }) => !resolvedAt && (kind === 'refund' || kind === 'late_completion'),
+    ({ kind, resolvedAt }) => !resolvedAt && exceptionKinds[kind].refund !== 'none',
   )
-  const late = open.find(({ kind }) => kind === 'late_completion')
-  const isRetry = current?.status === 'failed'
-  const isRefundable = isRetry ? open.some(({ kind }) => kind === 'refund') : current || late
-  if (!debit || open.length === 0 || !isRefundable) {
+  const next =
+    debit && open.length > 0
+      ? refundAfter(debit, current, open, { reason, at: author.at })
+      : undefined
+  if (!next) {
     return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
   }
-  const { at } = author
-  const debitBankReference = late && referenceIn(late.report)
-  const next = !current
-    ? newRefund(debit, {
-        origin: 'late_completion',
-        reason: reason ?? REASON,
-        at,
-        debitBankReference,
-      })
-    : isRetry
-      ? { ...retryRefund(current), reason: reason ?? current.reason }
-      : current
   if (next !== current) {
     const recording = { ...author, target: reference, provider: next.provider }
     const writes = [
@@ -123,7 +147,7 @@ const resolveAll = async (
 
 export const manageException = operatorHandler(noun, {
   list: async ({ status, ...filter }) => {
-    const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
+    const statuses = status ? [status] : exceptionStatuses
     const lists = await Promise.all(statuses.map((status) => listNewest(status, filter)))
     return lists.flat().sort(newestFirst).slice(0, filter.limit).map(view)
   },

@@ -1,6 +1,6 @@
 import { defined } from '../domain/complete.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
-import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
+import { exceptionKind, type ReportKind } from '../domain/debits/exception.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findBankDebit } from '../store/debits/debits.ts'
@@ -77,7 +77,7 @@ const recordRejectedBody = async ({
 }
 
 type Rejection = {
-  kind: ExceptionKind
+  kind: ReportKind
   refusal: Refusal
   body: () => string
   cause: Cause

@@ -1,4 +1,5 @@
-import type { Refund } from '../domain/debits/refund.ts'
+import { type ExceptionStatus, exceptionKinds } from '../domain/debits/exception.ts'
+import { type Refund, type RefundList, refundStatuses } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
@@ -45,20 +46,19 @@ const loadCases = async (lists: readonly AsyncIterable<Reference>[]) => {
 
 /** Only a late completion or a failed refund has exceptions that the ledger reads. */
 const loadExceptions = (reference: Reference, refund: Refund | undefined) => {
-  const hasNone = refund?.origin === 'reversal' && refund.status !== 'failed'
+  const hasNone = refund?.origin === 'reversal' && !refundStatuses[refund.status].mayRetry
   return hasNone ? Promise.resolve([]) : findExceptions(reference)
 }
 
-async function* refunded(list: 'due' | 'completed', span: Span): AsyncGenerator<Reference> {
+async function* refunded(list: RefundList, span: Span): AsyncGenerator<Reference> {
   for await (const page of refundPages(list, span)) yield* page.map(({ reference }) => reference)
 }
 
-async function* lateCompletions(
-  status: 'open' | 'resolved',
-  span?: Span,
-): AsyncGenerator<Reference> {
+async function* lateCompletions(status: ExceptionStatus, span?: Span): AsyncGenerator<Reference> {
   for await (const page of exceptionPages(status, span)) {
-    for (const { kind, reference } of page) if (kind === 'late_completion') yield reference
+    for (const { kind, reference } of page) {
+      if (exceptionKinds[kind].account === 'exceptions') yield reference
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import type { ReportException } from '../domain/debits/exception.ts'
-import type { Refund } from '../domain/debits/refund.ts'
+import { exceptionKinds, type ReportException } from '../domain/debits/exception.ts'
+import { type Refund, type RefundOrigin, refundStatuses } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Funding } from '../domain/settlement/funding.ts'
@@ -79,7 +79,7 @@ const earliest = (dates: readonly Date[]): Date | undefined =>
 
 /** Returns the first report, and when an operator resolved it by a note without a refund. */
 const lateCompletion = ({ refund, exceptions }: Case) => {
-  const late = exceptions.filter(({ kind }) => kind === 'late_completion')
+  const late = exceptions.filter(({ kind }) => exceptionKinds[kind].account === 'exceptions')
   const reportedAt = earliest(late.map(({ at }) => at))
   const first = late.find(({ at }) => at === reportedAt)
   if (!first) return undefined
@@ -114,21 +114,30 @@ const lateEntries = (item: Case): LedgerEntry[] => {
   ]
 }
 
+/** Returns the account that pays for a refund. */
+const openings: Record<
+  RefundOrigin,
+  (refund: Refund, item: Case) => Pick<LedgerEntry, 'type' | 'debit'>
+> = {
+  reversal: ({ provider }) => ({ type: 'reversal', debit: payable(provider) }),
+  late_completion: ({ bank }, item) => ({
+    type: 'refund_opened',
+    // A note has returned the amount to the bank's account before.
+    debit: lateCompletion(item)?.notedAt ? receivable(bank) : 'exceptions',
+  }),
+}
+
 const openingOf = (refund: Refund, item: Case): LedgerEntry => {
-  const { reference, provider, bank, amount, createdAt: at, origin, failed } = refund
+  const { reference, amount, createdAt: at, origin, failed } = refund
   const source = { type: 'refund', id: failed[0]?.uuid ?? refund.uuid, reference } as const
-  const entry = { at, source, credit: 'refunds_payable', amount } as const
-  if (origin === 'reversal') return { ...entry, type: 'reversal', debit: payable(provider) }
-  // A note has returned the amount to the bank's account before.
-  const debit = lateCompletion(item)?.notedAt ? receivable(bank) : 'exceptions'
-  return { ...entry, type: 'refund_opened', debit }
+  return { at, source, credit: 'refunds_payable', amount, ...openings[origin](refund, item) }
 }
 
 /** Returns when an operator repaid the customer of a failed refund and resolved its exception. */
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
-  if (refund?.status !== 'failed') return undefined
+  if (!refund || !refundStatuses[refund.status].mayRetry) return undefined
   const exception = exceptions.find(
-    ({ kind, requestId }) => kind === 'refund' && requestId === refund.uuid,
+    ({ kind, requestId }) => exceptionKinds[kind].source === 'refund' && requestId === refund.uuid,
   )
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }

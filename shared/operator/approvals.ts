@@ -82,7 +82,7 @@ export const requestApproval = async (
 /** Grants or denies a pending request. Returns false if it is already decided or expired. */
 export const decide = (
   approval: domain.Approval,
-  { decision, reason }: { decision: 'granted' | 'denied'; reason?: string | undefined },
+  { decision, reason }: { decision: domain.ApprovalDecision; reason?: string | undefined },
   step: ApprovalStep,
   runtime: Runtime,
 ): Promise<boolean> => {

@@ -2,10 +2,10 @@ import { OUTCOME_SECONDS, type SandboxReport } from '../domain/banks/sandbox-out
 import { defined } from '../domain/complete.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
-import type { Refund } from '../domain/debits/refund.ts'
+import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
@@ -129,9 +129,10 @@ export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
 
 /** Resumes a batch that is not built or not paid yet. */
 export const resumeBatch = (batch: Batch): Outgoing[] => {
-  const { id, provider, date, status, reportedAt } = batch
-  if (status === 'pending' && !reportedAt) return [buildBatchMessage(provider, date)]
-  return status === 'processing' ? [payBatchMessage(id, provider)] : []
+  const { id, provider, date, reportedAt } = batch
+  const payout = payoutOf(batch)
+  if (payout === 'begins' && !reportedAt) return [buildBatchMessage(provider, date)]
+  return payout === 'resumes' ? [payBatchMessage(id, provider)] : []
 }
 
 export const buildBatchMessage = (provider: ProviderId, date: Day): Outgoing => ({
@@ -148,9 +149,7 @@ export const payBatchMessage = (batch: BatchId, provider: ProviderId): Outgoing 
 
 /** Sends an open refund to its bank. Groups by bank, so a bank that is down does not delay others. */
 export const refundMessages = ({ reference, bank, status }: Refund): Outgoing[] =>
-  status === 'pending' || status === 'processing'
-    ? [{ queue: 'refunds', message: { reference }, group: bank }]
-    : []
+  refundStatuses[status].isOpen ? [{ queue: 'refunds', message: { reference }, group: bank }] : []
 
 export const toSidelined = (message: EventMessage): EventMessage => ({
   ...message,

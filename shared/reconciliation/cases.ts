@@ -1,6 +1,11 @@
 import type { Debit } from '../domain/debits/debit.ts'
-import { exceptionKind, type ReportException } from '../domain/debits/exception.ts'
-import type { Refund } from '../domain/debits/refund.ts'
+import {
+  type ExceptionKind,
+  exceptionStatuses,
+  type ReportException,
+} from '../domain/debits/exception.ts'
+import type { Status } from '../domain/debits/lifecycle.ts'
+import type { Refund, RefundOrigin, RefundStatus } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
@@ -13,7 +18,7 @@ export const checkExceptions = async (
   _: unknown,
   { window, findings }: PartScope,
 ): Promise<Task[]> => {
-  for (const status of ['open', 'resolved'] as const) {
+  for (const status of exceptionStatuses) {
     for await (const exceptions of exceptionPages(status, window)) {
       const debits = await readDebits(exceptions.map(({ reference }) => reference))
       for (const exception of exceptions) {
@@ -25,13 +30,19 @@ export const checkExceptions = async (
   return []
 }
 
+/** The status that a debit keeps after an exception of the kind; null: any. */
+const STATUS_AFTER: Record<ExceptionKind, Status | null> = {
+  late_completion: 'failed',
+  refused_report: null,
+  contradiction: null,
+  refund: null,
+}
+
 const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
   checkResult({
     'has an exception, but does not exist': debit === undefined,
-    [`has a late completion, but is ${debit?.status}`]:
-      debit !== undefined &&
-      exception.kind === 'late_completion' &&
-      exceptionKind(debit.status, 'completed') !== 'late_completion',
+    [`has a ${exception.kind.replaceAll('_', ' ')}, but is ${debit?.status}`]:
+      debit !== undefined && debit.status !== (STATUS_AFTER[exception.kind] ?? debit.status),
     [`has an exception of ${exception.bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== exception.bank,
     [`has an exception of ${exception.amount} pesewas, which is not its amount`]:
@@ -65,21 +76,29 @@ export const checkRefunds = async (
   return []
 }
 
+const REFUNDED: Record<RefundOrigin, Status> = { reversal: 'reversed', late_completion: 'failed' }
+
+/** Whether the bank has not given its final reply. */
+const IS_OPEN: Record<RefundStatus, boolean> = {
+  pending: true,
+  processing: true,
+  completed: false,
+  failed: false,
+}
+
 const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
   const since = processedAt ?? createdAt
-  const expected = origin === 'reversal' ? 'reversed' : 'failed'
-  const isOpen = status === 'pending' || status === 'processing'
   return checkResult({
     'has a refund, but does not exist': debit === undefined,
     [`has a refund after ${origin}, but is ${debit?.status}`]:
-      debit !== undefined && debit.status !== expected,
+      debit !== undefined && debit.status !== REFUNDED[origin],
     [`has a refund of ${amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== amount,
     [`has a refund by ${bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== bank,
     [`has a refund that is ${status} since ${since.toISOString()}`]:
-      isOpen && isTooOld(since, window),
+      IS_OPEN[status] && isTooOld(since, window),
     'has a completed refund without a bank reference':
       status === 'completed' && bankReference === null,
   })

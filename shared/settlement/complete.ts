@@ -1,6 +1,6 @@
 import type { BatchId } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
@@ -24,10 +24,10 @@ export const completeBatch = async (
   for (;;) {
     const batch = await findBatch(id)
     if (!batch) return new Refusal(5404)
-    if (batch.status === 'completed') return new Refusal(5005)
+    if (payoutOf(batch) === 'none') return new Refusal(5005)
     const generation = (await findRestore())?.generation
     const outcome = { bankReference, at: runtime.now(), generation }
-    const begun = batch.status === 'processing' ? await resume(batch) : await begin(batch, outcome)
+    const begun = payoutOf(batch) === 'resumes' ? await resume(batch) : await begin(batch, outcome)
     if (begun instanceof Refusal) return begun
     const completed = endPayment(begun.batch, outcome, begun.others)
     const alongside = recordChange(batch, completed.batch)

@@ -6,7 +6,7 @@ import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, payoutUuid } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf, payoutUuid } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,
@@ -51,10 +51,11 @@ const held = ({ generation }: Restore): Refusal =>
 export const payBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
-  if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
+  const payout = payoutOf(batch)
+  if (payout === 'none' || payout === 'retries') return new Refusal(5005)
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
-  return batch.status === 'pending'
+  return payout === 'begins'
     ? begin(batch, { ...deps, generation })
     : instructBank(batch, { repeated: true }, { ...deps, generation })
 }
@@ -80,7 +81,7 @@ const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> =
   }
   // A restore may have undone the record of a payout that the bank has made.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
-  return written.batch.status === 'processing'
+  return payoutOf(written.batch) === 'resumes'
     ? instructBank(written.batch, { repeated }, deps)
     : written.batch
 }
@@ -171,8 +172,8 @@ export const replaceTogether = async (
 export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
-  if (batch.status === 'completed') return new Refusal(5005)
-  if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
+  if (payoutOf(batch) === 'none') return new Refusal(5005)
+  if (payoutOf(batch) !== 'retries') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await batches.replaceBatch(batch, retried, deps.runtime)

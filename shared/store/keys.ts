@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
+import type { ExceptionStatus } from '../domain/debits/exception.ts'
+import type { RefundList } from '../domain/debits/refund.ts'
 import type { BatchId, ChunkId, Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
@@ -61,13 +63,13 @@ export const keys = {
   }) => item(`DEBIT#${reference}`, `EXCEPTION#${at.toISOString()}#${requestId}`),
   refund: (reference: Reference) => item(`DEBIT#${reference}`, 'REFUND'),
   /** In the index by-status: open and failed refunds by their creation, others by their completion. */
-  refunds: (list: 'due' | 'completed'): string => `REFUNDS#${list}`,
+  refunds: (list: RefundList): string => `REFUNDS#${list}`,
   exceptionsOf: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'EXCEPTION#' }),
   partnerReference: (provider: ProviderId, partnerReference: string) =>
     item(`PROVIDER#${provider}#${sha256(partnerReference)}`, 'PARTNER_REFERENCE'),
   dayTotal: (provider: ProviderId, day: string) => item(`PROVIDER#${provider}`, `DAY#${day}`),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
-  exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
+  exceptions: (status: ExceptionStatus): string => `EXCEPTIONS#${status}`,
   changes: { pk: 'CHANGES' },
   change: (time: string) => item('CHANGES', time),
   /** In the index by-status: the changes of one provider or bank; undefined for all others. */

@@ -3,7 +3,7 @@ import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { secondsAfter } from '../domain/time.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
@@ -204,7 +204,7 @@ const expectedOf = async (
       const event = batch && settlementEvent(batch)
       if (event && (await isRepaired(event, now))) return { outgoing: [], at: event.at }
       const outgoing = batch ? resumeBatch(batch) : []
-      const paysFor = batch?.status === 'processing' ? batch.provider : undefined
+      const paysFor = batch && payoutOf(batch) === 'resumes' ? batch.provider : undefined
       return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }
   }

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
+import { namesOf } from '../domain/names.ts'
 import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch, Line, Totals } from '../domain/settlement/batch.ts'
+import { type Batch, batchStatuses, type Line, lineTypes, type Totals } from '../domain/settlement/batch.ts'
 import { Day, iso } from '../domain/time.ts'
 import * as fields from './fields.ts'
 
@@ -87,10 +88,7 @@ export const batchSchema = (amount: v.GenericSchema) =>
       provider: ProviderId,
       currency: v.literal(CURRENCY),
       date: Day,
-      status: fields.named(
-        'SettlementStatus',
-        v.picklist(['pending', 'processing', 'completed', 'failed']),
-      ),
+      status: fields.named('SettlementStatus', v.picklist(namesOf(batchStatuses))),
       ...totalsEntries(amount),
       fee_schedule: v.nullable(feeScheduleSchema(amount)),
       created_at: fields.Time,
@@ -127,7 +125,7 @@ export const reportSchema = () =>
         fields.named(
           'SettlementLine',
           v.object({
-            type: v.picklist(['debit', 'adjustment']),
+            type: v.picklist(lineTypes),
             reference: Reference,
             partner_reference: v.string(),
             bank_reference: fields.NullableText,

@@ -1,14 +1,16 @@
 import * as v from 'valibot'
 import { Reference } from '../domain/ids.ts'
+import { namesOf } from '../domain/names.ts'
 import { errors } from '../domain/refusal.ts'
 import { iso } from '../domain/time.ts'
 import {
   type Attempt,
   errorClasses,
   type FailureReason,
+  failureReasons,
   reasonOf,
 } from '../domain/webhooks/attempt.ts'
-import type { Delivery } from '../domain/webhooks/delivery.ts'
+import { type Delivery, deliveryStatuses } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/webhooks/event.ts'
 import { EventType, eventTypes } from '../domain/webhooks/event-type.ts'
 import { IntegerId, NullableText, NullableTime, named, Quantity, Time } from './fields.ts'
@@ -18,10 +20,7 @@ const reasonView = (reason: FailureReason | null) =>
 
 const reasonSchema = () =>
   v.nullable(
-    named(
-      'DeliveryFailure',
-      v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }),
-    ),
+    named('DeliveryFailure', v.object({ code: v.picklist(failureReasons), message: v.string() })),
   )
 
 /** Shows the record of a delivery (docs/api.md#delivery-records). */
@@ -46,7 +45,7 @@ const deliveryEntries = () => ({
   reference: Reference,
   event: EventType,
   event_id: v.string(),
-  status: v.picklist(['pending', 'delivered', 'failed', 'abandoned']),
+  status: v.picklist(namesOf(deliveryStatuses)),
   attempt_count: Quantity,
   max_attempts: Quantity,
   response_code: v.nullable(IntegerId),
@@ -76,7 +75,7 @@ const attemptEntries = () => ({
   response_code: v.nullable(IntegerId),
   response_body: NullableText,
   error_class: v.nullable(v.picklist([...new Set(Object.values(errorClasses))])),
-  cause: v.nullable(v.picklist(Object.keys(errorClasses) as (keyof typeof errorClasses)[])),
+  cause: v.nullable(v.picklist(namesOf(errorClasses))),
 })
 
 /** Returns the headers of an attempt without its signatures. */

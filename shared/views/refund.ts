@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
+import { namesOf } from '../domain/names.ts'
 import { iso } from '../domain/time.ts'
 import { type AmountForm, NullableText, NullableTime, namedBy, Time } from './fields.ts'
 
@@ -26,7 +27,7 @@ export const refundSchema = (amount: v.GenericSchema) =>
     'Refund',
     v.object({
       uuid: Uuid,
-      status: v.picklist(refundStatuses),
+      status: v.picklist(namesOf(refundStatuses)),
       amount,
       currency: v.literal(CURRENCY),
       reason: v.pipe(v.string(), v.description('Reason of the refund')),

@@ -5,14 +5,44 @@ import type { ProviderId } from '../providers/provider.ts'
 import type { Details, ErrorCode } from '../refusal.ts'
 import type { Status } from './lifecycle.ts'
 
-/** Why a debit needs an operator: three kinds of rejected bank reports, and a failed refund. */
-export const exceptionKinds = [
-  'late_completion',
-  'refused_report',
-  'contradiction',
-  'refund',
-] as const
-export type ExceptionKind = (typeof exceptionKinds)[number]
+type ExceptionRow = {
+  /** A bank's report that the service rejected, or a refund that failed. */
+  source: 'report' | 'refund'
+  /** The effect of `exception refund`, which resolves the exception; `none`: not allowed. */
+  refund: 'opens' | 'retries' | 'none'
+  /** The account of the ledger that has the amount until an operator decides; null: none. */
+  account: 'exceptions' | null
+  /** The metric that counts exceptions of this kind. */
+  metric: string
+}
+
+/** Why a debit needs an operator. */
+export const exceptionKinds = {
+  late_completion: {
+    source: 'report',
+    refund: 'opens',
+    account: 'exceptions',
+    metric: 'LateCompletion',
+  },
+  refused_report: { source: 'report', refund: 'none', account: null, metric: 'RefusedReport' },
+  contradiction: { source: 'report', refund: 'none', account: null, metric: 'Contradiction' },
+  refund: { source: 'refund', refund: 'retries', account: null, metric: 'RefundFailed' },
+} as const satisfies Record<string, ExceptionRow>
+
+type ExceptionRows = typeof exceptionKinds
+export type ExceptionKind = keyof ExceptionRows
+
+type KindsWhere<Part> = {
+  [K in ExceptionKind]: ExceptionRows[K] extends Part ? K : never
+}[ExceptionKind]
+
+/** The kinds of rejected bank reports. */
+export type ReportKind = KindsWhere<{ source: 'report' }>
+/** The kinds for which `exception refund` opens the refund of the debit. */
+export type RefundedKind = KindsWhere<{ refund: 'opens' }>
+
+export const exceptionStatuses = ['open', 'resolved'] as const
+export type ExceptionStatus = (typeof exceptionStatuses)[number]
 
 /** A rejected bank report or a failed refund (docs/api.md#exceptions). */
 export type ReportException = {
@@ -41,11 +71,13 @@ export type ReportException = {
   note?: string
 }
 
+export const opensRefund = (
+  exception: ReportException,
+): exception is ReportException & { kind: RefundedKind } =>
+  exceptionKinds[exception.kind].refund === 'opens'
+
 /** @param reported the status that the bank reported; undefined when the body was rejected */
-export const exceptionKind = (
-  status: Status,
-  reported: string | undefined,
-): Exclude<ExceptionKind, 'refund'> => {
+export const exceptionKind = (status: Status, reported: string | undefined): ReportKind => {
   // The bank debited the customer, and the provider believes that it did not.
   if (status === 'failed' && reported === 'completed') return 'late_completion'
   // The bank withdraws a completion that the provider relies on.

@@ -3,11 +3,36 @@ import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Debit, stateAt } from './debit.ts'
+import type { RefundedKind } from './exception.ts'
+import type { Status } from './lifecycle.ts'
 
 /** Refunds: a bank returns a debited amount to its customer (docs/api.md#refunds). */
 
-export const refundStatuses = ['pending', 'processing', 'completed', 'failed'] as const
-export type RefundStatus = (typeof refundStatuses)[number]
+type RefundStatusRow = {
+  /** Its bank has not given the final reply: the service sends it to the bank. */
+  isOpen: boolean
+  /** Whether an operator may retry it, or repay the customer by hand. */
+  mayRetry: boolean
+  /** Its list: `due` by its creation, or `completed` by its completion. */
+  list: 'due' | 'completed'
+}
+
+export const refundStatuses = {
+  pending: { isOpen: true, mayRetry: false, list: 'due' },
+  processing: { isOpen: true, mayRetry: false, list: 'due' },
+  completed: { isOpen: false, mayRetry: false, list: 'completed' },
+  failed: { isOpen: false, mayRetry: true, list: 'due' },
+} as const satisfies Record<string, RefundStatusRow>
+
+export type RefundStatus = keyof typeof refundStatuses
+export type RefundList = RefundStatusRow['list']
+
+/** The status of the debit by the origin of its refund: a reversal, or an exception of that kind. */
+export const refundOrigins = {
+  reversal: 'reversed',
+  late_completion: 'failed',
+} as const satisfies Record<'reversal' | RefundedKind, Status>
+export type RefundOrigin = keyof typeof refundOrigins
 
 export type Refund = {
   /** The bank deduplicates instructions by it. A retry after a rejection has a new one. */
@@ -21,8 +46,7 @@ export type Refund = {
   /** The bank's reference of the debit, and the customer's account; null when unknown. */
   debitBankReference: string | null
   accountNumber: string | null
-  /** A reversal, or a debit that failed here and completed at the bank. */
-  origin: 'reversal' | 'late_completion'
+  origin: RefundOrigin
   reason: string
   status: RefundStatus
   createdAt: Date
@@ -42,7 +66,7 @@ const uuidOf = (reference: Reference, attempt: number): Uuid =>
   derivedUuid(`refund#${reference}#${attempt}`)
 
 type RefundCause = {
-  origin: Refund['origin']
+  origin: RefundOrigin
   reason: string
   at: Date
   /** From the late report, for a debit without one. */

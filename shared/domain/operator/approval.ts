@@ -18,6 +18,12 @@ export const approvalId = (at: Date, random: string): ApprovalId =>
 
 export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, DAY_SECONDS)
 
+export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
+export type ApprovalStatus = (typeof approvalStatuses)[number]
+
+/** What an operator decides about a request. */
+export type ApprovalDecision = Exclude<ApprovalStatus, 'pending' | 'expired'>
+
 export type Approval = {
   id: ApprovalId
   noun: string
@@ -28,7 +34,7 @@ export type Approval = {
   options: Record<string, string>
   /** The secrets by option, as sealed JSON. */
   secrets?: string
-  decision: 'pending' | 'granted' | 'denied'
+  decision: 'pending' | ApprovalDecision
   requestedBy: string
   requestedAt: Date
   expiresAt: Date
@@ -41,9 +47,6 @@ export type Approval = {
   /** The reason why the granted call was refused. */
   refusal?: string
 }
-
-export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
-export type ApprovalStatus = (typeof approvalStatuses)[number]
 
 /** Returns the status. A call that was not carried out in time is expired, even if granted. */
 export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): ApprovalStatus =>

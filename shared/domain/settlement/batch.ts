@@ -10,7 +10,27 @@ import { type Day, dayAfter, dayOf, startOf } from '../time.ts'
  * Amounts are whole pesewas. Each line is rounded once, and totals are sums of lines.
  */
 
-export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
+type BatchStatusRow = {
+  /**
+   * What a call to pay the batch does: `begins` its payout, `resumes` one that its bank may have, or
+   * `retries` a rejected one, which only an operator may request; `none`: it is paid.
+   */
+  payout: 'begins' | 'resumes' | 'retries' | 'none'
+  /** Whether its payout takes from the remitted cash. */
+  takesCash: boolean
+}
+
+export const batchStatuses = {
+  pending: { payout: 'begins', takesCash: false },
+  processing: { payout: 'resumes', takesCash: true },
+  completed: { payout: 'none', takesCash: true },
+  failed: { payout: 'retries', takesCash: false },
+} as const satisfies Record<string, BatchStatusRow>
+
+export type BatchStatus = keyof typeof batchStatuses
+
+export const payoutOf = ({ status }: Pick<Batch, 'status'>): BatchStatusRow['payout'] =>
+  batchStatuses[status].payout
 
 export type Batch = {
   id: BatchId
@@ -62,9 +82,12 @@ export type Batch = {
   version: number
 }
 
+export const lineTypes = ['debit', 'adjustment'] as const
+export type LineType = (typeof lineTypes)[number]
+
 /** A debit in a batch, or the adjustment for one that was reversed after settlement. */
 export type Line = {
-  type: 'debit' | 'adjustment'
+  type: LineType
   reference: Reference
   partnerReference: string
   bankReference: string | null

@@ -1,7 +1,7 @@
 import type { Uuid } from '../ids.ts'
 import { pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
-import type { Batch } from './batch.ts'
+import { type Batch, batchStatuses } from './batch.ts'
 
 /** The steps of a payout (docs/api.md#payouts). */
 
@@ -53,7 +53,7 @@ type PayoutEnd = { bankReference: string | null; at: Date; generation?: number |
 
 /** Returns the cash that the payout of a batch takes: from its start, unless it fails. */
 export const takenFromCash = ({ status, paid }: Batch): number =>
-  status === 'processing' || status === 'completed' ? (paid ?? 0) : 0
+  batchStatuses[status].takesCash ? (paid ?? 0) : 0
 
 /** Completes a batch that was paid, and the others without an outstanding amount. */
 export const endPayment = (

@@ -36,7 +36,8 @@ export const errorClasses = {
 export type FailureCause = keyof typeof errorClasses
 
 /** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
-export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
+export const failureReasons = [4001, 4403, 4404, 4408] as const satisfies ErrorCode[]
+export type FailureReason = (typeof failureReasons)[number]
 
 /** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
 export type Outcome =

@@ -35,7 +35,21 @@ export type Delivery = EventKey & {
   autoRetries: number
 }
 
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
+type DeliveryStatusRow = {
+  /** Whether no automatic attempt follows. */
+  isSettled: boolean
+  /** The recovery that retries it: `requested` by an operator, `automatic` or requested, or `none`. */
+  recovery: 'none' | 'requested' | 'automatic'
+}
+
+export const deliveryStatuses = {
+  pending: { isSettled: false, recovery: 'none' },
+  delivered: { isSettled: true, recovery: 'none' },
+  failed: { isSettled: false, recovery: 'requested' },
+  abandoned: { isSettled: true, recovery: 'automatic' },
+} as const satisfies Record<string, DeliveryStatusRow>
+
+export type DeliveryStatus = keyof typeof deliveryStatuses
 
 /** Returns the total attempts: the provider's setting, or the first one and the retries of the event. */
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
@@ -87,7 +101,7 @@ const endOf = ({ at, milliseconds }: Pick<Attempt, 'at' | 'milliseconds'>): Date
 
 /** Reports whether no automatic attempt follows. */
 export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
-  status === 'delivered' || status === 'abandoned'
+  deliveryStatuses[status].isSettled
 
 /** Records one more attempt (docs/api.md#retries). */
 export const recordAttempt = (
@@ -177,7 +191,8 @@ const AUTO_RETRIES_MAX = 3
 
 /** Retries a delivery because its webhook has recovered; undefined: no retry (docs/api.md#recovery). */
 export const autoRetry = (delivery: Delivery, at: Date): Delivery | undefined =>
-  delivery.status === 'abandoned' && delivery.autoRetries < AUTO_RETRIES_MAX
+  deliveryStatuses[delivery.status].recovery === 'automatic' &&
+  delivery.autoRetries < AUTO_RETRIES_MAX
     ? { ...redeliver(delivery, at), autoRetries: delivery.autoRetries + 1 }
     : undefined
 

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { BankReference } from '../../domain/debits/bank-update.ts'
-import { exceptionKinds } from '../../domain/debits/exception.ts'
+import { exceptionKinds, exceptionStatuses } from '../../domain/debits/exception.ts'
 import { statuses } from '../../domain/debits/lifecycle.ts'
 import { Reference } from '../../domain/ids.ts'
+import { namesOf } from '../../domain/names.ts'
 import { oneOf } from '../../domain/text.ts'
 import { Instant } from '../../domain/time.ts'
+import { deliveryStatuses } from '../../domain/webhooks/delivery.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -56,7 +58,6 @@ export const debit = {
 } as const satisfies Noun
 
 const ofDebit = o.option('REFERENCE', 'reference of the debit', Reference)
-const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
 
 export const delivery = {
   name: 'delivery',
@@ -68,7 +69,7 @@ export const delivery = {
         reference: v.optional(ofDebit),
         provider: v.optional(o.provider),
         status: o.optionalWord('only deliveries in this status, with --provider', {
-          options: deliveryStatuses,
+          options: namesOf(deliveryStatuses),
         }),
         limit: o.newest,
       }),
@@ -91,7 +92,7 @@ export const delivery = {
   },
 } as const satisfies Noun
 
-const kind = o.optionalWord('only exceptions of this kind', { options: exceptionKinds })
+const kind = o.optionalWord('only exceptions of this kind', { options: namesOf(exceptionKinds) })
 
 export const exception = {
   name: 'exception',
@@ -101,7 +102,7 @@ export const exception = {
       summary: 'lists exceptions of all providers with the original reports, newest first',
       options: o.options({
         status: o.optionalWord('only open or only resolved exceptions', {
-          options: ['open', 'resolved'],
+          options: exceptionStatuses,
         }),
         kind,
         limit: o.newest,

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { ReportException } from '../../domain/debits/exception.ts'
+import type { ExceptionStatus, ReportException } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { newestFirst } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
@@ -10,7 +10,8 @@ import { transact } from '../transactions.ts'
 
 /** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
-const fromItem = (item: db.Item) => fromStored<ReportException>(db.withoutKeys(item), ['at'])
+export const fromExceptionItem = (item: db.Item) =>
+  fromStored<ReportException>(db.withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception),
@@ -28,9 +29,7 @@ export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf
 
 /** Lists the exceptions of one debit, oldest first. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
-  (await db.readCollection(keys.exceptionsOf(reference))).map(fromItem)
-
-export type ExceptionStatus = 'open' | 'resolved'
+  (await db.readCollection(keys.exceptionsOf(reference))).map(fromExceptionItem)
 
 const PAGE_SIZE = 100
 
@@ -42,7 +41,7 @@ export async function* exceptionPages(
   const query = db.spanQuery(keys.exceptions(status), span)
   for await (const page of db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
     const items = await db.readMany(page.map(db.keyOf))
-    yield items.map(fromItem).sort(newestFirst)
+    yield items.map(fromExceptionItem).sort(newestFirst)
   }
 }
 

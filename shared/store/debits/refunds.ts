@@ -1,5 +1,5 @@
 import type { Debit } from '../../domain/debits/debit.ts'
-import type { Refund } from '../../domain/debits/refund.ts'
+import { type Refund, type RefundList, refundStatuses } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -15,15 +15,13 @@ const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
-  status === 'pending' || status === 'processing'
-    ? dueAttributes(reference, processedAt ?? createdAt)
-    : {}
+  refundStatuses[status].isOpen ? dueAttributes(reference, processedAt ?? createdAt) : {}
 
 const itemOf = (refund: Refund) => ({
   ...keys.refund(refund.reference),
   entity: 'refund',
   ...workOf(refund),
-  byStatus: keys.refunds(refund.status === 'completed' ? 'completed' : 'due'),
+  byStatus: keys.refunds(refundStatuses[refund.status].list),
   byTime: keys.byTime(refund.completedAt ?? refund.createdAt, refund.reference),
   ...toStored(refund),
   failed: refund.failed.map(toStored),
@@ -66,10 +64,7 @@ export const replaceRefund = async (
 const PAGE_SIZE = 100
 
 /** Lists due refunds by their creation, or completed ones by their completion, oldest first. */
-export async function* refundPages(
-  list: 'due' | 'completed',
-  span: db.Span,
-): AsyncGenerator<Refund[]> {
+export async function* refundPages(list: RefundList, span: db.Span): AsyncGenerator<Refund[]> {
   const query = db.spanQuery(keys.refunds(list), span)
   for await (const page of db.queryPages({ ...query, Limit: PAGE_SIZE })) {
     const references = page.map(({ pk }) => String(pk).slice('DEBIT#'.length) as Reference)

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalId } from '../../domain/operator/approval.ts'
+import type { Approval, ApprovalDecision, ApprovalId } from '../../domain/operator/approval.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
@@ -53,12 +53,7 @@ export async function* approvalPages(): AsyncGenerator<Approval[]> {
   for await (const page of pages) yield page.map(fromItem)
 }
 
-type Decision = {
-  decision: Exclude<Approval['decision'], 'pending'>
-  by: string
-  at: Date
-  reason?: string | undefined
-}
+type Decision = { decision: ApprovalDecision; by: string; at: Date; reason?: string | undefined }
 
 /** @returns false when the request is decided or expired */
 export const decideApproval = (
