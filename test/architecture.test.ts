@@ -83,7 +83,7 @@ const allowedImports = Object.groupBy(
     commands/smoke/             ./domain/json.ts commands/ infra/definitions/ @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
-    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts node:
+    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ node:
     proofs/simulation/platform/ proofs/simulation/engine/current.ts node:
   `),
   ([folder = '']) => folder,
@@ -167,6 +167,13 @@ test('no file imports itself through others, by values or by types', () => {
   }
   for (const file of [...code, ...clients]) follow(file, [])
   expect(cycles).toEqual([])
+})
+
+test('the checks of the simulator take only types from the service', () => {
+  const loaded = globSync('proofs/simulation/invariants/*.ts').flatMap((file) => [
+    ...packagesOf(file),
+  ])
+  expect([...new Set(loaded)].sort()).toEqual(['node:crypto', 'node:util'])
 })
 
 test('a charge does not load the arithmetic of fees', () => {

@@ -2,10 +2,10 @@ import type { Debit } from '../domain/debits/debit.ts'
 import { formatAmount } from '../domain/money.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
-import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
+import { type Batch, type BatchStatus, type Line, payableFrom } from '../domain/settlement/batch.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
-import { isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
+import { HAS_PAYOUT, isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
 import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
 
@@ -118,20 +118,25 @@ export const reachesFinalStatus = (batch: Batch, window: Window): CheckResult =>
   const due = payableFrom(batch)
   const isDue = window.now.getTime() - due.getTime() > WAITING_DAYS * DAY_MS
   const isHeld = isHeldBy(window.restore, batch.provider)
-  return checkResult({
-    ...isPaidOnce(batch, totals.net),
-    'its payout failed and was not retried': status === 'failed',
-    [`its payout is in progress since ${since.toISOString()}`]:
-      status === 'processing' && !isHeld && isTooOld(since, window),
-    [`it is due since ${due.toISOString()}, but its payout has not begun`]:
-      status === 'pending' && totals.net >= 0 && !isHeld && isDue,
-  })
+  const waits: Record<BatchStatus, Record<string, boolean>> = {
+    pending: {
+      [`it is due since ${due.toISOString()}, but its payout has not begun`]:
+        totals.net >= 0 && !isHeld && isDue,
+    },
+    processing: {
+      [`its payout is in progress since ${since.toISOString()}`]:
+        !isHeld && isTooOld(since, window),
+    },
+    completed: {},
+    failed: { 'its payout failed and was not retried': true },
+  }
+  return checkResult({ ...isPaidOnce(batch, totals.net), ...waits[status] })
 }
 
 const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
   const { status, paid, offsets, outstanding, bankReference, completedAt, processedAt } = batch
   const offset = offsets.reduce((sum, { amount }) => sum + whole(amount), 0n)
-  const isBegun = net >= 0 && (status === 'processing' || status === 'completed')
+  const isBegun = net >= 0 && HAS_PAYOUT[status]
   const isCompleted = status === 'completed'
   return {
     'its payout and its offsets are not its net':

@@ -1,5 +1,5 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
-import { type Delivery, isSubscribed } from '../domain/webhooks/delivery.ts'
+import { type Delivery, type DeliveryStatus, isSubscribed } from '../domain/webhooks/delivery.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import type { DebitRecord, Subscription, Window } from './records.ts'
 
@@ -51,9 +51,16 @@ const isOverdue = (due: Date, now: Date): boolean => now.getTime() - due.getTime
 const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>
   subscription?.since !== undefined && at >= subscription.since && isSubscribed(subscription, type)
 
+const IS_FINAL: Record<DeliveryStatus, boolean> = {
+  pending: false,
+  delivered: true,
+  failed: false,
+  abandoned: true,
+}
+
 const hasEnded = (delivery: Delivery, now: Date): CheckResult => {
   const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = delivery
-  const isFinal = status === 'delivered' || status === 'abandoned'
+  const isFinal = IS_FINAL[status]
   return checkResult({
     [`event ${n} has ${attemptCount} attempts, more than ${attemptsMax}`]:
       attemptCount > attemptsMax,

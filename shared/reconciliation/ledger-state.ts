@@ -7,7 +7,7 @@ import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/ent
 import { unsettledDebits } from '../ledger/facts.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
-import { timeOf } from './records.ts'
+import { HAS_PAYOUT, timeOf } from './records.ts'
 import { whole } from './sums.ts'
 
 /** Computes debts at a time without ledger entries: starts from the current table, undoes later changes. */
@@ -128,10 +128,10 @@ const batchesAt = (open: readonly Batch[], later: readonly Batch[]): bigint => {
 }
 
 const unpaidOf = ({ status, paid, outstanding, totals }: Batch): bigint => {
-  if (status === 'processing' || status === 'completed') return whole(paid ?? 0)
+  if (HAS_PAYOUT[status]) return whole(paid ?? 0)
   const net = whole(totals?.net ?? 0)
   return net < 0n ? whole(outstanding) : net
 }
 
 const takenFromCash = ({ status, paid }: Batch): bigint =>
-  status === 'processing' || status === 'completed' ? whole(paid ?? 0) : 0n
+  HAS_PAYOUT[status] ? whole(paid ?? 0) : 0n

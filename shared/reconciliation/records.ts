@@ -3,7 +3,7 @@ import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { Restore } from '../domain/operator/restore.ts'
-import type { Line } from '../domain/settlement/batch.ts'
+import type { BatchStatus, Line } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf, HOUR_MS, startOf } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
@@ -43,6 +43,14 @@ export const isTooOld = (since: Date, { now }: Pick<Window, 'now'>): boolean =>
 
 export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS
+
+/** Whether a batch in this status has a payout, which its bank has not rejected. */
+export const HAS_PAYOUT: Record<BatchStatus, boolean> = {
+  pending: false,
+  processing: true,
+  completed: true,
+  failed: false,
+}
 
 /** A debit with its lines in the batches that it names. */
 export type SettledRecord = { debit: Debit; line: Line | undefined; adjustment: Line | undefined }

@@ -4,7 +4,13 @@ import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
 import { namesOf } from '../domain/names.ts'
 import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, batchStatuses, type Line, lineTypes, type Totals } from '../domain/settlement/batch.ts'
+import {
+  type Batch,
+  batchStatuses,
+  type Line,
+  lineTypes,
+  type Totals,
+} from '../domain/settlement/batch.ts'
 import { Day, iso } from '../domain/time.ts'
 import * as fields from './fields.ts'
 

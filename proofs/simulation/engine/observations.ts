@@ -4,6 +4,7 @@
  */
 
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
 
 /** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {
@@ -60,7 +61,7 @@ export type BankPost = {
   /** Whether the bank acted on it: the idempotency key was new. */
   effective: boolean
   /** The bank's result for this key. */
-  verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
+  verdict: PayoutResult['kind'] | 'accepted' | 'nothing'
   /** The invocation that sent it, as in `Change.by`. */
   by?: number | undefined
 }

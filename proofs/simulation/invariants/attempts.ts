@@ -1,3 +1,5 @@
+import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
+import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import { isEnd, isRevived, REPAIRING } from './deliveries.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
@@ -96,20 +98,31 @@ const checkDueTimes = (
 }
 
 const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
-const NETWORK = new Set(['connect_timeout', 'read_timeout', 'refused', 'broken', 'dns', 'tls'])
+/** The causes after which an attempt without a response is retried. */
+const NETWORK: Record<FailureCause, boolean> = {
+  connect_timeout: true,
+  read_timeout: true,
+  refused: true,
+  broken: true,
+  dns: true,
+  tls: true,
+  address: false,
+  redirect: false,
+  status: false,
+}
 
 const isSuccess = ({ responseCode }: RawAttempt): boolean =>
   responseCode !== null && responseCode >= 200 && responseCode < 300
 
 const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
-  responseCode === null ? NETWORK.has(cause ?? '') : RETRIABLE_CODES.has(responseCode)
+  responseCode === null ? cause !== null && NETWORK[cause] : RETRIABLE_CODES.has(responseCode)
 
 /** Returns the status that a record must have after an attempt. */
 const expectedStatus = (
   last: RawAttempt,
   before: RawDelivery | undefined,
   { attemptsMax, deliveredAt }: RawDelivery,
-): string => {
+): DeliveryStatus => {
   if (isSuccess(last)) return 'delivered'
   if (before && isEnd(before.status)) return before.status
   if (isRetriable(last) && last.number < attemptsMax) return 'failed'

@@ -1,3 +1,4 @@
+import type { ReportKind } from '../../../shared/domain/debits/exception.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import {
   type BankReportCall,
@@ -164,7 +165,7 @@ export const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report
   }
 }
 
-const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): string => {
+const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): ReportKind => {
   const had = (to: string): boolean => reachedAt(debit, to) <= (call.reply?.at ?? 0)
   if (code !== INVALID_TRANSITION) return 'refused_report'
   if (status === 'completed' && had('failed')) return 'late_completion'

@@ -1,3 +1,4 @@
+import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import type { RawBatch, RawTotals } from './raw-items.ts'
 import type { RawLine } from './raw-lines.ts'
@@ -52,11 +53,19 @@ export const netsArePaid: Check = (index, report) => {
   }
 }
 
+/** Whether the payout of a batch has begun, and its bank has not rejected it. */
+const IS_BEGUN: Record<BatchStatus, boolean> = {
+  pending: false,
+  processing: true,
+  completed: true,
+  failed: false,
+}
+
 /** @param made the amount by which other batches offset this one */
 const checkWorth = (batch: RawBatch, made: number, report: Reporter): void => {
   const { id, status, totals, paid, offsets, outstanding, offsetBy } = batch
   const net = totals?.net ?? 0
-  const isBegun = status === 'processing' || status === 'completed'
+  const isBegun = IS_BEGUN[status]
   const good = sum(offsets.map(({ amount }) => amount))
   if (net >= 0) {
     if (isBegun && (paid ?? 0) + good !== net) {

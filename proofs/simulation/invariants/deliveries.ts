@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { SimulatedProvider } from '../engine/observations.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
@@ -84,8 +85,15 @@ const ABORTED_MAX_MS = 8_000
 const isAborted = ({ responseCode, cause, milliseconds }: RawAttempt): boolean =>
   responseCode === null && milliseconds < ABORTED_MAX_MS && (cause ?? '').endsWith('_timeout')
 
-export const isEnd = (status: string | undefined): boolean =>
-  status === 'delivered' || status === 'abandoned'
+const ENDS: Record<DeliveryStatus, boolean> = {
+  pending: false,
+  delivered: true,
+  failed: false,
+  abandoned: true,
+}
+
+export const isEnd = (status: DeliveryStatus | undefined): boolean =>
+  status !== undefined && ENDS[status]
 
 /**
  * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,

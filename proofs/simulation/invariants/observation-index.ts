@@ -1,4 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
@@ -58,6 +59,13 @@ type HistoryEvent = { provider: string; type: string; writtenAt?: number }
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
+const IS_OF_REFUND: Record<ExceptionKind, boolean> = {
+  late_completion: false,
+  refused_report: false,
+  contradiction: false,
+  refund: true,
+}
+
 export const indexObservations = (observations: Observations) => {
   const { items, changes, calls, bankPosts, queries, invocations, setup } = observations
   const itemsByKind = Map.groupBy(items, kindOf)
@@ -75,7 +83,7 @@ export const indexObservations = (observations: Observations) => {
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
   const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
   const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
-    itemsOf('exception').filter(({ kind }) => (kind === 'refund') === isRefund),
+    itemsOf('exception').filter(({ kind }) => IS_OF_REFUND[kind] === isRefund),
   )
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
   const debits = new Map(

@@ -1,4 +1,9 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
+import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
+import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
+import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { RawChunk } from './raw-lines.ts'
 
 /**
@@ -50,7 +55,7 @@ export type RawAttempt = {
   at: string
   milliseconds: number
   responseCode: number | null
-  cause: string | null
+  cause: FailureCause | null
 }
 
 export type RawDelivery = Item & {
@@ -59,7 +64,7 @@ export type RawDelivery = Item & {
   provider: string
   event: string
   occurredAt: string
-  status: string
+  status: DeliveryStatus
   attemptCount: number
   attemptsMax: number
   last: RawAttempt | null
@@ -94,7 +99,7 @@ export type RawBatch = Item & {
   provider: string
   date: string
   n: number
-  status: string
+  status: BatchStatus
   createdAt: string
   sealedAt: string | null
   totals: RawTotals | null
@@ -110,7 +115,7 @@ export type RawBatch = Item & {
 
 export type RawException = Item & {
   reference: string
-  kind: string
+  kind: ExceptionKind
   provider: string
   bank: string
   amount: number
@@ -125,7 +130,7 @@ export type RawRefund = Item & {
   provider: string
   bank: string
   amount: number
-  status: string
+  status: RefundStatus
 }
 
 type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }

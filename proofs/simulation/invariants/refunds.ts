@@ -1,3 +1,4 @@
+import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { BankPost } from '../engine/observations.ts'
 import type {
   Check,
@@ -83,6 +84,13 @@ const checkPost = (
   }
 }
 
+const ENDS: Record<RefundStatus, boolean> = {
+  pending: false,
+  processing: false,
+  completed: true,
+  failed: true,
+}
+
 const checkRefund = (
   { item: { uuid, status, amount, provider, bank }, changes }: History<RawRefund>,
   { item: debit }: DebitHistory,
@@ -103,7 +111,7 @@ const checkRefund = (
     report(reference, `is ${status}, with the wrong exception`)
   }
   const since = Math.max(setup.healedAt, changes.at(-1)?.at ?? 0)
-  if (status !== 'completed' && status !== 'failed' && setup.endedAt - since > END_MS) {
+  if (!ENDS[status] && setup.endedAt - since > END_MS) {
     report(reference, `has a refund that is ${status} at the end`)
   }
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import type { Check, Reporter } from './observation-index.ts'
 import { beginOf, type ChangeOf, type RawBatch } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 26: a sealed batch keeps its contents and is paid once. */
 
-const STEPS: Record<string, readonly string[]> = {
+const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
   // An offset or empty batch completes at once.
   pending: ['processing', 'completed'],
   processing: ['completed', 'failed'],
@@ -61,7 +62,7 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
 
 /** Only an operator retries a failed batch. */
 const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): boolean =>
-  STEPS[before.status]?.includes(after.status) === true &&
+  STEPS[before.status].includes(after.status) &&
   (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
 
 /** A completed batch cannot be processed again: error 5005. */

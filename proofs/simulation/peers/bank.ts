@@ -4,6 +4,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
+import type { PaymentResult } from '../scenario/scenario.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
 
 /**
@@ -25,8 +26,8 @@ type Deps = {
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
   /** Starts the bank's reports. */
   onAccepted: (body: Record<string, unknown>) => void
-  onPayment: () => 'paid' | 'underway' | 'rejected'
-  onRefund: () => 'paid' | 'underway' | 'rejected'
+  onPayment: () => PaymentResult
+  onRefund: () => PaymentResult
   /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
   isIdempotent: boolean
   /** Whether it refuses every request. */

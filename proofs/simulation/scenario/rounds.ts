@@ -1,3 +1,5 @@
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -12,8 +14,16 @@ type Deps = { api: Api; operators: Operators; random: Random }
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = 1_800_000
 
-type Batch = { id: string; status: string }
-type Exception = { reference: string; kind: string }
+type Batch = { id: string; status: BatchStatus }
+type Exception = { reference: string; kind: ExceptionKind }
+
+/** Whether an operator may refund the customer. */
+const IS_REFUNDABLE: Record<ExceptionKind, boolean> = {
+  late_completion: true,
+  refused_report: false,
+  contradiction: false,
+  refund: true,
+}
 
 export const newRounds = ({ api, operators, random }: Deps) => {
   const retryPayouts = async (): Promise<void> => {
@@ -28,7 +38,7 @@ export const newRounds = ({ api, operators, random }: Deps) => {
   }
 
   const resolve = async ({ reference, kind }: Exception): Promise<unknown> => {
-    const isRefundable = kind === 'refund' || kind === 'late_completion'
+    const isRefundable = IS_REFUNDABLE[kind]
     if (isRefundable && random.happens(0.8)) {
       return operators.operate('exception', 'refund', { reference })
     }

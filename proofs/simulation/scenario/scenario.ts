@@ -1,3 +1,4 @@
+import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
 import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
@@ -18,7 +19,7 @@ import { drawSettingChange } from './setting-changes.ts'
  * reduced.
  */
 
-export type Payment = 'paid' | 'underway' | 'rejected'
+export type PaymentResult = PayoutResult['kind']
 
 export type Scenario = {
   seed: number
@@ -34,7 +35,7 @@ export type Scenario = {
   /** Crashes in addition to random ones. */
   crashes: readonly Crash[]
   /** The results of payouts, in turn. */
-  payments: readonly Payment[]
+  payments: readonly PaymentResult[]
   /** The statuses of the first webhook responses; 0 for none. */
   answers: readonly number[]
   /** Indexes of the providers; fewer shorten the nights. */
@@ -110,7 +111,10 @@ const drawRestore = (random: Random, bursts: readonly number[]): Restore => {
   return { at, to: at - random.between(10 * SECOND_MS, 15 * MINUTE_MS) }
 }
 
-const drawPayment = (random: Random, { rejectedShare, underwayShare }: KindSettings): Payment => {
+const drawPayment = (
+  random: Random,
+  { rejectedShare, underwayShare }: KindSettings,
+): PaymentResult => {
   if (random.happens(rejectedShare)) return 'rejected'
   return random.happens(underwayShare) ? 'underway' : 'paid'
 }
