@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { BankIdentifier } from '../../../shared/domain/banks/bank.ts'
 import {
   accept,
   CHARGE_FIELD_CODES,
   ChargeRequest,
   fingerprint,
+  requestOf,
 } from '../../../shared/domain/debits/charge.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
@@ -89,27 +91,28 @@ test.each([
   expect(debit.facts.countedOn).toBe(countedOn)
 })
 
+const values = {
+  phone_number: fc.constantFrom('+233241234567', '+233241111111'),
+  bank_identifier: fc.constantFrom('GCB', 'ECO'),
+  amount: fc.constantFrom('1.00', '10.00'),
+  currency: fc.constant('GHS'),
+  narration: fc.constantFrom('a', 'b'),
+  partner_reference: fc.constantFrom('a', 'b'),
+  metadata: fc.constantFrom(
+    { a: 1 },
+    { a: '1' },
+    { a: [1] },
+    { a: { 0: 1 } },
+    { a: null },
+    {},
+    null,
+  ),
+} satisfies Record<keyof ChargeRequest, unknown>
+
+const bankIdentifier = (text: string) => v.parse(BankIdentifier, text)
+
 const charges = fc
-  .record(
-    {
-      phone_number: fc.constantFrom('+233241234567', '+233241111111'),
-      bank_identifier: fc.constantFrom('GCB', 'ECO'),
-      amount: fc.constantFrom('1.00', '10.00'),
-      currency: fc.constant('GHS'),
-      narration: fc.constantFrom('a', 'b'),
-      partner_reference: fc.constantFrom('a', 'b'),
-      metadata: fc.constantFrom(
-        { a: 1 },
-        { a: '1' },
-        { a: [1] },
-        { a: { 0: 1 } },
-        { a: null },
-        {},
-        null,
-      ),
-    },
-    { noNullPrototype: true },
-  )
+  .record(values, { noNullPrototype: true })
   .map((input) => v.parse(ChargeRequest, input))
 
 test('the fingerprints of two charges are equal only if all fields are equal', () => {
@@ -136,4 +139,28 @@ test('the fingerprint of a charge does not depend on the order of keys, at any d
       expect(fingerprint(charge)).toBe(same)
     }),
   )
+})
+
+test('a debit names the request that created it, with each field', () => {
+  fc.assert(
+    fc.property(charges, (request) => {
+      const { facts } = granted(
+        accept(request, {
+          ...charge,
+          bank: { ...gcb, identifier: bankIdentifier(request.bank_identifier) },
+        }),
+      )
+      expect(fingerprint(requestOf(facts))).toBe(fingerprint(request))
+    }),
+  )
+})
+
+test('a field that is absent, null or undefined gives one fingerprint', () => {
+  const given = v.parse(ChargeRequest, body)
+  const optional = Object.keys(ChargeRequest.entries).filter((field) => !(field in body))
+  expect(optional).toContain('metadata')
+  for (const field of optional) {
+    const fingerprints = [null, undefined].map((none) => fingerprint({ ...given, [field]: none }))
+    expect(new Set([...fingerprints, fingerprint(given)]).size).toBe(1)
+  }
 })
