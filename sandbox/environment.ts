@@ -1,7 +1,7 @@
 import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
 import type { FunctionRow } from '../infra/definitions/functions.ts'
 import type { Endpoints } from './emulator/endpoints.ts'
-import { errorGuideAt } from './own-reply.ts'
+import { errorGuideAt } from './sandbox-reply.ts'
 
 /** The environment variables of the functions. */
 

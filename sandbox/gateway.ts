@@ -10,9 +10,15 @@ import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
-import { errorGuideAt, ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
+import {
+  errorGuideAt,
+  rawReply,
+  sandboxReply,
+  sendReply,
+  sendReplyAndClose,
+} from './sandbox-reply.ts'
 import { StartFailure } from './start-failure.ts'
 
 /** Serves the API's functions, the Lambda Invoke API and the API's description over HTTP. */
@@ -62,7 +68,7 @@ export const openGateway = async (
   { requestTimeoutMs = REQUEST_TIMEOUT_MS, host = '127.0.0.1', names = [] }: GatewayOptions = {},
 ) => {
   let handle: HttpHandler = async (_request, response) => {
-    sendReply(response, ownReply('INTEGRATION_FAILURE'))
+    sendReply(response, sandboxReply('INTEGRATION_FAILURE'))
   }
   const server = createServer(
     {
@@ -76,7 +82,7 @@ export const openGateway = async (
       handle(request, response).catch(() => {
         // The gateway failed, or the caller closed the connection.
         if (response.headersSent) response.destroy()
-        else sendReply(response, ownReply('DEFAULT_5XX'))
+        else sendReply(response, sandboxReply('DEFAULT_5XX'))
       })
     },
   )
@@ -121,7 +127,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
     socket.end(rawReply('BAD_REQUEST_PARAMETERS'))
   })
   server.on('checkExpectation', (_request, response) => {
-    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', { statusCode: 417 }))
+    sendReplyAndClose(response, sandboxReply('BAD_REQUEST_PARAMETERS', { statusCode: 417 }))
   })
 }
 
@@ -135,14 +141,14 @@ const handlerFor =
     const target = targetOf(request)
     const { pathname, search } = target
     const invokedName = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
-    if (!target.host) return sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
+    if (!target.host) return sendReplyAndClose(response, sandboxReply('BAD_REQUEST_PARAMETERS'))
     if (!isLocal(target, request.headers, names)) {
       if (invokedName) return refuseForeignInvocation(response)
-      return sendReplyAndClose(response, ownReply('ACCESS_DENIED'))
+      return sendReplyAndClose(response, sandboxReply('ACCESS_DENIED'))
     }
     const body = await readBody(request, requestTimeoutMs)
     if (body.kind === 'timeout') {
-      return sendReplyAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
+      return sendReplyAndClose(response, sandboxReply('INTEGRATION_TIMEOUT'))
     }
     if (reports && request.method === 'GET' && pathname.startsWith(reports.prefix)) {
       return sendObject(
@@ -158,13 +164,13 @@ const handlerFor =
       return
     }
     if (console && isConsolePath(pathname)) {
-      if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
+      if (body.kind === 'tooLarge') return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
       return console({ pathname, host: target.host, body: body.bytes }, request, response)
     }
     if (invokedName) {
       return handleInvocation(functions, decodedParameter(invokedName), body, response)
     }
-    if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
+    if (body.kind === 'tooLarge') return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
     const received = gatewayRequest(request, { pathname, search, body: body.bytes })
     const reply =
       control && pathname.startsWith('/sandbox/')
@@ -192,7 +198,7 @@ const invoke = async (
     return (await functions.invoke(functionFor(received), event)) as APIGatewayProxyResult
   } catch (error) {
     const type = error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'
-    return ownReply(type, { requestId: event.requestContext.extendedRequestId })
+    return sandboxReply(type, { requestId: event.requestContext.extendedRequestId })
   }
 }
 
@@ -210,7 +216,7 @@ const gatewayRequest = (
 
 const sendObject = (response: ServerResponse, object: StoredObject | undefined): void => {
   if (!object) {
-    sendReply(response, ownReply('ACCESS_DENIED'))
+    sendReply(response, sandboxReply('ACCESS_DENIED'))
     return
   }
   response

@@ -35,7 +35,7 @@ export const newMemory = (clock: Clock, create: (clock: StoppableClock, scope: S
       await replaced
       return current.scope(work)
     }) as Scope,
-    /** The invocations that use the newest services. */
+    /** Invocations started since the last reset. */
     running: (): ReadonlySet<Promise<unknown>> => current.running,
     /** Replaces the services. Other invocations wait until `fill` has filled the new ones. */
     replace: (fill: () => Promise<void>): Promise<void> => {

@@ -18,7 +18,7 @@ type Thrown = Error & {
 }
 
 /** Returns the message of an error without quoted input. */
-export const wordsOf = ({ name, message }: Error): string =>
+export const errorText = ({ name, message }: Error): string =>
   QUOTING.has(name) ? 'withheld: the message quotes input' : message.replaceAll(LONG_NUMBER, '...')
 
 /** Returns the stack of an error without its message. */
@@ -33,7 +33,7 @@ const errorMembers = (error: Thrown): object => {
   const { name, code, $metadata, cause } = error
   return {
     name,
-    message: wordsOf(error),
+    message: errorText(error),
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
     aws_request_id: $metadata?.requestId,
     http: $metadata?.httpStatusCode,

@@ -61,11 +61,11 @@ export const exchange = async <T>(
     clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
   if (!response.ok)
-    throw new CallError(wordsOf(reply.error) ?? `${path} replied ${response.status}`)
+    throw new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`)
   return reply.data as T
 }
 
-const wordsOf = (error: { message?: string; details?: unknown } | undefined) => {
+const errorText = (error: { message?: string; details?: unknown } | undefined) => {
   if (!error?.message) return undefined
   return error.details ? `${error.message}: ${JSON.stringify(error.details)}` : error.message
 }

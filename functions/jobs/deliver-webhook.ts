@@ -1,7 +1,7 @@
 import { batchConsumer } from '../../shared/queues/consume.ts'
 import { batchedSend } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { deliverer } from '../../shared/webhooks/deliver.ts'
+import { newDeliverer } from '../../shared/webhooks/deliver.ts'
 
 /**
  * Attempts to deliver events to the webhooks of providers (docs/api.md#webhooks) and records the
@@ -11,7 +11,7 @@ import { deliverer } from '../../shared/webhooks/deliver.ts'
 export const deliverWebhook = (runtime: Runtime) =>
   // The three priority queues have the same message shape.
   batchConsumer('webhooks-high', () => {
-    const deliver = deliverer({ unlessSlow: true }, runtime)
+    const deliver = newDeliverer({ skipsSlowReceivers: true }, runtime)
     const send = batchedSend()
     return async (message) => {
       const slow = await deliver(message)

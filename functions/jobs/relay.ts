@@ -30,7 +30,7 @@ import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
 import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
-/** What a record causes. */
+/** The effects of a stream record. */
 type RecordEffects = {
   messages?: Outgoing[]
   /** Events of one provider to publish to its feed and its webhook. */

@@ -3,7 +3,7 @@ import { batchConsumer } from '../../shared/queues/consume.ts'
 import { sandboxOutcome, sidelinedSubmission } from '../../shared/queues/outbox.ts'
 import { batchedSend } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { submitter } from '../../shared/submissions/submit.ts'
+import { newSubmitter } from '../../shared/submissions/submit.ts'
 
 /**
  * Submits pending debits to their banks (docs/api.md#transitions). All messages of a batch run
@@ -13,7 +13,7 @@ export const submitToBank = (runtime: Runtime) =>
   batchConsumer('submissions', () => {
     const send = batchedSend()
     const reportLater = (report: SandboxReport) => send(sandboxOutcome(report))
-    const submit = submitter({ unlessSlow: true, reportLater }, runtime)
+    const submit = newSubmitter({ skipsSlowBanks: true, reportLater }, runtime)
     return async ({ reference, resubmission }, requestId, { repeated }) => {
       const isRepeated = repeated || resubmission === true
       const sidelined = await submit({ reference, repeated: isRepeated, requestId })

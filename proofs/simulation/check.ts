@@ -1,6 +1,6 @@
 import { violationsOf } from './invariants/all.ts'
 import { countRareEvents } from './rare-events.ts'
-import { runWorld } from './run.ts'
+import { runScenario } from './run.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { print, violationLine } from './terminal.ts'
 
@@ -11,7 +11,7 @@ export type CheckedRun = Awaited<ReturnType<typeof checkScenario>>
  * @param print receives the trace, line by line
  */
 export const checkScenario = async (scenario: Scenario, print?: (line: string) => void) => {
-  const { observations, steps, digest, hits, effects } = await runWorld(scenario, print)
+  const { observations, steps, digest, hits, effects } = await runScenario(scenario, print)
   return {
     seed: scenario.seed,
     scripts: scenario.scripts.length,

@@ -48,7 +48,7 @@ const RECONCILIATIONS_MAX = 3
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
  * scenarios give equal runs, down to the last write.
  */
-export const runWorld = async (scenario: Scenario, print?: (line: string) => void) => {
+export const runScenario = async (scenario: Scenario, print?: (line: string) => void) => {
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
@@ -189,7 +189,7 @@ const streaming = new Set<string>(
     .map(({ name }) => name),
 )
 
-/** A response of a peer is read within three. */
+/** A response of a peer is read within three turns of the event loop. */
 const TURNS = 4
 
 /**

@@ -10,7 +10,7 @@ type Deps = {
   clock: RealClock
   /** The invocations of the sandbox. */
   running: () => ReadonlySet<Promise<unknown>>
-  /** Whether the clock of all components can move: those in other processes have their own. */
+  /** Whether the clock of all components can move: bundles and emulators keep their own clock. */
   isMovable: boolean
   functions: FunctionHost
   /** Absent if other processes hold the state. */

@@ -4,7 +4,7 @@ import { malformed, NOT_AN_OBJECT, NOT_JSON } from '../../shared/api/json-body.t
 import { parseJson } from '../../shared/domain/json.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newRequestId } from '../gateway-event.ts'
-import { unusedRate } from '../own-reply.ts'
+import { unusedRate } from '../sandbox-reply.ts'
 import { listScenarios, playScenario } from '../scenarios/routes.ts'
 import { moveClock, showClock } from './clock.ts'
 import type { Control } from './control.ts'

@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
 import { UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { log, wordsOf } from '../log.ts'
+import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
 import {
@@ -127,7 +127,7 @@ export const operatorHandler =
       } catch (error) {
         log.error('fault', { ...ids, error: error as Error })
         // Lambda logs the thrown error unchanged.
-        throw new Error(wordsOf(error as Error))
+        throw new Error(errorText(error as Error))
       }
     }
   }

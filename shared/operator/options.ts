@@ -103,12 +103,12 @@ export const secretText = v.pipe(
   v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks'),
 )
 
-/** The length of a list. */
-const NEWEST = { default: 100, min: 1, max: 1_000 }
+/** Maximum number of results. */
+const LIMIT = { default: 100, min: 1, max: 1_000 }
 
-export const newest = v.optional(
-  option('N', `maximum number of results (default ${NEWEST.default})`, wholeNumber(NEWEST)),
-  String(NEWEST.default),
+export const limit = v.optional(
+  option('N', `maximum number of results (default ${LIMIT.default})`, wholeNumber(LIMIT)),
+  String(LIMIT.default),
 )
 
 export const provider = option('ID', 'provider id, such as demo', ProviderId)

@@ -21,7 +21,7 @@ const wasReversedBefore = ({ batch, debit }: LineRecord): boolean => {
   return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
 }
 
-export const isOfCompleted = (record: LineRecord): CheckResult => {
+export const lineIsOfCompletedDebit = (record: LineRecord): CheckResult => {
   const { batch, line, debit } = record
   if (line.type !== 'debit') return notApplicable
   return checkResult({
@@ -31,7 +31,7 @@ export const isOfCompleted = (record: LineRecord): CheckResult => {
 }
 
 /** Invariant 23 reports debits that were never completed or were reversed before. */
-export const isOfItsBatch = (record: LineRecord): CheckResult => {
+export const lineIsInItsBatch = (record: LineRecord): CheckResult => {
   const { batch, line, debit } = record
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   if (wasReversedBefore(record)) return notApplicable
@@ -43,7 +43,7 @@ export const isOfItsBatch = (record: LineRecord): CheckResult => {
   })
 }
 
-export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
+export const lineAddsUp = ({ batch, line }: LineRecord): CheckResult => {
   const { type, gross, fee, net } = line
   const sign = type === 'debit' ? 1 : -1
   return checkResult(
@@ -75,7 +75,7 @@ export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): Check
 }
 
 /** Invariant 26 reports a changed number of lines. An open batch has no totals. */
-export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
+export const batchIsSumOfLines = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (!totals) return notApplicable
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
@@ -91,7 +91,7 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   })
 }
 
-export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
+export const batchKeepsLineCount = ({ totals }: Batch, sums: Sums): CheckResult =>
   checkResult(
     {
       [`it was sealed with ${totals?.count} lines, but has ${sums.count}`]:
@@ -178,7 +178,7 @@ const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint 
 }
 
 /** Computes the fee without the code that wrote the line. Invariant 27 covers adjustments. */
-export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
+export const lineHasFee = ({ batch, line, debit }: LineRecord): CheckResult => {
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)
   return checkResult({

@@ -80,11 +80,11 @@ const readBatches = async (
 }
 
 const lineChecks = [
-  [22, checks.isOfItsBatch],
-  [23, checks.isOfCompleted],
-  [24, checks.addsUp],
+  [22, checks.lineIsInItsBatch],
+  [23, checks.lineIsOfCompletedDebit],
+  [24, checks.lineAddsUp],
   [27, checks.adjustsOnce],
-  [29, checks.hasItsFee],
+  [29, checks.lineHasFee],
 ] as const
 
 const PAGE_SIZE = 100
@@ -111,8 +111,8 @@ export const checkLines = async (
       findings.add(1, { provider, subject }, missing)
     }
   }
-  findings.check(24, { provider, subject: id }, () => checks.isSummed(batch, sums))
-  findings.check(26, { provider, subject: id }, () => checks.keepsItsLines(batch, sums))
+  findings.check(24, { provider, subject: id }, () => checks.batchIsSumOfLines(batch, sums))
+  findings.check(26, { provider, subject: id }, () => checks.batchKeepsLineCount(batch, sums))
   return []
 }
 

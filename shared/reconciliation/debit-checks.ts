@@ -16,14 +16,14 @@ export const existsAsAccepted = ({ debit: { facts }, claim }: DebitRecord): Chec
 
 const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
-export const isNamed = ({ debit: { facts } }: DebitRecord, { prefix }: Window) => {
+export const referenceIsWellFormed = ({ debit: { facts } }: DebitRecord, { prefix }: Window) => {
   const { reference } = facts
   const isReference =
     reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
   return checkResult({ 'its reference is malformed': !isReference })
 }
 
-export const isClaimed = ({ debit: { facts }, claim }: DebitRecord): CheckResult =>
+export const claimPointsToDebit = ({ debit: { facts }, claim }: DebitRecord): CheckResult =>
   checkResult({
     "its provider's reference points to nothing": claim === undefined,
     [`its provider's reference points to ${claim?.reference}`]:
@@ -114,7 +114,7 @@ const checkChange = (
     [`${name} has no request`]: requestId === '',
   })
 
-export const hasActor = ({ debit }: DebitRecord): CheckResult =>
+export const changesHaveActors = ({ debit }: DebitRecord): CheckResult =>
   combine([
     ...debit.history.map((entry) => checkChange(entry, entry.type, debit)),
     ...(debit.approval ? [checkChange(debit.approval, 'approval', debit)] : []),

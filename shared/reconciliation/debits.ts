@@ -26,8 +26,8 @@ const debitChecks: readonly [Invariant, Check][] = [
   [4, checks.endsInTime],
   [5, checks.followsTheLifecycle],
   [6, checks.hasOneOutcome],
-  [9, checks.isNamed],
-  [10, checks.isClaimed],
+  [9, checks.referenceIsWellFormed],
+  [10, checks.claimPointsToDebit],
   [12, checks.versionMatches],
   [13, isOfItsEvent],
   [15, isPublished],
@@ -35,7 +35,7 @@ const debitChecks: readonly [Invariant, Check][] = [
   [23, isSettledRightly],
   [25, keepsItsAmount],
   [27, isAdjustedOnce],
-  [33, checks.hasActor],
+  [33, checks.changesHaveActors],
   [39, hasRefund],
 ]
 

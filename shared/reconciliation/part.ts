@@ -41,7 +41,7 @@ export type PartResult = {
   total?: number | null
 }
 
-/** What tasks need: one part at a time adds to the result. */
+/** Dependencies of a task. Parts run one at a time. */
 export type PartScope = PartResult & {
   /** Undefined for tasks that concern all providers. */
   provider: ProviderId

@@ -105,7 +105,7 @@ export const leasedCounter = (): CountRequest => {
     if (last && last.start > start) return undefined
     const isCurrent = last?.start === start && last.limit === limit
     const lease = isCurrent ? last : newLease(start, limit, last)
-    // The oldest entry is the one that is unused for the longest time.
+    // Evicts the least recently used entry.
     leases.delete(scope)
     leases.set(scope, lease)
     const [oldest] = leases.size > LEASES_MAX ? leases.keys() : []

@@ -20,11 +20,11 @@ import { expire } from '../sweep/expire.ts'
 const PROMPT_SECONDS = 2
 
 /** The longest time of a request to a slow bank. A query and a submission must end within the function's. */
-const PATIENCE_SECONDS = 20
+const SIDELINED_SECONDS = 20
 
-type Lane = {
+type SubmitterOptions = {
   /** Leaves submissions of slow banks to the workers of the sidelined queue. */
-  unlessSlow: boolean
+  skipsSlowBanks: boolean
   /** Schedules the report of the sandbox bank. */
   reportLater: (report: SandboxReport) => Promise<void>
 }
@@ -43,8 +43,11 @@ export type Sidelined = { debit: Debit; repeated: boolean; delaySeconds: number 
  * Returns a function that submits pending debits to their banks (docs/api.md#transitions). A bank
  * deduplicates by uuid. An unknown result throws, and SQS redelivers the message.
  */
-export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) => {
-  const timeoutSeconds = unlessSlow ? PROMPT_SECONDS : PATIENCE_SECONDS
+export const newSubmitter = (
+  { skipsSlowBanks, reportLater }: SubmitterOptions,
+  runtime: Runtime,
+) => {
+  const timeoutSeconds = skipsSlowBanks ? PROMPT_SECONDS : SIDELINED_SECONDS
   const config = {
     ...connectionConfig(runtime, timeoutSeconds),
     settingsOf: (bank: BankIdentifier) => recentConnectorSettings(bank, runtime.now()),
@@ -56,22 +59,22 @@ export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) =
     const from = runtime.now()
     try {
       const result = await submit()
-      if (!unlessSlow) await notePace(bank, from)
+      if (!skipsSlowBanks) await recordPace(bank, from)
       return result
     } catch (error) {
-      if (!unlessSlow || !isTimeout(error)) throw error
-      await noteSlow(bank)
+      if (!skipsSlowBanks || !isTimeout(error)) throw error
+      await recordSlow(bank)
       return undefined
     }
   }
 
-  const notePace = async (bank: BankIdentifier, from: Date) => {
+  const recordPace = async (bank: BankIdentifier, from: Date) => {
     const now = runtime.now()
     const isPrompt = now.getTime() - from.getTime() < PROMPT_SECONDS * 1000
     if (isPrompt && (await isSlowBank(bank, now))) await clearSlowBank(bank, now)
   }
 
-  const noteSlow = async (bank: BankIdentifier) => {
+  const recordSlow = async (bank: BankIdentifier) => {
     const now = runtime.now()
     if (await isSlowBank(bank, now)) return
     log.warn('bank is slow', { bank })
@@ -84,7 +87,7 @@ export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) =
     const { bank, phone } = debit.facts
     const { requestId } = request
     const at = runtime.now()
-    if (unlessSlow && (await isSlowBank(bank.identifier, at))) {
+    if (skipsSlowBanks && (await isSlowBank(bank.identifier, at))) {
       return { debit, repeated: request.repeated, delaySeconds: 0 }
     }
     const due = deadline(debit, 'processing', clocks(environment.timeScale))
@@ -113,8 +116,8 @@ export const submitter = ({ unlessSlow, reportLater }: Lane, runtime: Runtime) =
       current.connector
     ]
     const result = await submitPromptly(bank.identifier, () => submit(submission))
-    // The bank may still work on it for as long as a patient worker would wait.
-    if (!result) return { debit, repeated: true, delaySeconds: PATIENCE_SECONDS }
+    // The bank may still be processing it; wait as long as the sidelined timeout.
+    if (!result) return { debit, repeated: true, delaySeconds: SIDELINED_SECONDS }
     const changes = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
       : {}

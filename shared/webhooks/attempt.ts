@@ -36,7 +36,7 @@ export type AttemptRequest = {
   webhook: Webhook | undefined
   health: WebhookHealth
   /** Whether to abort an attempt at a slow receiver, so that it can move to the sidelined queue. */
-  unlessSlow: boolean
+  skipsSlowReceivers: boolean
 }
 
 /** An attempt that has ended and is not recorded yet. */
@@ -83,7 +83,8 @@ export const attemptDelivery = async (
   const sending = send({ event, id, webhook, sentAt, signal: abort.signal })
   const pace = await markSlow(provider, sending, runtime)
   // A burst of events that hang could occupy every worker: only the first attempt keeps waiting.
-  const isAborted = request.unlessSlow && pace === 'slow' && !(await isPrompt(sending, runtime))
+  const isAborted =
+    request.skipsSlowReceivers && pace === 'slow' && !(await isPrompt(sending, runtime))
   if (isAborted) abort.abort()
   const { outcome, address } = await sending
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()

@@ -15,7 +15,10 @@ type EventRange = { reference: Reference; n: number; through?: number | undefine
  * attempts each event of a range in order.
  * @returns the provider whose remaining events must be sidelined
  */
-export const deliverer = ({ unlessSlow }: { unlessSlow: boolean }, runtime: Runtime) => {
+export const newDeliverer = (
+  { skipsSlowReceivers }: { skipsSlowReceivers: boolean },
+  runtime: Runtime,
+) => {
   const webhooks = new Map<ProviderId, ReturnType<typeof findWebhookWithHealth>>()
   const webhookOf = (provider: ProviderId) => {
     const reading = webhooks.get(provider) ?? findWebhookWithHealth(provider)
@@ -34,8 +37,8 @@ export const deliverer = ({ unlessSlow }: { unlessSlow: boolean }, runtime: Runt
     }
     const { provider } = first
     const { webhook, health } = await webhookOf(provider)
-    if (webhook && health.slowSince && unlessSlow) return { provider }
-    const request = { number: range.attempt, webhook, health, unlessSlow }
+    if (webhook && health.slowSince && skipsSlowReceivers) return { provider }
+    const request = { number: range.attempt, webhook, health, skipsSlowReceivers }
     const unsaved: EndedAttempt[] = []
     try {
       for (const [index, event] of events.entries()) {
@@ -45,7 +48,7 @@ export const deliverer = ({ unlessSlow }: { unlessSlow: boolean }, runtime: Runt
         unsaved.push(attempt)
         const next = events[index + 1]
         const isSidelined =
-          attempt.isAborted || (attempt.isSlow && unlessSlow && next !== undefined)
+          attempt.isAborted || (attempt.isSlow && skipsSlowReceivers && next !== undefined)
         // The next worker skips recorded attempts.
         if (isSidelined) return { provider }
         // One receipt has both events of a charge.

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { showToast } from './toasts.tsx'
 
-/** A text that is too large for a reply has a URL. */
+/** A result too large for a reply is downloaded from a URL. */
 type CsvReply = string | { url: string } | { download: string }
 
 const save = (name: string, text: string): void => {

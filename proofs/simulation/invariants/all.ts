@@ -160,7 +160,7 @@ export const violationsOf = (observations: Observations): Violation[] => {
       for (const check of checks) check(index, report)
     } catch (error) {
       // The check met a malformed item.
-      report('the world', `cannot be judged: ${error}`)
+      report('the run', `cannot be checked: ${error}`)
     }
   }
   return violations

@@ -117,7 +117,7 @@ const allowedAfter = (
   return Math.max(allowed + spare, least)
 }
 
-/** Each revival allows one more attempt. */
+/** Each redelivery or recovery allows one more attempt. */
 const checkAttempts = (
   { key, changes }: DeliveryHistory,
   first: number,

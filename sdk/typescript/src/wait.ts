@@ -11,7 +11,7 @@ const ELEVEN_MINUTES = 660_000
 /** Returns the function that waits for the outcome of a debit. All waits share the spacing. */
 export const openWaits = () => {
   let last: Promise<void> = Promise.resolve()
-  // A wait that ends in the queue takes no time of the others: else an overload would outlast its cause.
+  // An aborted wait gives up its slot, so others are not delayed.
   const paceRead = (signal: AbortSignal): Promise<void> => {
     const own = last.then(() => signal.throwIfAborted())
     last = own.then(

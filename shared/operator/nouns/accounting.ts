@@ -29,7 +29,7 @@ export const settlement = {
     },
     list: {
       summary: 'lists batches, newest first; of all providers or one',
-      options: o.options({ provider: v.optional(o.provider), limit: o.newest }),
+      options: o.options({ provider: v.optional(o.provider), limit: o.limit }),
     },
     show: { summary: 'shows a batch', options: target },
     report: {
@@ -128,7 +128,7 @@ export const funding = {
     },
     list: {
       summary: 'lists remittances, newest day first',
-      options: o.options({ bank: v.optional(o.bank), limit: o.newest }),
+      options: o.options({ bank: v.optional(o.bank), limit: o.limit }),
     },
   },
 } as const satisfies Noun

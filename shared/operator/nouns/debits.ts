@@ -32,7 +32,7 @@ export const debit = {
         status: v.optional(
           o.option(statuses.join('|'), 'only debits in this status', oneOf(statuses)),
         ),
-        limit: o.newest,
+        limit: o.limit,
       }),
     },
     reverse: {
@@ -71,7 +71,7 @@ export const delivery = {
         status: o.optionalWord('only deliveries in this status, with --provider', {
           options: namesOf(deliveryStatuses),
         }),
-        limit: o.newest,
+        limit: o.limit,
       }),
     },
     show: {
@@ -105,7 +105,7 @@ export const exception = {
           options: exceptionStatuses,
         }),
         kind,
-        limit: o.newest,
+        limit: o.limit,
       }),
     },
     show: {

@@ -14,7 +14,7 @@ export const approval = {
       summary: 'lists requests, newest first',
       options: o.options({
         status: o.optionalWord('only requests in this status', { options: approvalStatuses }),
-        limit: o.newest,
+        limit: o.limit,
       }),
     },
     show: { summary: 'shows one request', options: o.options({ id }) },
@@ -35,7 +35,7 @@ export const change = {
   verbs: {
     list: {
       summary: 'lists changes, newest first; of all or of one provider or bank',
-      options: o.options({ ...o.owner, limit: o.newest }),
+      options: o.options({ ...o.owner, limit: o.limit }),
     },
   },
 } as const satisfies Noun

@@ -7,7 +7,7 @@ import * as db from '../table.ts'
 
 const slow = ttlCache<boolean>(1_000)
 
-/** Cached: a worker that does not know it yet finds out at its first submission. */
+/** Cached: a worker with a stale cache learns it at its first submission. */
 export const isSlowBank = (bank: BankIdentifier, now: Date): Promise<boolean> =>
   slow(bank, now, async () => {
     const item = await db.read<{ slowSince?: string }>(keys.bankPace(bank))

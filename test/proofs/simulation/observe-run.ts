@@ -7,7 +7,7 @@ import { serialize } from 'node:v8'
  */
 
 await import('../../../proofs/simulation/aws/environment.ts')
-const { runWorld } = await import('../../../proofs/simulation/run.ts')
+const { runScenario } = await import('../../../proofs/simulation/run.ts')
 const { night, scenarioOf } = await import('../../../proofs/simulation/crash-points/shapes.ts')
 
 const shape = scenarioOf({ name: '', script: {}, answers: [500] })
@@ -32,7 +32,7 @@ const scripts = [
 const [settled] = scripts
 if (settled) Object.assign(settled, { charge: 'twice' })
 
-const { observations } = await runWorld({ ...shape, scripts, providers: [0, 1] })
+const { observations } = await runScenario({ ...shape, scripts, providers: [0, 1] })
 // Separate copies: a change to one image must not change the others.
 process.stdout.write(
   serialize({

@@ -29,7 +29,7 @@ const rateHeaders = ({ limit, remaining, reset }: ReturnType<typeof unusedRate>)
   'X-RateLimit-Reset': String(reset),
 })
 
-export const ownReply = (
+export const sandboxReply = (
   type: GatewayResponse,
   { statusCode = gatewayResponses[type].status as number, requestId = newRequestId() } = {},
 ): APIGatewayProxyResult => {
@@ -63,7 +63,7 @@ export const sendReplyAndClose = (response: ServerResponse, reply: APIGatewayPro
 
 /** Returns a reply as text, for a socket without a readable request. */
 export const rawReply = (type: GatewayResponse): string => {
-  const reply = ownReply(type)
+  const reply = sandboxReply(type)
   const headers = { ...headersOf(reply), Connection: 'close' }
   const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const statusLine = `HTTP/1.1 ${reply.statusCode} ${STATUS_CODES[reply.statusCode]}`
