@@ -27,13 +27,15 @@ const importsIn = (file: string, text = read(file)): string[] =>
     name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
   )
 
+const valueImportsIn = (file: string): string[] =>
+  importsIn(file, read(file).replaceAll(/^import type [^']*'[^']+'/gm, ''))
+
 /** Returns every package that a file imports, directly or not; type imports do not count. */
 const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
   if (!/\.tsx?$/.test(file)) return seen.add(file)
   if (seen.has(file)) return seen
   seen.add(file)
-  const values = read(file).replaceAll(/^import type [^']*'[^']+'/gm, '')
-  for (const name of importsIn(file, values)) packagesOf(name, seen)
+  for (const name of valueImportsIn(file)) packagesOf(name, seen)
   return seen
 }
 
@@ -63,7 +65,7 @@ const allowedImports = Object.groupBy(
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
-    infra/                      constructs esbuild node:
+    infra/                      ./domain/debits/lifecycle.ts ./store/keys.ts constructs esbuild node:
     sdk/openapi/                ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
     sdk/openapi/                @valibot/to-json-schema node: valibot
     sdk/typescript/src/         sdk/typescript/src/
@@ -174,6 +176,13 @@ test('the checks of the simulator take only types from the service', () => {
     ...packagesOf(file),
   ])
   expect(loaded.filter((file) => /^(?:shared|functions)\//.test(file))).toEqual([])
+})
+
+test('the reconciliation has its own lifecycle, and takes only types from that of the service', () => {
+  const values = code
+    .filter((file) => file.startsWith('shared/reconciliation/'))
+    .filter((file) => valueImportsIn(file).includes('shared/domain/debits/lifecycle.ts'))
+  expect(values).toEqual([])
 })
 
 test('a charge does not load the arithmetic of fees', () => {

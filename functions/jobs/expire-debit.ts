@@ -1,5 +1,5 @@
 import { deadline } from '../../shared/domain/debits/debit.ts'
-import { clocks } from '../../shared/domain/debits/lifecycle.ts'
+import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'

@@ -1,10 +1,10 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
+import { defined } from '../../shared/domain/complete.ts'
 import {
   beginRefund,
   completeRefund,
   failRefund,
   type Refund,
-  refundOrigins,
   refundStatuses,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy } from '../../shared/domain/operator/restore.ts'
@@ -14,6 +14,7 @@ import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
@@ -75,7 +76,8 @@ const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runti
 /** Stores the failure and an exception for operators in one transaction. */
 const recordFailure = async (refund: Refund, failure: string, by: string, runtime: Runtime) => {
   const at = runtime.now()
-  const { reference, provider, bank, amount, uuid, origin } = refund
+  const { reference, provider, bank, amount, uuid } = refund
+  const debit = await findDebit(reference)
   const exception = exceptionWrite({
     reference,
     kind: 'refund',
@@ -85,7 +87,7 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
     amount,
     by,
     requestId: uuid,
-    status: refundOrigins[origin],
+    ...defined({ status: debit?.status }),
     report: failure,
   })
   const failed = failRefund(refund, { failure, at })

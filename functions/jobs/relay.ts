@@ -2,6 +2,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import { exceptionKinds, type ReportException } from '../../shared/domain/debits/exception.ts'
+import { type DebitEventName, debitEventTypes } from '../../shared/domain/debits/lifecycle.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -130,23 +131,23 @@ const routeBySpeed = async (parcels: readonly Parcel[], now: Date): Promise<Parc
 
 const followDebit = (debit: Debit, old: Debit | undefined, now: Date): RecordEffects => {
   const events = debitEvents(debit).slice(old?.history.length ?? 0)
-  const submissions = events
-    .filter(({ type }) => type === 'pending')
+  const added = debit.history.slice(old?.history.length ?? 0).map(({ type }) => type)
+  const waits = added.map((name) => debitEventTypes[name].waitsFor)
+  const submissions = waits
+    .filter((waitsFor) => waitsFor === 'submission')
     .map(() => outbox.submission(debit, { resubmission: false }))
-  const timeouts = events.flatMap(({ type }) =>
-    type === 'settled' ? [] : outbox.timeouts(debit, type, now),
-  )
+  const timeouts = waits.flatMap((waitsFor) => outbox.timeouts(debit, waitsFor, now))
   return {
     messages: [...submissions, ...timeouts],
     events,
-    measure: () => countTransitions(events, debit),
+    measure: () => countTransitions(added, debit),
   }
 }
 
 /** Measures all events of a record in one line. */
-const countTransitions = (added: readonly ProviderEvent[], debit: Debit): void => {
+const countTransitions = (added: readonly DebitEventName[], debit: Debit): void => {
   const { amount, bank, errorCode } = stateAt(debit)
-  const metrics = Object.assign({}, ...added.map(({ type }) => metricsOf[type]?.(amount)))
+  const metrics = Object.assign({}, ...added.map((name) => figuresOf(name, amount)))
   if (Object.keys(metrics).length === 0) return
   measure(metrics, { bank: bank.identifier, ...(errorCode && { code: errorCode }) })
 }
@@ -157,11 +158,11 @@ const countException = ({ kind }: ReportException): void => {
   if (row) measure({ [row.metric]: 1 })
 }
 
-const metricsOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
-  created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),
-  completed: (amount) => ({ DebitsCompleted: 1, CompletedPesewas: amount }),
-  failed: () => ({ DebitsFailed: 1 }),
-  reversed: () => ({ DebitsReversed: 1 }),
+const figuresOf = (name: DebitEventName, amount: Pesewas): Figures => {
+  const { metrics } = debitEventTypes[name]
+  if (!metrics) return {}
+  const { count, pesewas }: { count: MetricName; pesewas: MetricName | null } = metrics
+  return { [count]: 1, ...(pesewas && { [pesewas]: amount }) }
 }
 
 /** Requests the next attempt, if the record has a new one. */

@@ -1,5 +1,5 @@
 import { deadline, type Phase } from '../../shared/domain/debits/debit.ts'
-import { clocks } from '../../shared/domain/debits/lifecycle.ts'
+import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { scheduleExpiry } from '../../shared/queues/schedule.ts'
 import { send } from '../../shared/queues/send.ts'

@@ -1,4 +1,5 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
+import { keys } from '../../shared/store/keys.ts'
 import {
   appendsToFeed,
   appliesBankReports,
@@ -222,7 +223,7 @@ const rows = {
     Query: ['DEBIT#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
-    'by-status': ['PROVIDERS', '*#good'],
+    'by-status': [keys.providers, keys.debits('*', 'main')],
     work: ['WATCH#*', 'SETTLE#*'],
     sends: [
       'submissions',

@@ -1,3 +1,9 @@
+import {
+  checkTransition,
+  isOpen,
+  type Status,
+  statuses,
+} from '../../shared/domain/debits/lifecycle.ts'
 import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
@@ -29,15 +35,20 @@ export type Job = {
   every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
 
+const canFollow = (to: Status) => (from: Status) => checkTransition(from, to) === 'allowed'
+
+/** Passes the transitions from some statuses to a final one. */
+const endsAfter = (isFirst: (status: Status) => boolean): ChangeFilter => {
+  const ends = statuses.filter((to) => !isOpen(to) && statuses.filter(isFirst).some(canFollow(to)))
+  const first = statuses.filter((from) => isFirst(from) && ends.some((to) => canFollow(to)(from)))
+  return { entity: ['debit'], next: { status: ends }, previous: { status: first } }
+}
+
 /** Changes that lead to messages or metrics. A settlement mark, for example, is no change of status. */
 const followed: readonly ChangeFilter[] = [
-  { entity: ['debit'], next: { status: ['pending', 'processing'] } },
-  {
-    entity: ['debit'],
-    next: { status: ['completed', 'failed'] },
-    previous: { status: ['pending', 'processing'] },
-  },
-  { entity: ['debit'], next: { status: ['reversed'] }, previous: { status: ['completed'] } },
+  { entity: ['debit'], next: { status: statuses.filter(isOpen) } },
+  endsAfter(isOpen),
+  endsAfter((status) => !isOpen(status)),
   { entity: ['delivery'], next: { nextAttemptAt: 'any' } },
   {
     entity: [

@@ -1,5 +1,6 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
+import { debitLists, keys } from '../../shared/store/keys.ts'
 import { tableDefinition } from './table.ts'
 
 export const itemActions = [
@@ -149,7 +150,7 @@ export const paysBatches = merge(readsRestore, {
 export const readsLists: Permissions = {
   GetItem: ['SWEEP'],
   BatchGetItem: ['DEBIT#*'],
-  'by-status': ['*#good', '*#open', '*#failed', '*#reversed'],
+  'by-status': debitLists.map((list) => keys.debits('*', list)),
 }
 
 export const derivesLedger: Permissions = {

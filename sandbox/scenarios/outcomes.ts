@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../shared/domain/banks/failure-code.ts'
 import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
-import { clocks } from '../../shared/domain/debits/lifecycle.ts'
+import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { environment } from '../../shared/runtime.ts'
 import { conflict, type Play } from './play.ts'

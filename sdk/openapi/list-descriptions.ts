@@ -1,5 +1,5 @@
 import type { GenericSchema } from 'valibot'
-import { statuses } from '../../shared/domain/debits/lifecycle.ts'
+import { listFilters, NO_BANK_FILTER } from '../../shared/domain/debits/list-query.ts'
 import { invalid, type Refusal } from '../../shared/domain/refusal.ts'
 import { Phone } from '../../shared/views/fields.ts'
 import { exampleCursors } from './example-debit.ts'
@@ -62,7 +62,7 @@ export const listDescriptions = {
       ...pageParameters('Transactions', 'list-debit-requests'),
     },
     refusals: [
-      invalid({ status: [`must be one of ${[...statuses, 'cancelled'].join(', ')}`] }),
+      invalid({ status: [`must be one of ${listFilters.join(', ')}`] }),
       invalidPage,
       invalidCursor,
     ],
@@ -88,7 +88,7 @@ export const listDescriptions = {
       invalidPage,
       invalidCursor,
       invalid({ customer: ['account not found'] }),
-      invalid({ status_filter: ['must be one of pending, processing, completed, failed, all'] }),
+      invalid({ status_filter: [NO_BANK_FILTER] }),
     ],
   },
   'list-events': {

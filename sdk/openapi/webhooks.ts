@@ -1,10 +1,6 @@
+import { type DebitEventName, debitEventNames } from '../../shared/domain/debits/lifecycle.ts'
 import { PING } from '../../shared/domain/webhooks/event.ts'
-import {
-  type DebitEventName,
-  debitEventNames,
-  eventTypes,
-  sentType,
-} from '../../shared/domain/webhooks/event-type.ts'
+import { eventTypes, sentType } from '../../shared/domain/webhooks/event-type.ts'
 import * as payload from '../../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { camel } from './operation.ts'

@@ -1,4 +1,5 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import { lifecycle } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type Line, withSums } from '../domain/settlement/batch.ts'
@@ -81,7 +82,7 @@ export async function* unsettledEntries(
   for await (const debits of unsettledDebits(provider, { ...span, from })) {
     for (const debit of debits) {
       const completion = completionWithin(debit, span)
-      const isUnsettled = debit.status === 'completed' && !debit.settledIn
+      const isUnsettled = lifecycle[debit.status].settlement === 'settle' && !debit.settledIn
       if (completion && isUnsettled) yield completionEntry(completion)
     }
   }

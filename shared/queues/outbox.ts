@@ -1,15 +1,16 @@
 import { OUTCOME_SECONDS, type SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { defined } from '../domain/complete.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { clocks } from '../domain/debits/lifecycle.ts'
+import type { WaitsFor } from '../domain/debits/lifecycle.ts'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
+import { clocks } from '../domain/debits/timeouts.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
-import { type DebitEventName, eventTypes } from '../domain/webhooks/event-type.ts'
+import { eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
 import { environment } from '../runtime.ts'
 import type { Outgoing } from './send.ts'
@@ -78,19 +79,19 @@ const whenOpen = ({ facts }: Debit, delaySeconds: number): Outgoing => ({
  * Schedules the timeouts of a new debit four minutes after its creation, if it is still open then, and
  * those of a debit that starts processing so late at once.
  */
-export const timeouts = (debit: Debit, type: DebitEventName, now: Date): Outgoing[] => {
+export const timeouts = (debit: Debit, waitsFor: WaitsFor, now: Date): Outgoing[] => {
   const { createdAt, processedAt } = stateAt(debit)
   const { approvalSeconds } = clocks(environment.timeScale)
-  switch (type) {
-    case 'pending': {
+  switch (waitsFor) {
+    case 'submission': {
       const at = secondsAfter(createdAt, SCHEDULING_SHARE * approvalSeconds)
       return [whenOpen(debit, secondsUntil(at, now))]
     }
-    case 'processing': {
+    case 'outcome': {
       const late = secondsAfter(createdAt, LATE_SHARE * approvalSeconds)
       return processedAt && processedAt >= late ? [whenOpen(debit, 0)] : []
     }
-    default:
+    case null:
       return []
   }
 }

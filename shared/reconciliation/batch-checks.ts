@@ -5,6 +5,7 @@ import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { type Batch, type BatchStatus, type Line, payableFrom } from '../domain/settlement/batch.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { MONEY } from './lifecycle.ts'
 import { HAS_PAYOUT, isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
 import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
@@ -65,7 +66,8 @@ export const lineAddsUp = ({ batch, line }: LineRecord): CheckResult => {
 export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): CheckResult => {
   if (line.type !== 'adjustment') return notApplicable
   return checkResult({
-    [`has an adjustment in ${batch.id}, but is ${debit.status}`]: debit.status !== 'reversed',
+    [`has an adjustment in ${batch.id}, but is ${debit.status}`]:
+      MONEY[debit.status] !== 'reversed',
     [`has an adjustment in ${batch.id}, but names ${debit.adjustedIn ?? 'none'}`]:
       debit.adjustedIn !== batch.id,
     [`has an adjustment in ${batch.id}, but no line`]: original === undefined,

@@ -4,11 +4,11 @@ import {
   exceptionStatuses,
   type ReportException,
 } from '../domain/debits/exception.ts'
-import type { Status } from '../domain/debits/lifecycle.ts'
 import type { Refund, RefundOrigin, RefundStatus } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { REFUND } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
 import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
@@ -30,19 +30,22 @@ export const checkExceptions = async (
   return []
 }
 
-/** The status that a debit keeps after an exception of the kind; null: any. */
-const STATUS_AFTER: Record<ExceptionKind, Status | null> = {
-  late_completion: 'failed',
+/** The refund that a debit with an exception of the kind can have; null: any. */
+const REFUND_AFTER: Record<ExceptionKind, RefundOrigin | null> = {
+  late_completion: 'late_completion',
   refused_report: null,
   contradiction: null,
   refund: null,
 }
 
+const isOfStatus = ({ kind }: ReportException, { status }: Debit): boolean =>
+  REFUND_AFTER[kind] === null || REFUND_AFTER[kind] === REFUND[status]
+
 const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
   checkResult({
     'has an exception, but does not exist': debit === undefined,
     [`has a ${exception.kind.replaceAll('_', ' ')}, but is ${debit?.status}`]:
-      debit !== undefined && debit.status !== (STATUS_AFTER[exception.kind] ?? debit.status),
+      debit !== undefined && !isOfStatus(exception, debit),
     [`has an exception of ${exception.bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== exception.bank,
     [`has an exception of ${exception.amount} pesewas, which is not its amount`]:
@@ -50,7 +53,7 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
   })
 
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
-  debit.status === 'reversed' && timeOf(debit, 'completed')
+  REFUND[debit.status] === 'reversal' && timeOf(debit, 'completed')
     ? checkResult({ 'is reversed, but has no refund': refund === undefined })
     : notApplicable
 
@@ -76,8 +79,6 @@ export const checkRefunds = async (
   return []
 }
 
-const REFUNDED: Record<RefundOrigin, Status> = { reversal: 'reversed', late_completion: 'failed' }
-
 /** Whether the bank has not given its final reply. */
 const IS_OPEN: Record<RefundStatus, boolean> = {
   pending: true,
@@ -92,7 +93,7 @@ const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window)
   return checkResult({
     'has a refund, but does not exist': debit === undefined,
     [`has a refund after ${origin}, but is ${debit?.status}`]:
-      debit !== undefined && debit.status !== REFUNDED[origin],
+      debit !== undefined && REFUND[debit.status] !== origin,
     [`has a refund of ${amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== amount,
     [`has a refund by ${bank}, which is not its bank`]:

@@ -3,6 +3,7 @@ import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { sha256 } from '../store/keys.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
+import { IS_OUTCOME, NEXT } from './lifecycle.ts'
 import { type DebitRecord, timesOf, type Window } from './records.ts'
 
 /** Compares a debit with the hash of its request in the claim. Invariant 10 reports a missing claim. */
@@ -30,8 +31,6 @@ export const claimPointsToDebit = ({ debit: { facts }, claim }: DebitRecord): Ch
       claim !== undefined && claim.reference !== facts.reference,
   })
 
-const OUTCOMES: ReadonlySet<string> = new Set(['completed', 'failed'])
-
 /** EventBridge Scheduler may be a minute late, and the sweep takes another (docs/api.md#timeouts). */
 const LATE_MS = 120_000
 
@@ -40,7 +39,7 @@ const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1
 /** An open debit is correct before its timeout, or while a restore holds it. */
 export const endsInTime = ({ debit }: DebitRecord, { now, clocks, restore }: Window) => {
   const times = timesOf(debit)
-  const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
+  const end = debit.history.findIndex(({ type }) => IS_OUTCOME[type])
   if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))
     return notApplicable
   const duration = (times[end] ?? now.getTime()) - (times[0] ?? 0)
@@ -54,30 +53,20 @@ export const endsInTime = ({ debit }: DebitRecord, { now, clocks, restore }: Win
 const wasHeld = ({ history }: Debit, end: number): boolean =>
   (history[end]?.generation ?? 1) > (history[0]?.generation ?? 1)
 
-/** Repeats the lifecycle, so that an error in lifecycle.ts is found. */
-const NEXT: Record<string, readonly string[]> = {
-  created: ['pending'],
-  pending: ['processing', 'completed', 'failed'],
-  processing: ['completed', 'failed'],
-  completed: ['reversed'],
-  failed: [],
-  reversed: [],
-}
-
-const pairsOf = ({ history }: Debit): [string, string][] =>
-  history.slice(1).map(({ type }, index) => [history[index]?.type ?? '', type])
+const pairsOf = ({ history }: Debit) =>
+  history.slice(1).map(({ type: to }, index) => ({ from: history[index]?.type ?? to, to }))
 
 /** Invariant 6 reports a second outcome. */
 export const followsTheLifecycle = ({ debit }: DebitRecord): CheckResult => ({
   checked: 1,
   wrong: pairsOf(debit)
-    .filter(([from, to]) => !(OUTCOMES.has(from) && OUTCOMES.has(to)))
-    .filter(([from, to]) => !NEXT[from]?.includes(to))
-    .map(([from, to]) => `${to} follows ${from}`),
+    .filter(({ from, to }) => !(IS_OUTCOME[from] && IS_OUTCOME[to]))
+    .filter(({ from, to }) => !NEXT[from]?.includes(to))
+    .map(({ from, to }) => `${to} follows ${from}`),
 })
 
 export const hasOneOutcome = ({ debit: { history } }: DebitRecord): CheckResult => {
-  const outcomes = history.map(({ type }) => type).filter((type) => OUTCOMES.has(type))
+  const outcomes = history.map(({ type }) => type).filter((type) => IS_OUTCOME[type])
   return checkResult({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
 }
 

@@ -12,6 +12,7 @@ import { hasRefund } from './cases.ts'
 import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
 import { type CheckResult, checkResult, type Invariant, notApplicable } from './findings.ts'
+import { IS_COUNTED, listsOf, MONEY } from './lifecycle.ts'
 import type { PartScope, SpanTask, Task } from './part.ts'
 import * as read from './read.ts'
 import type { DebitRecord, Subscription, Window } from './records.ts'
@@ -121,9 +122,9 @@ const reportMissing = (
 const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boolean =>
   created === undefined || (created.at >= from && created.at < before)
 
-/** Returns the share of a debit in its day's total; a failed debit has none. */
+/** Returns the share of a debit in its day's total. */
 const shareOf = ({ facts, status }: Debit, { date }: Window): bigint =>
-  facts.countedOn === date && status !== 'failed' ? whole(facts.amount) : 0n
+  facts.countedOn === date && IS_COUNTED[status] ? whole(facts.amount) : 0n
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -144,7 +145,7 @@ export const earlierTasks = ({ date, from, settledBefore }: Window): SpanTask[] 
 
 /** Checks that a slice of the debits that ended on earlier days is settled. */
 export const checkEnded = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
-  const lists: ListName[] = task.type === 'ended' ? ['good', 'reversed'] : ['reversed']
+  const lists = listsOf(task.type)
   const list = created(scope.provider, lists)
   const { references, rest } = await readSlice(list, task, scope.sliceMax)
   const debits = await read.readDebits(references)
@@ -178,7 +179,7 @@ const isRecent = (reference: Reference, { date }: Window): boolean => {
 const isCheckedByCreation = ({ history: [created], status }: Debit, { date, before }: Window) =>
   created !== undefined &&
   created.at < before &&
-  created.at >= (status === 'reversed' ? reversedFrom(date) : endedFrom(date))
+  created.at >= (MONEY[status] === 'reversed' ? reversedFrom(date) : endedFrom(date))
 
 const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise<void> => {
   const { provider, window, findings } = scope

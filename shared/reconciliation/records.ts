@@ -1,6 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
-import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
+import type { DebitEventName } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
+import { type Clocks, clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { Restore } from '../domain/operator/restore.ts'
 import type { BatchStatus, Line } from '../domain/settlement/batch.ts'
@@ -77,7 +78,7 @@ export const timesOf = ({ history }: Debit): number[] => {
 }
 
 /** Returns the time of the first event of a type. */
-export const timeOf = (debit: Debit, type: string): Date | undefined => {
+export const timeOf = (debit: Debit, type: DebitEventName): Date | undefined => {
   const index = debit.history.findIndex((entry) => entry.type === type)
   return index < 0 ? undefined : new Date(timesOf(debit)[index] ?? 0)
 }

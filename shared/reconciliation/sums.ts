@@ -1,5 +1,6 @@
 import { formatAmount } from '../domain/money.ts'
 import type { Line, Totals } from '../domain/settlement/batch.ts'
+import { MONEY } from './lifecycle.ts'
 import { type DebitRecord, timeOf } from './records.ts'
 
 /** Sums of lines, computed without the code that wrote them. */
@@ -51,7 +52,7 @@ export const addMoneyOf = (sums: Amounts, { debit, line }: DebitRecord): void =>
   const amount = whole(debit.facts.amount)
   sums.completed += amount
   if (debit.settledIn !== undefined) sums.settled += line ? whole(line.gross) : amount
-  else sums[debit.status === 'reversed' ? 'reversed' : 'unsettled'] += amount
+  else sums[MONEY[debit.status] ?? 'unsettled'] += amount
 }
 
 export const moneyView = (amounts: Amounts): Record<string, string> =>

@@ -1,4 +1,5 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { lifecycle } from '../domain/debits/lifecycle.ts'
 import type { BatchId, Reference } from '../domain/ids.ts'
 import type { Line } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
@@ -193,10 +194,11 @@ const entriesFor = (
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []
-    if (status === 'completed' && !settledIn) {
+    const { settlement } = lifecycle[status]
+    if (settlement === 'settle' && !settledIn) {
       return [{ debit, line: debitLine(debit, batch.feeSchedule) }]
     }
     // An adjustment is never in the batch of its line.
-    const isReversal = status === 'reversed' && settled && !adjustedIn && settledIn !== batch.id
+    const isReversal = settlement === 'adjust' && settled && !adjustedIn && settledIn !== batch.id
     return isReversal ? [{ debit, line: adjustmentLine(settled) }] : []
   })

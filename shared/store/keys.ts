@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { ExceptionStatus } from '../domain/debits/exception.ts'
+import { hasOwnList, statuses } from '../domain/debits/lifecycle.ts'
 import type { RefundList } from '../domain/debits/refund.ts'
 import type { BatchId, ChunkId, Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
@@ -12,10 +13,11 @@ import type { Day } from '../domain/time.ts'
 
 export type Key = { pk: string; sk: string }
 /**
- * `good`: created, and then completed. `open`: pending or processing when the sweep checked it. So an
- * ordinary debit never changes its list, and one in `good` that the sweep has checked is completed.
+ * The lists of debits. `main`: new, and then completed. `open`: still open when the sweep checked it. So
+ * an ordinary debit never changes its list, and one in `main` that the sweep has checked is completed.
  */
-export type DebitList = 'good' | 'open' | 'failed' | 'reversed'
+export const debitLists = ['main', 'open', ...statuses.filter(hasOwnList)] as const
+export type DebitList = (typeof debitLists)[number]
 /** The items of one partition, or those whose sort keys have a common prefix. */
 export type Collection = { pk: string; prefix?: string | undefined }
 
@@ -39,7 +41,8 @@ export const keys = {
     prefix: `ATTEMPT#${padded(n)}#`,
   }),
   /** In the index by-status: the debits of a provider in one list, by their creation. */
-  debits: (provider: ProviderId, list: DebitList): string => `${provider}#${list}`,
+  debits: (provider: ProviderId | '*', list: DebitList): string =>
+    `${provider}#${list === 'main' ? 'good' : list}`,
   /** In the index by-status: the undelivered events of a provider, by their time. */
   undelivered: (provider: ProviderId): string => `${provider}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */

@@ -3,8 +3,9 @@ import { connectors } from '../banks/registry.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { advance, type Debit, deadline, stateAt, type Transition } from '../domain/debits/debit.ts'
-import { clocks } from '../domain/debits/lifecycle.ts'
+import { lifecycle } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type SubmissionResult } from '../domain/debits/submission.ts'
+import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -83,7 +84,7 @@ export const newSubmitter = (
 
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
-    if (debit?.status !== 'pending') return undefined
+    if (!debit || !isUnsubmitted(debit)) return undefined
     const { bank, phone } = debit.facts
     const { requestId } = request
     const at = runtime.now()
@@ -132,6 +133,8 @@ export const newSubmitter = (
   }
 }
 
+const isUnsubmitted = ({ status }: Debit) => lifecycle[status].waitsFor === 'submission'
+
 const isTimeout = (error: unknown): boolean =>
   error instanceof ConnectorFault && error.code === 2408
 
@@ -140,7 +143,7 @@ const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean
 
 /** Changes only a pending debit: a timeout or a bank report may have been first. */
 const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
-  if (debit.status !== 'pending') return debit
+  if (!isUnsubmitted(debit)) return debit
   switch (result.kind) {
     case 'silent':
       return debit

@@ -1,5 +1,5 @@
 import { type Debit, deadline, type Phase } from '../domain/debits/debit.ts'
-import { clocks } from '../domain/debits/lifecycle.ts'
+import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'

@@ -1,5 +1,6 @@
 import { type Debit, deadline, stateAt } from '../domain/debits/debit.ts'
-import { clocks } from '../domain/debits/lifecycle.ts'
+import { checkTransition, lifecycle } from '../domain/debits/lifecycle.ts'
+import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
@@ -63,7 +64,7 @@ export const repairBeforeReversal = async (reference: Reference, now: Date): Pro
     findWithDeliveries(reference),
     findSweepProgress(),
   ])
-  if (debit?.status !== 'completed') return
+  if (!debit || checkTransition(debit.status, 'reversed') !== 'allowed') return
   const { provider } = debit.facts
   if (stateAt(debit).updatedAt < sweptBefore(progress, provider)) return
   const { failed } = await repair(provider, [{ debit, deliveries }], now)
@@ -86,14 +87,16 @@ const newsSince =
   ({ status, history }: Debit): Date => {
     const news = now.getTime() - NEWS_MS
     const last = history.at(-1)?.at ?? now
-    return new Date(status === 'reversed' ? Math.max(news, last.getTime() - HOUR_MS) : news)
+    const isLate = lifecycle[status].settlement === 'adjust'
+    return new Date(isLate ? Math.max(news, last.getTime() - HOUR_MS) : news)
   }
 
 /** Reports whether a submission is overdue. After its deadline a debit waits for its timeout. */
 const isStuck = (debit: Debit, now: Date): boolean => {
   const last = debit.history.at(-1)
   const due = deadline(debit, 'processing', clocks(environment.timeScale))
-  const isWaiting = debit.status === 'pending' && due !== undefined && due > now
+  const isUnsubmitted = lifecycle[debit.status].waitsFor === 'submission'
+  const isWaiting = isUnsubmitted && due !== undefined && due > now
   return isWaiting && last !== undefined && graceElapsed(last.at, now)
 }
 

@@ -5,7 +5,7 @@ import { secondsAfter } from '../domain/time.ts'
 import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
-import { goodPages } from '../store/debits/debit-lists.ts'
+import { mainPages } from '../store/debits/debit-lists.ts'
 import { followUnreadable } from '../store/debits/open-debits.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { type TimedReference, unsettledEntries } from '../store/work-index.ts'
@@ -36,7 +36,7 @@ export const walk = async (walk: Walk): Promise<Walked> => {
   const { provider, span, known, runtime } = walk
   const ended = await load(unsettledEntries(provider, span, PAGE_SIZE), known, walk)
   const listed = new Set([...known, ...ended.debits.map(({ debit }) => debit.facts.reference)])
-  const created = await load(goodPages(provider, span, PAGE_SIZE), listed, walk)
+  const created = await load(mainPages(provider, span, PAGE_SIZE), listed, walk)
   const due = secondsAfter(runtime.now(), UNREADABLE_SECONDS)
   for (const reference of created.unreadable) await followUnreadable(provider, reference, due)
   return {

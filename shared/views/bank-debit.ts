@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Bank, CustomerAccount } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { bankFilters } from '../domain/debits/list-query.ts'
 import { integerId, Reference, Uuid } from '../domain/ids.ts'
 import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
 import type { Count } from '../domain/page.ts'
@@ -137,13 +138,6 @@ export const bankListSchema = () =>
       total_count: countEntries().total_count,
       total_amount: v.optional(v.number()),
       total_is_at_least: countEntries().total_is_at_least,
-      status_filter: v.picklist([
-        'pending',
-        'processing',
-        'completed',
-        'failed',
-        'all',
-        'cancelled',
-      ]),
+      status_filter: v.picklist(bankFilters),
     }),
   )

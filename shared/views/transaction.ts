@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { failureCodes } from '../domain/banks/failure-code.ts'
 import type { State } from '../domain/debits/debit.ts'
-import { statuses } from '../domain/debits/lifecycle.ts'
+import { debitEventTypes, statuses } from '../domain/debits/lifecycle.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
@@ -15,9 +15,11 @@ export const approvalMethodView = (method: State['approvalMethod']): string | nu
 export const approvalMethodSchema = () =>
   v.nullable(v.picklist(['ussd', 'mobile_app', 'web', 'direct']))
 
-/** Shows why a debit failed (docs/api.md#failure-codes); null for other statuses. */
+/** Shows why a debit failed (docs/api.md#failure-codes); null for statuses without failure. */
 export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
-  status === 'failed' ? { message: errorMessage, code: errorCode } : null
+  debitEventTypes[status].adds === 'error_details'
+    ? { message: errorMessage, code: errorCode }
+    : null
 
 export const errorDetailsSchema = () =>
   named(

@@ -1,5 +1,10 @@
 import * as v from 'valibot'
 import { type Debit, type State, stateAt } from '../domain/debits/debit.ts'
+import {
+  type DebitEventName,
+  debitEventNames,
+  debitEventTypes,
+} from '../domain/debits/lifecycle.ts'
 import { reversalRefund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { amountNumber, CURRENCY } from '../domain/money.ts'
@@ -11,12 +16,7 @@ import {
   type ProviderEvent,
   SETTLED,
 } from '../domain/webhooks/event.ts'
-import {
-  type DebitEventName,
-  debitEventNames,
-  eventTypes,
-  sentType,
-} from '../domain/webhooks/event-type.ts'
+import { eventTypes, sentType } from '../domain/webhooks/event-type.ts'
 import { batchSchema, batchView } from './batch.ts'
 import { EventId, FreeForm, named, Quantity, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
@@ -90,7 +90,7 @@ const fullData = (debit: Debit, state: State) => {
     previous_status: state.previousStatus,
     metadata: state.metadata,
     ...(details ? { error_details: details } : {}),
-    ...(state.status === 'reversed'
+    ...(debitEventTypes[state.status].adds === 'refund'
       ? { refund: refundView(reversalRefund(debit), amountNumber) }
       : {}),
   }
@@ -128,9 +128,10 @@ const eventNameSchema = (previous: boolean) => {
 export const webhookSchema = (name: DebitEventName) => {
   const entries = transactionEntries(eventNameSchema(false), v.number())
   const { reference, amount, currency, partner_reference } = entries
+  const { adds } = debitEventTypes[name]
   const own: v.ObjectEntries = {
-    ...(name === 'failed' && { error_details: errorDetailsSchema() }),
-    ...(name === 'reversed' && { refund: refundSchema(v.number()) }),
+    ...(adds === 'error_details' && { error_details: errorDetailsSchema() }),
+    ...(adds === 'refund' && { refund: refundSchema(v.number()) }),
   }
   const full = v.object({
     transaction: named('EventTransaction', v.object(entries)),

@@ -48,8 +48,10 @@ export const mutants: readonly Mutant[] = [
     name: 'reversed-debit-settled',
     file: 'shared/settlement/lanes.ts',
     from: `    if (stateAt(debit).updatedAt >= before) return []
-    if (status === 'completed' && !settledIn) {`,
+    const { settlement } = lifecycle[status]
+    if (settlement === 'settle' && !settledIn) {`,
     to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
+    const { settlement } = lifecycle[status]
     if (!settledIn) {`,
   },
   {

@@ -8,8 +8,8 @@ import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
-import type { DebitEventName } from '../webhooks/event-type.ts'
-import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
+import { checkTransition, type DebitEventName, isOpen, type Status } from './lifecycle.ts'
+import type { Clocks } from './timeouts.ts'
 
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
 export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'
@@ -160,7 +160,7 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Transition): De
         ...debit,
         status: to,
         version: debit.version + 1,
-        history: [...debit.history, { type: to as DebitEventName, ...cause, changes }],
+        history: [...debit.history, { type: to, ...cause, changes }],
       }
   }
 }

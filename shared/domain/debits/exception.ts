@@ -3,7 +3,8 @@ import type { Reference } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import type { Details, ErrorCode } from '../refusal.ts'
-import type { Status } from './lifecycle.ts'
+import type { BankCallback } from './bank-update.ts'
+import { lifecycle, type Status } from './lifecycle.ts'
 
 type ExceptionRow = {
   /** A bank's report that the service rejected, or a refund that failed. */
@@ -76,12 +77,6 @@ export const opensRefund = (
 ): exception is ReportException & { kind: RefundedKind } =>
   exceptionKinds[exception.kind].refund === 'opens'
 
-/** @param reported the status that the bank reported; undefined when the body was rejected */
-export const exceptionKind = (status: Status, reported: string | undefined): ReportKind => {
-  // The bank debited the customer, and the provider believes that it did not.
-  if (status === 'failed' && reported === 'completed') return 'late_completion'
-  // The bank withdraws a completion that the provider relies on.
-  const wasCompleted = status === 'completed' || status === 'reversed'
-  if (wasCompleted && reported === 'failed') return 'contradiction'
-  return 'refused_report'
-}
+/** Returns the kind of a rejected report of a status (docs/api.md#exceptions). */
+export const exceptionKind = (status: Status, reported: BankCallback['status']): ReportKind =>
+  reported === 'approved' ? 'refused_report' : lifecycle[status].rejects[reported]

@@ -1,36 +1,143 @@
 /** The statuses of a debit (docs/api.md#statuses); the service never produces `cancelled`. */
 export type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'reversed'
 
-/** The allowed transitions (docs/api.md#transitions). Any other pair is error 3001. */
-const transitions = {
-  pending: ['processing', 'completed', 'failed'],
-  processing: ['completed', 'failed'],
-  completed: ['reversed'],
-  failed: [],
-  reversed: [],
-} as const satisfies Record<Status, readonly Status[]>
+/** The end of an open debit that is missing; null: the debit has ended, and no timeout applies. */
+export type WaitsFor = 'submission' | 'outcome' | null
 
-export const statuses = Object.keys(transitions) as Status[]
+/** An event of a debit (docs/api.md#event-types). */
+type EventRow<N extends string> = {
+  event: `transaction.${N}`
+  priority: 'low' | 'medium' | 'high'
+  /** Attempts after the first. */
+  retries: number
+  /** A member of its data that other events lack (docs/api.md#payload). */
+  adds: 'error_details' | 'refund' | null
+  /** The names of its metrics; null: none. */
+  metrics: { count: string; pesewas: string | null } | null
+  waitsFor: WaitsFor
+}
+
+type StatusRow<S extends Status> = EventRow<S> & {
+  /** The allowed transitions (docs/api.md#transitions). Any other is error 3001. */
+  next: readonly Status[]
+  /** Its list in the index by-status (store/debits/status-lists.ts). */
+  list: 'main' | 'own'
+  /** Whether a bank can list its debits alone (docs/api.md#bank-list). */
+  isBankFilter: boolean
+  /** Whether its amount counts in the daily limit (docs/api.md#daily-limit). */
+  isCounted: boolean
+  /** `settle`: the debit gets a line. `adjust`: its line, if it has one, gets an adjustment. */
+  settlement: 'settle' | 'adjust' | 'none'
+  /** The kind of exception (exception.ts) that a rejected report of each outcome becomes. */
+  rejects: { completed: string; failed: string }
+}
+
+/** One row for each status. Code that depends on a status asks its row. */
+export const lifecycle = {
+  pending: {
+    next: ['processing', 'completed', 'failed'],
+    waitsFor: 'submission',
+    list: 'main',
+    isBankFilter: true,
+    isCounted: true,
+    settlement: 'none',
+    rejects: { completed: 'refused_report', failed: 'refused_report' },
+    event: 'transaction.pending',
+    priority: 'low',
+    retries: 2,
+    adds: null,
+    metrics: null,
+  },
+  processing: {
+    next: ['completed', 'failed'],
+    waitsFor: 'outcome',
+    list: 'main',
+    isBankFilter: true,
+    isCounted: true,
+    settlement: 'none',
+    rejects: { completed: 'refused_report', failed: 'refused_report' },
+    event: 'transaction.processing',
+    priority: 'medium',
+    retries: 5,
+    adds: null,
+    metrics: null,
+  },
+  completed: {
+    next: ['reversed'],
+    waitsFor: null,
+    list: 'main',
+    isBankFilter: true,
+    isCounted: true,
+    settlement: 'settle',
+    // The bank withdraws a completion that the provider relies on.
+    rejects: { completed: 'refused_report', failed: 'contradiction' },
+    event: 'transaction.completed',
+    priority: 'high',
+    retries: 10,
+    adds: null,
+    metrics: { count: 'DebitsCompleted', pesewas: 'CompletedPesewas' },
+  },
+  failed: {
+    next: [],
+    waitsFor: null,
+    list: 'own',
+    isBankFilter: true,
+    isCounted: false,
+    settlement: 'none',
+    // The bank debited the customer, and the provider believes that it did not.
+    rejects: { completed: 'late_completion', failed: 'refused_report' },
+    event: 'transaction.failed',
+    priority: 'high',
+    retries: 10,
+    adds: 'error_details',
+    metrics: { count: 'DebitsFailed', pesewas: null },
+  },
+  reversed: {
+    next: [],
+    waitsFor: null,
+    list: 'own',
+    isBankFilter: false,
+    isCounted: true,
+    settlement: 'adjust',
+    rejects: { completed: 'refused_report', failed: 'contradiction' },
+    event: 'transaction.reversed',
+    priority: 'medium',
+    retries: 5,
+    adds: 'refund',
+    metrics: { count: 'DebitsReversed', pesewas: null },
+  },
+} as const satisfies { [S in Status]: StatusRow<S> }
+
+export const statuses = Object.keys(lifecycle) as Status[]
+
+const created = {
+  waitsFor: null,
+  event: 'transaction.created',
+  priority: 'low',
+  retries: 2,
+  adds: null,
+  metrics: { count: 'DebitsCharged', pesewas: 'ChargedPesewas' },
+} as const satisfies EventRow<'created'>
+
+/** The events of a debit: its creation, which is no status, and each status. */
+export const debitEventTypes = { created, ...lifecycle }
+export type DebitEventName = keyof typeof debitEventTypes
+export const debitEventNames = Object.keys(debitEventTypes) as DebitEventName[]
 
 export type TransitionCheck = 'allowed' | 'unchanged' | 'refused'
 
 export const checkTransition = (from: Status, to: Status): TransitionCheck => {
   if (from === to) return 'unchanged'
-  return (transitions[from] as readonly Status[]).includes(to) ? 'allowed' : 'refused'
+  const next: readonly Status[] = lifecycle[from].next
+  return next.includes(to) ? 'allowed' : 'refused'
 }
 
 /** Reports whether timeouts still apply. */
-export const isOpen = (status: Status): boolean => status === 'pending' || status === 'processing'
+export const isOpen = (status: Status): boolean => lifecycle[status].waitsFor !== null
 
-export type Clocks = {
-  /** After processed_at: fails a debit without approval. */
-  approvalSeconds: number
-  /** After created_at: fails a debit without outcome. */
-  processingSeconds: number
-}
+type ListedAlone = {
+  [S in Status]: (typeof lifecycle)[S]['list'] extends 'own' ? S : never
+}[Status]
 
-/** Returns five and ten minutes, divided by the time scale of a sandbox (docs/api.md#timeouts). */
-export const clocks = (timeScale: number): Clocks => ({
-  approvalSeconds: 300 / timeScale,
-  processingSeconds: 600 / timeScale,
-})
+export const hasOwnList = (status: Status): status is ListedAlone =>
+  lifecycle[status].list === 'own'

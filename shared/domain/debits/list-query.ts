@@ -4,19 +4,22 @@ import { PhoneNumber } from '../phone.ts'
 import { oneOf, text } from '../text.ts'
 import { Instant } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
-import { type Status, statuses } from './lifecycle.ts'
+import { lifecycle, type Status, statuses } from './lifecycle.ts'
 
 const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$/
 
 const DebitCursor = cursorAt(POSITION)
 
 /** A published status that no debit has: its lists are empty. */
-const CANCELLED = 'cancelled'
+export const UNUSED: Exclude<'cancelled', Status> = 'cancelled'
+
+/** The filters of a provider's list. */
+export const listFilters = [...statuses, UNUSED]
 
 /** The query of a provider's list (docs/api.md#debit-list). */
 export const DebitListQuery = v.pipe(
   v.object({
-    status: v.optional(oneOf([...statuses, CANCELLED])),
+    status: v.optional(oneOf(listFilters)),
     created_from: v.optional(Instant),
     created_to: v.optional(Instant),
     partner_reference: v.optional(text({ max: 50 })),
@@ -34,7 +37,7 @@ export const DebitListQuery = v.pipe(
 )
 
 export type DebitFilter = {
-  status?: Status | typeof CANCELLED | undefined
+  status?: Status | typeof UNUSED | undefined
   /** Created at this time or later. */
   from?: Date | undefined
   /** Created before this time. */
@@ -47,16 +50,20 @@ export const isListed = (debit: Debit, { status, from, to }: DebitFilter): boole
   return isWithin && (status === undefined || debit.status === status)
 }
 
-const BANK_STATUSES = ['pending', 'processing', 'completed', 'failed', 'all'] as const
+const namedFilters = [
+  ...statuses.filter((status) => lifecycle[status].isBankFilter),
+  'all' as const,
+]
+
+/** The filters of a bank's list, and the text that rejects another one. */
+export const bankFilters = [...namedFilters, UNUSED]
+export const NO_BANK_FILTER = `must be one of ${namedFilters.join(', ')}`
 
 /** The query of a bank's list (docs/api.md#bank-list). */
 export const BankListQuery = v.object(
   {
     phone_number: PhoneNumber,
-    status_filter: v.optional(
-      v.picklist([...BANK_STATUSES, CANCELLED], `must be one of ${BANK_STATUSES.join(', ')}`),
-      'pending',
-    ),
+    status_filter: v.optional(v.picklist(bankFilters, NO_BANK_FILTER), 'pending'),
     ...pageParameters,
     cursor: v.optional(DebitCursor),
   },

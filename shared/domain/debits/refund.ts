@@ -3,8 +3,8 @@ import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Debit, stateAt } from './debit.ts'
-import type { RefundedKind } from './exception.ts'
-import type { Status } from './lifecycle.ts'
+import { exceptionKinds, type RefundedKind } from './exception.ts'
+import { lifecycle, type Status } from './lifecycle.ts'
 
 /** Refunds: a bank returns a debited amount to its customer (docs/api.md#refunds). */
 
@@ -27,12 +27,15 @@ export const refundStatuses = {
 export type RefundStatus = keyof typeof refundStatuses
 export type RefundList = RefundStatusRow['list']
 
-/** The status of the debit by the origin of its refund: a reversal, or an exception of that kind. */
-export const refundOrigins = {
-  reversal: 'reversed',
-  late_completion: 'failed',
-} as const satisfies Record<'reversal' | RefundedKind, Status>
-export type RefundOrigin = keyof typeof refundOrigins
+/** A reversal, or an exception of that kind. */
+export type RefundOrigin = 'reversal' | RefundedKind
+
+/** Reports whether a debit in a status can have a refund. */
+export const canHaveRefund = (status: Status): boolean => {
+  const { adds, rejects } = lifecycle[status]
+  const kinds = Object.values(rejects)
+  return adds === 'refund' || kinds.some((kind) => exceptionKinds[kind].refund === 'opens')
+}
 
 export type Refund = {
   /** The bank deduplicates instructions by it. A retry after a rejection has a new one. */

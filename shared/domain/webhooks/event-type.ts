@@ -1,26 +1,15 @@
 import type * as v from 'valibot'
+import { debitEventTypes } from '../debits/lifecycle.ts'
 import { oneOf } from '../text.ts'
 
-/** The types of events (docs/api.md#event-types). `retries` are attempts after the first. */
+/** The types of events (docs/api.md#event-types). */
 export const eventTypes = {
-  created: { event: 'transaction.created', priority: 'low', retries: 2 },
-  pending: { event: 'transaction.pending', priority: 'low', retries: 2 },
-  processing: { event: 'transaction.processing', priority: 'medium', retries: 5 },
-  completed: { event: 'transaction.completed', priority: 'high', retries: 10 },
-  failed: { event: 'transaction.failed', priority: 'high', retries: 10 },
-  reversed: { event: 'transaction.reversed', priority: 'medium', retries: 5 },
+  ...debitEventTypes,
   /** A settlement batch was paid. Only explicit subscribers receive it. */
   settled: { event: 'settlement.completed', priority: 'medium', retries: 5, isOptional: true },
 } as const
 
 export type EventName = keyof typeof eventTypes
-
-/** The events of a debit, named after its statuses. */
-export type DebitEventName = Exclude<EventName, 'settled'>
-
-export const debitEventNames = Object.keys(eventTypes).filter(
-  (name): name is DebitEventName => name !== 'settled',
-)
 
 const published = Object.values(eventTypes).map(({ event }) => event)
 

@@ -1,6 +1,6 @@
 import { type Complete, defined, noneRemain } from '../../domain/complete.ts'
 import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
-import type { Status } from '../../domain/debits/lifecycle.ts'
+import { hasOwnList, lifecycle, type Status } from '../../domain/debits/lifecycle.ts'
 import { debitUuid } from '../../domain/ids.ts'
 import { type DebitList, keys } from '../keys.ts'
 import { type LineMark, parseMark } from '../settlement/chunk-item.ts'
@@ -65,8 +65,7 @@ const readApproval = ({ at, by, rid }: ReturnType<typeof writeApproval>): Comple
  * Returns the list of a debit in by-status after a transition. An open debit keeps its list, so that
  * an ordinary debit is written there once.
  */
-export const listOf = (status: Status): DebitList =>
-  status === 'failed' || status === 'reversed' ? status : 'good'
+export const listOf = (status: Status): DebitList => (hasOwnList(status) ? status : 'main')
 
 /**
  * Returns the place of a debit in the work index after a transition. A completed debit, or a settled
@@ -75,7 +74,8 @@ export const listOf = (status: Status): DebitList =>
 export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { facts, status, settledIn } = debit
   const { updatedAt } = stateAt(debit)
-  return status === 'completed' || (status === 'reversed' && settledIn)
+  const { settlement } = lifecycle[status]
+  return settlement === 'settle' || (settlement === 'adjust' && settledIn)
     ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
     : dueAttributes(facts.reference, updatedAt)
 }

@@ -171,13 +171,13 @@ export async function* createdWithin(
   }
 }
 
-/** Lists the debits in `good` by creation, oldest first, with the times of their creation. */
-export async function* goodPages(
+/** Lists the debits in `main` by creation, oldest first, with the times of their creation. */
+export async function* mainPages(
   provider: ProviderId,
   { from, before: to }: { from: Date; before: Date },
   Limit: number,
 ): AsyncGenerator<TimedReference[]> {
-  for (const list of await partOf(provider, 'good', { from, to })) {
+  for (const list of await partOf(provider, 'main', { from, to })) {
     for await (const page of queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })) {
       yield page.map(({ byTime }) => {
         const [at = '', reference] = String(byTime).split('#')

@@ -1,5 +1,5 @@
 import type { Debit } from '../../domain/debits/debit.ts'
-import { isOpen } from '../../domain/debits/lifecycle.ts'
+import { isOpen, statuses } from '../../domain/debits/lifecycle.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
@@ -17,7 +17,7 @@ const openPlace = (provider: ProviderId, reference: Reference, due: Date) => {
 
 const UpdateExpression = 'SET byStatus = :list, #work = :work, due = :due'
 
-/** Moves a debit from `good` to `open`, unless it has ended. The version stays: no status changes. */
+/** Moves a debit from `main` to `open`, unless it has ended. The version stays: no status changes. */
 export const followOpen = (debit: Debit, dueOf: (current: Debit) => Date): Promise<void> => {
   const { reference, provider } = debit.facts
   return optimistically(`Debit ${reference}`, async (race) => {
@@ -37,16 +37,17 @@ export const followOpen = (debit: Debit, dueOf: (current: Debit) => Date): Promi
   }).then(() => undefined)
 }
 
+const open = statuses.filter(isOpen)
+
 /** Does the same with a debit that cannot be parsed. */
 export const followUnreadable = async (provider: ProviderId, reference: Reference, due: Date) => {
   await db.updateIf(keys.debit(reference), {
     UpdateExpression,
-    ConditionExpression: '#status = :pending OR #status = :processing',
+    ConditionExpression: open.map((status) => `#status = :${status}`).join(' OR '),
     ExpressionAttributeNames: { '#work': 'work', '#status': 'status' },
     ExpressionAttributeValues: {
       ...openPlace(provider, reference, due),
-      ':pending': 'pending',
-      ':processing': 'processing',
+      ...Object.fromEntries(open.map((status) => [`:${status}`, status])),
     },
   })
 }

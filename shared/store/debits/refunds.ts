@@ -1,5 +1,10 @@
 import type { Debit } from '../../domain/debits/debit.ts'
-import { type Refund, type RefundList, refundStatuses } from '../../domain/debits/refund.ts'
+import {
+  canHaveRefund,
+  type Refund,
+  type RefundList,
+  refundStatuses,
+} from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -40,9 +45,9 @@ export const findRefund = (reference: Reference) => db.find(keys.refund(referenc
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await db.readMany(references.map(keys.refund))).map(fromRefundItem)
 
-/** Reads the refund of a debit; only reversed and failed debits can have one. */
+/** Reads the refund of a debit whose status can have one. */
 export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
-  status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
+  canHaveRefund(status) ? findRefund(facts.reference) : undefined
 
 export const refundCreation = (refund: Refund) => db.putWrite(itemOf(refund), db.isNew)
 

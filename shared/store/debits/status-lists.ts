@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
-import type { Status } from '../../domain/debits/lifecycle.ts'
-import type { BankStatusFilter, DebitFilter } from '../../domain/debits/list-query.ts'
+import { hasOwnList, isOpen, type Status, statuses } from '../../domain/debits/lifecycle.ts'
+import { type BankStatusFilter, type DebitFilter, UNUSED } from '../../domain/debits/list-query.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
@@ -12,15 +12,19 @@ import { findDebits, type Unreadable } from './debits.ts'
 
 /**
  * The lists of a provider in the index by-status. The sweep moves a debit that is still open from
- * `good` to `open`, so every debit in `good` that the sweep has passed is completed. The status of a
+ * `main` to `open`, so every debit in `main` that the sweep has passed is completed. The status of a
  * debit that it has not passed, or in `open`, is read from the table.
  */
 
-/** `recent` is the part of `good` that the sweep has not passed. */
+/** `recent` is the part of `main` that the sweep has not passed. */
 export type ListName = 'recent' | DebitList
 
 /** A debit that changes its list during a read in this order appears in a later list. */
-export const readOrder: readonly ListName[] = ['recent', 'open', 'good', 'failed', 'reversed']
+const stable = ['open', 'main', ...statuses.filter(hasOwnList)] as const
+export const readOrder: readonly ListName[] = ['recent', ...stable]
+
+/** The status of every debit in `main` that the sweep has passed. */
+const checkedStatus = statuses.find((status) => !isOpen(status) && !hasOwnList(status))
 
 /** Created from, and before, a time. */
 type CreationTimes = Omit<DebitFilter, 'status'>
@@ -44,7 +48,7 @@ export const partOf = async (
   span: CreationTimes,
 ): Promise<List[]> =>
   name === 'recent'
-    ? cutFrom(listNamed(provider, 'good', span), await sweptIn(provider))
+    ? cutFrom(listNamed(provider, 'main', span), await sweptIn(provider))
     : [listNamed(provider, name, span)]
 
 export const referenceAt = (position: string) =>
@@ -54,10 +58,11 @@ const referenceOf = ({ byTime }: Item): Reference => referenceAt(String(byTime))
 
 /** Returns the status of an entry's debit; undefined if only the table has it. */
 const statusOf = ({ byStatus, byTime }: Item, progress: SweepProgress | undefined) => {
-  const [provider, list] = String(byStatus).split('#')
-  if (list === 'failed' || list === 'reversed') return list
-  const swept = sweptBefore(progress, provider as ProviderId)
-  return list === 'good' && String(byTime) < swept.toISOString() ? 'completed' : undefined
+  const provider = String(byStatus).split('#')[0] as ProviderId
+  const isIn = (list: DebitList): boolean => byStatus === keys.debits(provider, list)
+  const swept = sweptBefore(progress, provider)
+  const isChecked = isIn('main') && String(byTime) < swept.toISOString()
+  return isChecked ? checkedStatus : statuses.filter(hasOwnList).find(isIn)
 }
 
 /** Selects the entries of debits in one status. */
@@ -65,8 +70,7 @@ const inStatus =
   (status: Status, progress: SweepProgress | undefined, unreadable: Unreadable) =>
   async (entries: readonly Item[]): Promise<Item[]> => {
     const known = entries.map((entry) => statusOf(entry, progress))
-    const isFinal = status === 'failed' || status === 'reversed'
-    const unknown = isFinal ? [] : entries.filter((_, index) => !known[index])
+    const unknown = hasOwnList(status) ? [] : entries.filter((_, index) => !known[index])
     const debits = await findDebits(unknown.map(referenceOf), unreadable, { isConsistent: false })
     return entries.filter(
       (entry, index) => (known[index] ?? debits.get(referenceOf(entry))?.status) === status,
@@ -80,24 +84,16 @@ export const providerLists = async (
   unreadable: Unreadable,
 ): Promise<List[]> => {
   const list = (name: DebitList): List => listNamed(provider, name, span)
-  switch (status) {
-    case undefined:
-      return (['open', 'good', 'failed', 'reversed'] as const).map(list)
-    case 'cancelled':
-      return []
-    case 'failed':
-    case 'reversed':
-      return [list(status)]
-    default: {
-      const progress = await findSweepProgress()
-      const swept = sweptBefore(progress, provider).toISOString()
-      const select = inStatus(status, progress, unreadable)
-      const recent = cutFrom(list('good'), swept).map((part) => ({ ...part, select }))
-      return status === 'completed'
-        ? [...recent, ...cutAt(list('good'), swept)]
-        : [...recent, { ...list('open'), select }]
-    }
-  }
+  if (status === undefined) return stable.map(list)
+  if (status === UNUSED) return []
+  if (hasOwnList(status)) return [list(status)]
+  const progress = await findSweepProgress()
+  const swept = sweptBefore(progress, provider).toISOString()
+  const select = inStatus(status, progress, unreadable)
+  const recent = cutFrom(list('main'), swept).map((part) => ({ ...part, select }))
+  return isOpen(status)
+    ? [...recent, { ...list('open'), select }]
+    : [...recent, ...cutAt(list('main'), swept)]
 }
 
 /** The debits of a phone number at one bank. */
@@ -108,7 +104,7 @@ export const customerLists = async (
   { bank, phone, status }: CustomerFilter,
   unreadable: Unreadable,
 ): Promise<List[]> => {
-  if (status === 'cancelled') return []
+  if (status === UNUSED) return []
   const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
   if (status === 'all') return [list]
   return [{ ...list, select: inStatus(status, await findSweepProgress(), unreadable) }]

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Cause, Debit } from '../../domain/debits/debit.ts'
-import { isOpen } from '../../domain/debits/lifecycle.ts'
+import { isOpen, lifecycle } from '../../domain/debits/lifecycle.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -61,7 +61,8 @@ const commit = async (
 const writeTransition = async (previous: Debit, next: Debit, others: readonly db.Write[]) => {
   const update = { TableName: db.tableName(), ...transitionExpression(previous, next) }
   const { countedOn } = next.facts
-  if (next.status === 'failed' && countedOn !== undefined) {
+  const isReturned = lifecycle[previous.status].isCounted && !lifecycle[next.status].isCounted
+  if (isReturned && countedOn !== undefined) {
     const result = await writeWithDayTotal(update, next.facts, countedOn, others)
     if (result !== 'no day total') return result === 'written' ? reload(next) : undefined
   }

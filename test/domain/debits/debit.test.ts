@@ -10,7 +10,6 @@ import {
   stateAt,
   timeOut,
 } from '../../../shared/domain/debits/debit.ts'
-import { clocks } from '../../../shared/domain/debits/lifecycle.ts'
 import {
   beginRefund,
   completeRefund,
@@ -19,6 +18,7 @@ import {
   retryRefund,
   reversalRefund,
 } from '../../../shared/domain/debits/refund.ts'
+import { clocks } from '../../../shared/domain/debits/timeouts.ts'
 import { Uuid } from '../../../shared/domain/ids.ts'
 import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'

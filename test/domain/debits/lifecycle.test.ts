@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { checkTransition, isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
+import { exceptionKind } from '../../../shared/domain/debits/exception.ts'
+import {
+  checkTransition,
+  hasOwnList,
+  isOpen,
+  lifecycle,
+  statuses,
+} from '../../../shared/domain/debits/lifecycle.ts'
+import { canHaveRefund } from '../../../shared/domain/debits/refund.ts'
+import { eventTypes } from '../../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../../support/rows.ts'
 
 const pairs = statuses.flatMap((from) => statuses.map((to) => [from, to] as const))
@@ -18,8 +27,90 @@ test('every pair of statuses has its published result', () => {
   expect([['from', ...statuses], ...results]).toEqual(rows)
 })
 
+test('each transition leads to a later status, in whose list a reader finds the debit', () => {
+  const allowed = pairs.filter(([from, to]) => checkTransition(from, to) === 'allowed')
+  expect(allowed.filter(([from, to]) => statuses.indexOf(from) >= statuses.indexOf(to))).toEqual([])
+})
+
 test('timeouts apply to pending and processing debits only', () => {
   expect(statuses.filter(isOpen)).toEqual(['pending', 'processing'])
+})
+
+test('every status has its published consequences', () => {
+  const rows = rowsOf(`
+    status      waits for   list  daily limit  settlement  adds           refund
+    pending     submission  main  true         none        null           false
+    processing  outcome     main  true         none        null           false
+    completed   null        main  true         settle      null           false
+    failed      null        own   false        none        error_details  true
+    reversed    null        own   true         adjust      refund         true
+  `)
+  const listed = statuses.map((status) => {
+    const { waitsFor, list, isCounted, settlement, adds } = lifecycle[status]
+    const facts = [status, waitsFor, list, isCounted, settlement, adds, canHaveRefund(status)]
+    return facts.map(String)
+  })
+  expect(listed).toEqual(rows.slice(1))
+})
+
+test('a rejected report of a bank becomes the exception of the status that it contradicts', () => {
+  const rows = rowsOf(`
+    status      approved        completed        failed
+    pending     refused_report  refused_report   refused_report
+    processing  refused_report  refused_report   refused_report
+    completed   refused_report  refused_report   contradiction
+    failed      refused_report  late_completion  refused_report
+    reversed    refused_report  refused_report   contradiction
+  `)
+  const reports = ['approved', 'completed', 'failed'] as const
+  expect([
+    ['status', ...reports],
+    ...statuses.map((status) => [
+      status,
+      ...reports.map((reported) => exceptionKind(status, reported)),
+    ]),
+  ]).toEqual(rows)
+})
+
+test('one final status keeps the main list, so that the sweep knows its debits by their list', () => {
+  const kept = statuses.filter((status) => !isOpen(status) && !hasOwnList(status))
+  expect(kept).toEqual(['completed'])
+})
+
+/** Returns a section of docs/api.md. */
+const sectionOf = (title: string): string => {
+  const page = readFileSync('docs/api.md', 'utf8')
+  return page.split(/^#+ /m).find((section) => section.startsWith(`${title}\n`)) ?? ''
+}
+
+test('docs/api.md names the statuses, which of them are final, and the transitions', () => {
+  const described = sectionOf('Statuses').matchAll(/`(\w+)`: ([^`]*)/g)
+  const names = [...described].map(([, name = '', text = '']) => ({ name, text }))
+  expect(names.map(({ name }) => name)).toEqual(statuses)
+  const final = statuses.filter((status) => lifecycle[status].next.length === 0)
+  expect(names.filter(({ text }) => text.includes('final')).map(({ name }) => name)).toEqual(final)
+  const transitions = statuses.flatMap((status) => {
+    const { next } = lifecycle[status]
+    return next.length > 0 ? [`${status} → ${next.join(', ')}`] : []
+  })
+  expect(sectionOf('Transitions')).toContain(`- ${transitions.join('; ')}.\n`)
+})
+
+test('docs/api.md and docs/webhooks.md have the attempts of each event', () => {
+  const published = Object.values(eventTypes).map(({ event, retries }) => [event, retries + 1])
+  const rows = sectionOf('Event types').matchAll(/^\| (`.*`) \|.*\| (\d+) \|$/gm)
+  const documented = [...rows].flatMap(([, names = '', attempts]) =>
+    [...names.matchAll(/`(\w*)\.(\w+)`/g)].map(([, family, name]) => [
+      `${family || 'transaction'}.${name}`,
+      Number(attempts),
+    ]),
+  )
+  expect(documented).toEqual(published)
+  const attempts = [...new Set(published.map(([, number]) => Number(number)))]
+  const [first, second, third] = attempts.sort((one, other) => one - other)
+  expect(readFileSync('docs/webhooks.md', 'utf8')).toContain(
+    `have ${first}, ${second} or ${third} attempts`,
+  )
 })
 
 test('docs/architecture.md shows the lifecycle of a debit', async () => {
