@@ -23,7 +23,7 @@ export type Collection = { pk: string; prefix?: string | undefined }
 
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
-const item = (pk: string, sk: string): Key => ({ pk, sk })
+const item = <const S extends string>(pk: string, sk: S): { pk: string; sk: S } => ({ pk, sk })
 
 const padded = (number: number, digits = 2): string => String(number).padStart(digits, '0')
 

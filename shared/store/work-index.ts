@@ -20,52 +20,48 @@ export const SWEEP_GRACE_SECONDS = 120
 const shardOf = (owner: string): number =>
   Number.parseInt(hash('sha256', owner).slice(0, 2), 16) % SHARDS
 
-/** Returns the attributes that make the sweep check an item at a time. */
-export const dueAt = (owner: string, due: Date) => ({
+/** The items that the sweep checks, by the first part of their sort keys: their subjects. */
+const subjects = {
+  DEBIT: (owner: string) => ({ kind: 'debit', reference: owner as Reference }) as const,
+  DELIVERY: (owner: string, n: string) =>
+    ({ kind: 'delivery', reference: owner as Reference, n: Number(n) }) as const,
+  RECOVERY: (owner: string, id: string) =>
+    ({ kind: 'recovery', provider: owner as ProviderId, id }) as const,
+  REFUND: (owner: string) => ({ kind: 'refund', reference: owner as Reference }) as const,
+  BATCH: (owner: string) => ({ kind: 'batch', id: owner as BatchId }) as const,
+  BUILD: (owner: string, date: string) =>
+    ({ kind: 'build', provider: owner as ProviderId, date: date as Day }) as const,
+  /** A run of the reconciliation, and one of its parts. */
+  RUN: (run: string) => ({ kind: 'reconciliation', run, part: undefined }) as const,
+  PART: (run: string, part: string) => ({ kind: 'reconciliation', run, part }) as const,
+}
+
+type WorkName = keyof typeof subjects
+type WorkKey = { pk: string; sk: WorkName | `${WorkName}#${string}` }
+type WorkSubject = ReturnType<(typeof subjects)[WorkName]>
+
+const afterFirst = (key: string): string => key.slice(key.indexOf('#') + 1)
+
+const parseKey = ({ pk, sk }: Key): WorkSubject => {
+  const [name = ''] = sk.split('#')
+  if (!Object.hasOwn(subjects, name)) throw new Error(`Unknown kind of work item: ${name}`)
+  return subjects[name as WorkName](afterFirst(pk), afterFirst(sk))
+}
+
+/**
+ * Returns the attributes that make the sweep check an item at a time.
+ * @param owner spreads items over the shards: by default, the one in the partition key
+ */
+export const dueAt = ({ pk }: WorkKey, due: Date, owner = afterFirst(pk)) => ({
   work: keys.workShard(shardOf(owner)),
   due: due.toISOString(),
 })
 
 /** Returns the attributes that make the sweep check an item if it makes no progress in time. */
-export const dueAttributes = (owner: string, expectedAt: Date) =>
-  dueAt(owner, secondsAfter(expectedAt, SWEEP_GRACE_SECONDS))
+export const dueAttributes = (key: WorkKey, expectedAt: Date, owner?: string) =>
+  dueAt(key, secondsAfter(expectedAt, SWEEP_GRACE_SECONDS), owner)
 
 export type WorkItem = { key: Key; due: string; about: WorkSubject }
-
-type WorkSubject =
-  | { kind: 'debit'; reference: Reference }
-  | { kind: 'delivery'; reference: Reference; n: number }
-  | { kind: 'recovery'; provider: ProviderId; id: string }
-  | { kind: 'batch'; id: BatchId }
-  | { kind: 'build'; provider: ProviderId; date: Day }
-  | { kind: 'refund'; reference: Reference }
-  /** A run, or one of its parts. */
-  | { kind: 'reconciliation'; run: string; part?: string }
-
-const parseKey = ({ pk, sk }: Key): WorkSubject => {
-  const [, owner = ''] = pk.split('#')
-  const [kind, id = ''] = sk.split('#')
-  switch (kind) {
-    case 'DEBIT':
-      return { kind: 'debit', reference: owner as Reference }
-    case 'DELIVERY':
-      return { kind: 'delivery', reference: owner as Reference, n: Number(id) }
-    case 'RECOVERY':
-      return { kind: 'recovery', provider: owner as ProviderId, id }
-    case 'REFUND':
-      return { kind: 'refund', reference: owner as Reference }
-    case 'BATCH':
-      return { kind: 'batch', id: owner as BatchId }
-    case 'BUILD':
-      return { kind: 'build', provider: owner as ProviderId, date: id as Day }
-    case 'RUN':
-      return { kind: 'reconciliation', run: owner }
-    case 'PART':
-      return { kind: 'reconciliation', run: owner, part: sk.slice('PART#'.length) }
-    default:
-      throw new Error(`Unknown kind of work item: ${kind}`)
-  }
-}
 
 export const workQuery = (list: string, condition: string, values: db.Item) => ({
   IndexName: 'work',

@@ -145,7 +145,7 @@ describe('the sweep', () => {
     const { reference, uuid, provider } = pending.facts
     await writeDebit(moved(pending, 'processing', chargedAt), {
       byStatus: keys.debits(provider, 'open'),
-      ...dueAttributes(reference, chargedAt),
+      ...dueAttributes(keys.debit(reference), chargedAt),
     })
     const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
     bank.outcomes.set(uuid, outcome)

@@ -54,6 +54,8 @@ const workOf = async ({ facts }: Debit): Promise<unknown> => {
 const dueNow = async (now: Date): Promise<WorkItem[]> =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 1_000)))).flat()
 
+const dueOf = (reference: string) => dueAttributes(keys.debit(reference as Reference), NOON)
+
 /** The look at one debit that is due, if there is one. */
 const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined> => {
   const due = await dueNow(now)
@@ -61,12 +63,12 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
 }
 
 test('a shard lists at most the limit, the most overdue first', async () => {
-  const { work } = dueAttributes('DCS-20261121-000000', NOON)
+  const { work } = dueOf('DCS-20261121-000000')
   const references = Array.from(
     { length: 500 },
     (_, n) => `DCS-20261121-${String(n + 1).padStart(6, '0')}`,
   )
-    .filter((reference) => dueAttributes(reference, NOON).work === work)
+    .filter((reference) => dueOf(reference).work === work)
     .slice(0, 4)
   for (const [n, reference] of references.entries()) {
     const debit = await open({ reference: reference as Reference }, inSeconds(-900))
@@ -84,7 +86,7 @@ test('a shard lists at most the limit, the most overdue first', async () => {
 
 test('items spread evenly over 32 shards, whatever their references end with', () => {
   const items = Array.from({ length: 6_400 }, (_, n) =>
-    dueAttributes(`DCS-20261121-${n.toString(36).toUpperCase().padStart(5, '0')}1`, NOON),
+    dueOf(`DCS-20261121-${n.toString(36).toUpperCase().padStart(5, '0')}1`),
   )
   const counts = Map.groupBy(items, ({ work }) => work)
   expect([...counts.keys()].sort()).toEqual(shards.map(keys.workShard).sort())

@@ -77,7 +77,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { settlement } = lifecycle[status]
   return settlement === 'settle' || (settlement === 'adjust' && settledIn)
     ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
-    : dueAttributes(facts.reference, updatedAt)
+    : dueAttributes(keys.debit(facts.reference), updatedAt)
 }
 
 export const toDebitItem = (debit: Debit) => {

@@ -11,7 +11,7 @@ import { findDebit } from './debits.ts'
 /** Debits in the list `open`: the sweep follows each of them in the work index until it ends. */
 
 const openPlace = (provider: ProviderId, reference: Reference, due: Date) => {
-  const place = dueAt(reference, due)
+  const place = dueAt(keys.debit(reference), due)
   return { ':list': keys.debits(provider, 'open'), ':work': place.work, ':due': place.due }
 }
 

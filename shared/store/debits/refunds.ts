@@ -20,7 +20,9 @@ const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
-  refundStatuses[status].isOpen ? dueAttributes(reference, processedAt ?? createdAt) : {}
+  refundStatuses[status].isOpen
+    ? dueAttributes(keys.refund(reference), processedAt ?? createdAt)
+    : {}
 
 const itemOf = (refund: Refund) => ({
   ...keys.refund(refund.reference),

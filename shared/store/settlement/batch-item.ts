@@ -28,14 +28,14 @@ const workOf = (batch: Batch): { work: string; due: string } => {
   switch (status) {
     case 'pending':
       if (!totals || !reportedAt)
-        return dueAttributes(id, secondsAfter(sealedAt ?? createdAt, BUILDING_SECONDS))
+        return dueAttributes(keys.batch(id), secondsAfter(sealedAt ?? createdAt, BUILDING_SECONDS))
       return totals.net < 0
         ? { work: keys.belowZero(provider), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }
     case 'processing':
-      return dueAttributes(id, batch.processedAt ?? createdAt)
+      return dueAttributes(keys.batch(id), batch.processedAt ?? createdAt)
     case 'completed':
-      return dueAttributes(id, batch.completedAt ?? createdAt)
+      return dueAttributes(keys.batch(id), batch.completedAt ?? createdAt)
     case 'failed':
       return { work: keys.failedBatches, due: (batch.failedAt ?? createdAt).toISOString() }
   }

@@ -143,7 +143,7 @@ const change = <T>(
     const version = next.version + 1
     const ends = next.leases.map(({ until }) => until)
     const due = ends.length > 0 ? new Date(ends.sort()[0] as string) : now()
-    const work = dueAttributes(provider, due)
+    const work = dueAttributes(key, due)
     const item = { ...key, entity: 'build', ...work, ...next, version }
     const condition = found ? db.hasVersion(found.version) : db.isNew
     return (await db.putIf(item, condition)) ? { result } : undefined

@@ -79,8 +79,9 @@ const markWrite = (id: BatchId, chunk: ChunkId, { debit, line }: LineEntry, swep
   const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
-  const due = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
-  return db.updateWrite(keys.debit(facts.reference), {
+  const key = keys.debit(facts.reference)
+  const due = updatedAt < sweptBefore ? undefined : dueAttributes(key, updatedAt)
+  return db.updateWrite(key, {
     UpdateExpression: `SET ${mark} = :mark, #version = :next${
       due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
     }`,

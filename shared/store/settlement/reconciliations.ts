@@ -43,8 +43,8 @@ const PART_SECONDS = 900
 const RETENTION_SECONDS = 35 * DAY_SECONDS
 
 /** Only items of nightly runs have an entity, which selects them for the stream, and are swept. */
-const followed = (run: string, entity: string, owner: string, at: Date) => ({
-  ...(isNightly(run) && { entity, ...dueAttributes(owner, secondsAfter(at, PART_SECONDS)) }),
+const nightly = (run: string, at: Date, attributes: object) => ({
+  ...(isNightly(run) && attributes),
   expiresAt: db.expiresAt(at, RETENTION_SECONDS),
 })
 
@@ -53,11 +53,11 @@ export const fromRunItem = (item: db.Item) =>
 
 export const fromPartItem = (item: db.Item) => db.withoutKeys<ReconciliationPart>(item)
 
-const partItem = (part: ReconciliationPart, at: Date) => ({
-  ...keys.reconciliationPart(part.run, part.id),
-  ...followed(part.run, 'reconciliation-part', part.id, at),
-  ...part,
-})
+const partItem = (part: ReconciliationPart, at: Date) => {
+  const key = keys.reconciliationPart(part.run, part.id)
+  const work = dueAttributes(key, secondsAfter(at, PART_SECONDS), part.id)
+  return { ...key, ...nightly(part.run, at, { entity: 'reconciliation-part', ...work }), ...part }
+}
 
 export const findRun = (id: string): Promise<ReconciliationRun | undefined> =>
   db.find(keys.reconciliation(id), fromRunItem)
@@ -68,8 +68,10 @@ export const findPart = (run: string, id: string): Promise<ReconciliationPart | 
 /** Creates a run without its parts. @returns false when it exists */
 export const createRun = (run: ReconciliationRun): Promise<boolean> => {
   const { id, startedAt } = run
-  const item = followed(id, 'reconciliation', id, startedAt)
-  return db.putIf({ ...keys.reconciliation(id), ...item, ...toStored(run) }, db.isNew)
+  const key = keys.reconciliation(id)
+  const work = dueAttributes(key, secondsAfter(startedAt, PART_SECONDS))
+  const item = nightly(id, startedAt, { entity: 'reconciliation', ...work })
+  return db.putIf({ ...key, ...item, ...toStored(run) }, db.isNew)
 }
 
 /** Creates a part, unless it exists. */

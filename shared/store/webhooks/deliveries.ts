@@ -20,15 +20,18 @@ export const fromDeliveryItem = (item: db.Item): Delivery => {
   return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
-const toDeliveryItem = (delivery: Delivery) => ({
-  ...keys.delivery(delivery.reference, delivery.n),
-  entity: 'delivery',
-  ...(!delivery.deliveredAt && undelivered(delivery)),
-  // The sweep repeats the message of a lost attempt.
-  ...(delivery.nextAttemptAt && dueAttributes(delivery.reference, delivery.nextAttemptAt)),
-  ...toStored(delivery),
-  last: delivery.last && toStored(delivery.last),
-})
+const toDeliveryItem = (delivery: Delivery) => {
+  const key = keys.delivery(delivery.reference, delivery.n)
+  return {
+    ...key,
+    entity: 'delivery',
+    ...(!delivery.deliveredAt && undelivered(delivery)),
+    // The sweep repeats the message of a lost attempt.
+    ...(delivery.nextAttemptAt && dueAttributes(key, delivery.nextAttemptAt)),
+    ...toStored(delivery),
+    last: delivery.last && toStored(delivery.last),
+  }
+}
 
 /** Lists undelivered events only, so that an ordinary delivery costs no write in an index. */
 const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({

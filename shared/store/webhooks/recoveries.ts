@@ -13,13 +13,17 @@ export const fromRecoveryItem = (item: db.Item): Recovery => {
   return fromStored<Recovery>(recovery, ['since', 'until', 'runAt'])
 }
 
-const toRecoveryItem = (recovery: Recovery) => ({
-  ...keys.recovery(recovery.provider, recovery.id),
-  entity: 'recovery',
-  ...toStored(recovery),
-  ...(recovery.status === 'running' && dueAttributes(recovery.id, recovery.runAt)),
-  expiresAt: db.expiresAt(recovery.until, RETENTION_SECONDS),
-})
+const toRecoveryItem = (recovery: Recovery) => {
+  const { provider, id, status, runAt, until } = recovery
+  const key = keys.recovery(provider, id)
+  return {
+    ...key,
+    entity: 'recovery',
+    ...toStored(recovery),
+    ...(status === 'running' && dueAttributes(key, runAt, id)),
+    expiresAt: db.expiresAt(until, RETENTION_SECONDS),
+  }
+}
 
 export const findRecovery = (provider: ProviderId, id: string): Promise<Recovery | undefined> =>
   db.find(keys.recovery(provider, id), fromRecoveryItem)
