@@ -47,6 +47,7 @@ const allowedImports = Object.groupBy(
     shared/store/               ./domain/ ./runtime.ts @aws-lambda-powertools/parameters/secrets @aws-sdk/
     shared/store/               node:crypto
     shared/banks/               ./domain/ ./request-hmac.ts node: undici valibot
+    shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
     shared/banks/save-bank.ts   ./banks/bank-url.ts ./domain/ ./store/ ./runtime.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/webhooks/http/       ./domain/ ./runtime.ts node: undici valibot
@@ -66,8 +67,8 @@ const allowedImports = Object.groupBy(
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
     infra/                      ./domain/debits/lifecycle.ts ./store/keys.ts constructs esbuild node:
-    sdk/openapi/                ./api/ ./domain/ ./views/ infra/definitions/gateway-responses.ts
-    sdk/openapi/                @valibot/to-json-schema node: valibot
+    sdk/openapi/                ./api/ ./banks/replies.ts ./banks/request-bodies.ts ./domain/ ./views/
+    sdk/openapi/                infra/definitions/gateway-responses.ts @valibot/to-json-schema node: valibot
     sdk/typescript/src/         sdk/typescript/src/
     sdk/typescript/examples/    sdk/typescript/src/ express node:
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ esbuild node: valibot

@@ -123,21 +123,21 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
   }
 
   const post = async (order: Order): Promise<BankReply> =>
-    expectReply(order, await send('POST', order), exchanges[parts[order.kind].path]?.replies)
+    expectReply(order, await send('POST', order), exchanges[parts[order.kind].path].replies)
 
   /** Returns undefined for 404. */
   const query = async (order: Order): Promise<BankReply | undefined> => {
     const response = await send('GET', order)
     return response.status === NOT_RECEIVED
       ? undefined
-      : expectReply(order, response, exchanges[parts[order.kind].path]?.queryReplies)
+      : expectReply(order, response, exchanges[parts[order.kind].path].queryReplies)
   }
 
   const newOrder = async (kind: OrderKind, amount = AMOUNT): Promise<Order> => {
     const uuid = randomUUID() as Uuid
     const now = new Date()
     const body = {
-      ...exchanges[parts[kind].path]?.example,
+      ...exchanges[parts[kind].path].example,
       ...(kind === 'payout' ? { date: dayOf(now) } : { timestamp: now }),
       ...(account && { account_number: account }),
       uuid,

@@ -6,7 +6,6 @@ import {
   exchangeTags,
   type ReplyName,
   replies,
-  UUID,
 } from './bank-exchanges.ts'
 import { exampleSignature } from './example-debit.ts'
 import { componentsOf, type Json, schemaOf, text } from './schemas.ts'
@@ -21,22 +20,24 @@ docs/bank-protocol.md has the rules; any other reply leaves the result unknown.
 the connector secret. Every reply repeats \`uuid\` and \`amount\` of the request.
 `.trim()
 
-const responses = (names: readonly ReplyName[]): Json => {
+const responses = (names: readonly ReplyName[], request: BankExchange['example']): Json => {
   const statuses = [...new Set(names.flatMap((name) => replies[name].statuses))].sort()
   return Object.fromEntries(
     statuses.map((status) => {
-      const possible = names.filter((name) => (replies[name].statuses as number[]).includes(status))
-      return [status, responseOf(possible)]
+      const possible = names.filter((name) => replies[name].statuses.includes(status))
+      return [status, responseOf(possible, request)]
     }),
   )
 }
 
-const responseOf = (names: readonly ReplyName[]): Json => ({
-  description: names.map((name) => exampleOf(name).status).join(' or '),
+const responseOf = (names: readonly ReplyName[], request: BankExchange['example']): Json => ({
+  description: names.map((name) => exampleOf(name, request).status).join(' or '),
   content: {
     'application/json': {
       schema: oneOf(names.map((name) => schemaOf(replies[name].schema))),
-      examples: Object.fromEntries(names.map((name) => [name, { value: exampleOf(name) }])),
+      examples: Object.fromEntries(
+        names.map((name) => [name, { value: exampleOf(name, request) }]),
+      ),
     },
   },
 })
@@ -70,7 +71,10 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
         summary: exchange.summary,
         description:
           'A repeat has the same bytes and gets the current reply without a second effect.',
-        parameters: [header('X-Idempotency-Key', 'Same as `uuid`', UUID), ...signature],
+        parameters: [
+          header('X-Idempotency-Key', 'Same as `uuid`', exchange.example.uuid),
+          ...signature,
+        ],
         requestBody: {
           required: true,
           content: {
@@ -80,7 +84,7 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
             },
           },
         },
-        responses: responses(exchange.replies),
+        responses: responses(exchange.replies, exchange.example),
       },
     },
   ],
@@ -94,11 +98,17 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
         description:
           'The service queries before it repeats a request. A query never has an effect.',
         parameters: [
-          { name: 'uuid', in: 'path', required: true, schema: schemaOf(Uuid), example: UUID },
+          {
+            name: 'uuid',
+            in: 'path',
+            required: true,
+            schema: schemaOf(Uuid),
+            example: exchange.example.uuid,
+          },
           ...signature,
         ],
         responses: {
-          ...responses(exchange.queryReplies),
+          ...responses(exchange.queryReplies, exchange.example),
           404: { description: 'The bank never received the request' },
         },
       },

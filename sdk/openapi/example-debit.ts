@@ -5,6 +5,7 @@ import { cursorFor, listHash } from '../../shared/api/pagination.ts'
 import { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
@@ -60,8 +61,8 @@ const gcb = v.parse(Bank, {
 
 const account = v.parse(CustomerAccount, {
   customerName: 'Ama Mensah',
-  accountNumber: '0241234567',
-  accountType: 'mobile_money',
+  accountNumber: '1041001001',
+  accountType: 'savings',
   status: 'active',
 })
 
@@ -138,6 +139,7 @@ const newRecord = newDelivery(
 const delivered = recordAttempt(newRecord, response, attempt, 0)
 
 const lines = [debitLine(completed, undefined)]
+const paid = pesewas(98_50)
 
 /** The batch of the debit, paid a day later. */
 export const exampleBatch = endPayment(
@@ -154,7 +156,7 @@ export const exampleBatch = endPayment(
       }),
       sealedAt: startOf(v.parse(Day, '2026-11-22')),
       processedAt: startOf(v.parse(Day, '2026-11-23')),
-      paid: pesewas(98_50),
+      paid,
     },
     lines.reduce(addLine, noTotals),
     lines[0]?.completedAt,
@@ -162,6 +164,23 @@ export const exampleBatch = endPayment(
   { bankReference: 'GCB-PAY-0001', at: startOf(v.parse(Day, '2026-11-23')) },
   [],
 ).batch
+
+/** What the bank receives for the debit, its refund and its payout. */
+export const exampleSubmission = {
+  ...pending.facts,
+  bank: gcb.identifier,
+  createdAt: NOON,
+  account,
+  repeated: false,
+}
+export const exampleRefund = { ...reversalRefund(reversed), repeated: false }
+export const examplePayout = {
+  ...exampleBatch,
+  batch: exampleBatch.id,
+  amount: paid,
+  account: { bank: gcb.identifier, accountNumber: '1041001001', accountName: 'Demo Payments Ltd' },
+  repeated: false,
+}
 
 const POSITION = `${NOON.toISOString()}#${reference}`
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { formatAmount, type Pesewas } from '../domain/money.ts'
 import { ConnectorFault } from './connector.ts'
@@ -14,12 +13,6 @@ export const echo = ({ uuid, amount }: Echoed) => ({
   amount: v.literal(formatAmount(amount)),
 })
 
-export const rejection = {
-  status: v.literal('rejected'),
-  message: v.pipe(ErrorMessage, v.nonEmpty()),
-  bank_reference: v.nullish(BankReference),
-}
-
 export const rejected = ({
   message,
   bank_reference: bankReference,
@@ -28,22 +21,25 @@ export const rejected = ({
   bank_reference?: string | null | undefined
 }) => ({ kind: 'rejected' as const, message, ...(bankReference ? { bankReference } : {}) })
 
-/** The expected bodies, and the HTTP statuses of each: a proxy's error page matches none. */
-type Expected<Reply extends { status: string }> = {
-  bodies: v.GenericSchema<unknown, Reply>
-  statuses: Record<Reply['status'], number[]>
-}
+/** The expected replies by status, with their HTTP statuses: a proxy's error page matches none. */
+type Replies = Record<
+  string,
+  { statuses: readonly number[]; body: v.GenericSchema<unknown, { status: string }> }
+>
 
 /** @throws ConnectorFault for any other response (docs/bank-protocol.md) */
-export const parseResponse = <Reply extends { status: string }>(
+export const parseResponse = <R extends Replies>(
   { status, body }: BankResponse,
-  { bodies, statuses }: Expected<Reply>,
-): Reply => {
+  replies: R,
+): v.InferOutput<R[keyof R]['body']> => {
   if (status >= 500) throw new ConnectorFault(2500, `HTTP ${status}`)
-  const expected = Object.values<number[]>(statuses).flat()
-  if (!expected.includes(status)) throw new ConnectorFault(2001, `HTTP ${status}`)
-  const { success, output } = v.safeParse(bodies, parseJson(body))
-  if (!success || !statuses[output.status as Reply['status']].includes(status)) {
+  const expected = Object.values(replies).filter(({ statuses }) => statuses.includes(status))
+  if (expected.length === 0) throw new ConnectorFault(2001, `HTTP ${status}`)
+  const { success, output } = v.safeParse(
+    v.union(expected.map(({ body }) => body)),
+    parseJson(body),
+  )
+  if (!success) {
     throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not match the request`)
   }
   return output

@@ -13,7 +13,7 @@ const SECRET = 'cs_secret_of_the_bank'
 type Path = '/submissions' | '/settlements' | '/refunds'
 
 const bodyOf = (path: Path, fields = {}) => ({
-  ...exchanges[path]?.example,
+  ...exchanges[path].example,
   uuid: randomUUID() as string,
   amount: '100.00',
   ...fields,
