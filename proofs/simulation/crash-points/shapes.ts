@@ -1,3 +1,4 @@
+import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { Losses } from '../engine/faults.ts'
 import { DAY_MS } from '../invariants/time-and-money.ts'
 import { plain, type Scenario } from '../scenario/scenario.ts'
@@ -33,34 +34,65 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 export const night = (number: number): number =>
   12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
-const paths: readonly Shape[] = [
-  shape('completed by an update'),
-  shape('completed by a callback', { reports: [completed(5, { by: 'callback' })] }),
-  shape('completed with a bank fee', { reports: [completed(5, { fee: '1.25' })] }),
-  shape('completed at once', { reports: [completed(0)] }),
-  shape('completed twice', { reports: [completed(), completed(6)] }),
-  shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
-  shape('failed, then reported as completed', { reports: [failed(), completed(6)] }),
-  shape('failed by an update', { reports: [failed()] }),
-  shape('approved, then completed', { reports: [approved, completed(30)] }),
-  shape('approved, completed after the approval timeout', { reports: [approved, completed(400)] }),
-  shape('approved, then failed', { reports: [approved, failed(30)] }),
-  shape('approved, then silent', { reports: [approved] }),
-  shape('accepted, then silent', { reports: [] }),
-  shape('completed as the approval timeout ends', { reports: [completed(300)] }),
-  shape('completed after the approval timeout', { reports: [completed(330)] }),
-  shape('completed after the processing timeout', { reports: [completed(660)] }),
-  shape('rejected', { verdict: 'rejected' }),
-  shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
-  shape('sandbox: insufficient funds', { bank: 'SBX', phone: '+233241111111' }),
-  shape('sandbox: never accepted', { bank: 'SBX', phone: '+233242222222' }),
-  shape('sandbox: declined', { bank: 'SBX', phone: '+233243333333' }),
-  shape('sandbox: accepted, then silent', { bank: 'SBX', phone: '+233244444444' }),
-  shape('sandbox: unknown account', { bank: 'SBX', phone: '+233240000009' }),
+const charges: readonly Shape[] = [
   shape('charge repeated', { charge: 'twice' }),
   shape('reference reused for another charge', { charge: 'amount' }),
   shape('charge rejected', { charge: 'invalid' }),
 ]
+
+const afterLine = night(1) + 2 * HOUR_SECONDS
+const withFee = { reports: [completed(5, { fee: '0.50' })] }
+
+/** By the status in which the debit ends; an open debit ends by its timeouts. */
+const paths: Record<Status, readonly Shape[]> = {
+  pending: [],
+  processing: [],
+  completed: [
+    shape('completed by an update'),
+    shape('completed by a callback', { reports: [completed(5, { by: 'callback' })] }),
+    shape('completed with a bank fee', { reports: [completed(5, { fee: '1.25' })] }),
+    shape('completed at once', { reports: [completed(0)] }),
+    shape('completed twice', { reports: [completed(), completed(6)] }),
+    shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
+    shape('approved, then completed', { reports: [approved, completed(30)] }),
+    shape('approved, completed after the approval timeout', {
+      reports: [approved, completed(400)],
+    }),
+    shape('completed as the approval timeout ends', { reports: [completed(300)] }),
+    shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
+  ],
+  failed: [
+    shape('failed, then reported as completed', { reports: [failed(), completed(6)] }),
+    shape('failed by an update', { reports: [failed()] }),
+    shape('approved, then failed', { reports: [approved, failed(30)] }),
+    shape('approved, then silent', { reports: [approved] }),
+    shape('accepted, then silent', { reports: [] }),
+    shape('completed after the approval timeout', { reports: [completed(330)] }),
+    shape('completed after the processing timeout', { reports: [completed(660)] }),
+    shape('rejected', { verdict: 'rejected' }),
+    shape('sandbox: insufficient funds', { bank: 'SBX', phone: '+233241111111' }),
+    shape('sandbox: never accepted', { bank: 'SBX', phone: '+233242222222' }),
+    shape('sandbox: declined', { bank: 'SBX', phone: '+233243333333' }),
+    shape('sandbox: accepted, then silent', { bank: 'SBX', phone: '+233244444444' }),
+    shape('sandbox: unknown account', { bank: 'SBX', phone: '+233240000009' }),
+    shape('reversal of a failed debit', { reports: [failed()], reversed: 60 }),
+  ],
+  reversed: [
+    shape('reversed at once', { reversed: 30 }),
+    shape('reversed before midnight', { reversed: HOUR_SECONDS }),
+    shape('reversed as settlement starts', { reversed: night(1) }),
+    shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
+    shape('reversed while its batch is sealed', { reversed: night(1) + 0.6 }),
+    shape('reversed after its line', { reversed: afterLine }),
+    shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
+    shape('reversed after its payout', { reversed: night(2) + 2 * HOUR_SECONDS }),
+    shape('reversed after its line, with a bank fee', { ...withFee, reversed: afterLine }),
+    shape('reversed after its line, of a provider without a webhook', {
+      provider: 2,
+      reversed: afterLine,
+    }),
+  ],
+}
 
 /** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
@@ -92,26 +124,6 @@ const receivers: readonly Shape[] = [
   ),
   shape('redelivered after delivery', { redelivered: 60 }),
   shape('redelivered after the last attempt', { provider: 3, redelivered: 120 }, sixErrors),
-]
-
-const afterLine = night(1) + 2 * HOUR_SECONDS
-const withFee = { reports: [completed(5, { fee: '0.50' })] }
-
-const reversals: readonly Shape[] = [
-  shape('reversed at once', { reversed: 30 }),
-  shape('reversed before midnight', { reversed: HOUR_SECONDS }),
-  shape('reversed as settlement starts', { reversed: night(1) }),
-  shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
-  shape('reversed while its batch is sealed', { reversed: night(1) + 0.6 }),
-  shape('reversed after its line', { reversed: afterLine }),
-  shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
-  shape('reversed after its payout', { reversed: night(2) + 2 * HOUR_SECONDS }),
-  shape('reversal of a failed debit', { reports: [failed()], reversed: 60 }),
-  shape('reversed after its line, with a bank fee', { ...withFee, reversed: afterLine }),
-  shape('reversed after its line, of a provider without a webhook', {
-    provider: 2,
-    reversed: afterLine,
-  }),
 ]
 
 const [underWay, rejected]: Conditions[] = [{ payments: ['underway'] }, { payments: ['rejected'] }]
@@ -152,7 +164,14 @@ const lossy: readonly Shape[] = [
   shape('two messages of a recovery are lost', late, { ...sixErrors, losses: { recoveries: 2 } }),
 ]
 
-export const shapes = [paths, providers, receivers, reversals, settlements, lossy].flat()
+export const shapes = [
+  ...Object.values(paths),
+  charges,
+  providers,
+  receivers,
+  settlements,
+  lossy,
+].flat()
 
 /** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([

@@ -8,6 +8,7 @@ import {
   type Members,
   requestIdOf,
 } from './calls.ts'
+import { expectations, statuses } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import { pesewasOfFee } from './time-and-money.ts'
 
@@ -16,16 +17,15 @@ import { pesewasOfFee } from './time-and-money.ts'
 const INVALID_TRANSITION = 3001
 
 /** Returns when a debit got a status; Infinity for never. */
-const reachedAt = ({ changes }: DebitHistory, status: string): number =>
+const reachedAt = ({ changes }: DebitHistory, status: unknown): number =>
   changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at ??
   Infinity
 
-/** The statuses that a report loses to. */
-const RIVALS: Record<string, readonly string[]> = {
-  completed: ['failed', 'reversed'],
-  failed: ['completed'],
-  approved: ['completed', 'failed'],
-}
+/** Returns the kinds of exception that the statuses until a time make of a report. */
+const rejectionsOf = (debit: DebitHistory, report: unknown, at: number): ReportKind[] =>
+  statuses
+    .filter((status) => reachedAt(debit, status) <= at)
+    .flatMap((status) => expectations[status].rejects[String(report)] ?? [])
 
 /** 6: an accepted report won or repeats the winner; a rejected one lost. */
 export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
@@ -33,12 +33,11 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
     const debit = byUuid.get(uuid)
     const { reply } = call
     if (!debit || !reply || typeof status !== 'string') continue
-    const had = (to: string): boolean => reachedAt(debit, to) <= reply.at
     const about = debit.item.reference
-    if (isAccepted(call) && status !== 'approved' && !had(status)) {
+    if (isAccepted(call) && status !== 'approved' && reachedAt(debit, status) > reply.at) {
       report(about, `its bank received ${status}, which it was not`)
     }
-    if (code === INVALID_TRANSITION && !RIVALS[status]?.some(had)) {
+    if (code === INVALID_TRANSITION && rejectionsOf(debit, status, reply.at).length === 0) {
       report(about, `its bank was rejected, but ${status} was possible`)
     }
   }
@@ -78,9 +77,11 @@ export const repeatedStatusChangesNothing: Check = (index, report) => {
 
 /** Reports whether the debit had that status from the call to the reply. */
 const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
-  if (status !== 'completed' && status !== 'failed') return false
-  const isReversed = reachedAt(debit, 'reversed') <= (call.reply?.at ?? Infinity)
-  return reachedAt(debit, status) < call.at && !isReversed
+  const left = debit.changes.find(
+    ({ before, after }) => before?.status === status && after && after.status !== status,
+  )
+  const isKept = (left?.at ?? Infinity) > (call.reply?.at ?? Infinity)
+  return reachedAt(debit, status) < call.at && isKept
 }
 
 const REJECTED = new Set([400, 422])
@@ -166,10 +167,9 @@ export const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report
 }
 
 const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): ReportKind => {
-  const had = (to: string): boolean => reachedAt(debit, to) <= (call.reply?.at ?? 0)
   if (code !== INVALID_TRANSITION) return 'refused_report'
-  if (status === 'completed' && had('failed')) return 'late_completion'
-  return status === 'failed' && had('completed') ? 'contradiction' : 'refused_report'
+  const [kind = 'refused_report'] = rejectionsOf(debit, status, call.reply?.at ?? 0)
+  return kind
 }
 
 /** A function that crashed after its write may have recorded one exception without a reply. */

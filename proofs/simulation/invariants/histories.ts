@@ -1,42 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import { requestIdOf } from './calls.ts'
+import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 5, 6, 12, 33: the history of a debit, write by write. */
 
-const TRANSITIONS: Record<string, readonly string[]> = {
-  created: ['pending'],
-  pending: ['processing', 'completed', 'failed'],
-  processing: ['completed', 'failed'],
-  completed: ['reversed'],
-  failed: [],
-  reversed: [],
-}
-
-/** The lists that can have a debit, by its status. */
-const LISTS: Record<string, readonly string[]> = {
-  pending: ['good', 'open'],
-  processing: ['good', 'open'],
-  completed: ['good'],
-  failed: ['failed'],
-  reversed: ['reversed'],
-}
-
 /** 5: a history follows the lifecycle, and ends with the status; its list fits. */
 export const historyFollowsLifecycle: Check = ({ debits }, report) => {
   for (const [reference, { item, entries }] of debits) {
     if (entries[0]?.type !== 'created') report(reference, `begins as ${entries[0]?.type}`)
     entries.slice(1).forEach(({ type }, n) => {
-      const from = entries[n]?.type ?? ''
-      if (!TRANSITIONS[from]?.includes(type)) report(reference, `went from ${from} to ${type}`)
+      const from = entries[n]?.type ?? type
+      const isNext = eventExpectations[from].next.some((next) => next === type)
+      if (!isNext) report(reference, `went from ${from} to ${type}`)
     })
     const last = entries.at(-1)?.type
     if (item.status !== last)
       report(reference, `is ${item.status}, but its history ends with ${last}`)
     const listed = String(item.byStatus).split('#')
-    if (listed[0] !== item.provider || !LISTS[item.status]?.includes(listed[1] ?? '')) {
+    if (listed[0] !== item.provider || !expectations[item.status].lists.includes(listed[1] ?? '')) {
       report(reference, `is ${item.status}, but listed as ${item.byStatus}`)
     }
   }
@@ -120,10 +104,13 @@ export const movesNameTheirCause: Check = (index, report) => {
 }
 
 const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitHistory): boolean => {
-  if (type === 'created' || type === 'pending') return by === `provider:${provider}`
-  if (by.startsWith('operator:')) return type !== 'processing'
-  if (type === 'reversed') return false
-  return by === `bank:${bank.identifier}` || by.startsWith('job:')
+  const names = {
+    provider: by === `provider:${provider}`,
+    bank: by === `bank:${bank.identifier}`,
+    job: by.startsWith('job:'),
+    operator: by.startsWith('operator:'),
+  }
+  return eventExpectations[type].writers.some((writer) => names[writer])
 }
 
 const checkCause = (

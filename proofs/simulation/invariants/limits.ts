@@ -1,6 +1,7 @@
 import type { Change } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { type ChargeAttempt, codeIn } from './calls.ts'
+import { expectations } from './lifecycle.ts'
 import type { Check, ObservationIndex } from './observation-index.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
 import { dayOf, inGhs, MINUTE_MS, pesewasOf } from './time-and-money.ts'
@@ -30,11 +31,11 @@ const dayIn = (days: Days, provider: string, day: string): DayHistory => {
   return history
 }
 
-/** A failed debit no longer counts. */
+/** A debit counts by its status. */
 const add = (days: Days, debit: RawDebit | undefined, sign: 1 | -1): DayHistory | undefined => {
   if (!debit) return undefined
   const history = dayIn(days, debit.provider, dayOf(debit.history[0]?.at ?? 0))
-  if (debit.status !== 'failed') history.sum += sign * debit.amount
+  if (expectations[debit.status].isCounted) history.sum += sign * debit.amount
   return history
 }
 

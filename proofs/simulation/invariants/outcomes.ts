@@ -1,5 +1,7 @@
-import type { RunSetup } from '../engine/observations.ts'
+import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
+import type { BankQuery, RunSetup } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
+import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { Entry } from './raw-items.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
@@ -17,9 +19,11 @@ const SCHEDULER_MS = MINUTE_MS
 const SWEEPS_MS = 3 * MINUTE_MS
 
 const typeIs =
-  (...types: string[]) =>
+  (expected: DebitEventName) =>
   ({ type }: Entry): boolean =>
-    types.includes(type)
+    type === expected
+
+const isOutcome = ({ type }: Entry): boolean => type !== 'created' && expectations[type].isOutcome
 
 /**
  * Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as
@@ -38,7 +42,7 @@ const endsBy = (
 export const debitsEndInTime: Check = ({ debits, observations: { setup } }, report) => {
   for (const [reference, history] of debits) {
     const end = endsBy(history, setup)
-    const outcome = history.entries.find(typeIs('completed', 'failed'))
+    const outcome = history.entries.find(isOutcome)
     if (outcome && outcome.at > end) {
       report(reference, `ended ${outcome.at - end} ms late`)
     }
@@ -55,7 +59,7 @@ const MESSAGES: Record<string, number> = {
 export const failuresHaveMessages: Check = ({ debits }, report) => {
   for (const [reference, history] of debits) {
     for (const { type, set } of history.entries) {
-      const isFailure = type === 'failed'
+      const isFailure = eventExpectations[type].adds === 'error_details'
       if (
         (set.errorMessage !== undefined) !== isFailure ||
         (set.errorCode !== undefined) !== isFailure
@@ -95,11 +99,12 @@ export const readsShowTimestamps: Check = ({ reads }, report) => {
     if (call.reply?.status !== 200) continue
     const last = debit.entries.findIndex(({ type }) => type === data.status)
     const types = new Set(debit.entries.slice(0, last + 1).map(({ type }) => type))
+    const hasFailed = [...types].some((type) => eventExpectations[type].adds === 'error_details')
     const { processed_at, completed_at, error_message } = membersOf(data.response)
     const isRight =
       (processed_at !== null) === types.has('processing') &&
       (completed_at !== null) === types.has('completed') &&
-      (error_message !== null) === types.has('failed')
+      (error_message !== null) === hasFailed
     if (!isRight) report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
   }
 }
@@ -126,12 +131,6 @@ export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, r
   }
 }
 
-const SAID: Record<string, readonly string[]> = {
-  processing: ['accepted'],
-  completed: ['completed'],
-  failed: ['failed', 'rejected'],
-}
-
 /** 45: a debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
 export const outcomesComeFromBank: Check = (index, report) => {
   const { endpoints } = index.observations.setup
@@ -148,12 +147,13 @@ export const outcomesComeFromBank: Check = (index, report) => {
 
 const checkOutcomes = (
   { item, uuid, changes }: DebitHistory,
-  words: readonly { at: number; says: string }[],
+  words: readonly { at: number; says: BankQuery['answer'] }[],
   { callBy }: ObservationIndex,
   report: Reporter,
 ): void => {
   for (const { before, after, at, by } of changes) {
-    const said = after && before?.status !== after.status ? SAID[after.status] : undefined
+    const isMoved = after && before?.status !== after.status
+    const said = isMoved && expectations[after.status].replies
     const entry = after?.history.at(-1)
     if (!said || !after || !by || entry?.by?.startsWith('operator:')) continue
     const isTimeout = after.status === 'failed' && entry?.set?.errorCode === 'timeout'

@@ -1,3 +1,5 @@
+import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
+import { eventExpectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
@@ -14,7 +16,8 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
   const set = Object.assign({}, ...past.map((entry) => entry.set))
-  const atOf = (type: string) => iso(past.find((entry) => entry.type === type)?.at)
+  const adds = last && eventExpectations[last.type].adds
+  const atOf = (type: DebitEventName) => iso(past.find((entry) => entry.type === type)?.at)
   const metadata = [item.metadata, ...past.map((entry) => entry.set.metadata)]
   const method = set.approvalMethod
   return {
@@ -49,14 +52,14 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     data: {
       previous_status: past[n - 1]?.type ?? null,
       refund:
-        last?.type === 'reversed'
+        adds === 'refund'
           ? { status: 'pending', amount: inGhs(item.amount), completed_at: null }
           : undefined,
     },
     whole: {
       metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
       error_details:
-        last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+        adds === 'error_details' ? { message: set.errorMessage, code: set.errorCode } : undefined,
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
@@ -23,7 +24,14 @@ type RawSet = {
   metadata?: string
 }
 
-type RawEntry = { type: string; at?: number; by?: string; rid?: string; gen?: number; set?: RawSet }
+type RawEntry = {
+  type: DebitEventName
+  at?: number
+  by?: string
+  rid?: string
+  gen?: number
+  set?: RawSet
+}
 
 export type RawDebit = Item & {
   reference: string
@@ -35,7 +43,7 @@ export type RawDebit = Item & {
   narration: string
   /** JSON. */
   metadata?: string
-  status: string
+  status: Status
   version: number
   history: readonly RawEntry[]
   approval?: { rid: string }
@@ -188,7 +196,7 @@ export const beginOf = <T extends RawBatch | RawRefund>(
 
 /** A history entry, completed with the values of the previous one. */
 export type Entry = {
-  type: string
+  type: DebitEventName
   /** As published: times never decrease, though clocks differ. */
   at: number
   /** As stored. */

@@ -1,5 +1,6 @@
 import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { BankPost } from '../engine/observations.ts'
+import { expectations } from './lifecycle.ts'
 import type {
   Check,
   DebitHistory,
@@ -21,9 +22,10 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
   )
   for (const [reference, debit] of debits) {
     const refund = refunds.get(reference)
-    if (debit.item.status === 'reversed' && !refund) report(reference, 'has no refund')
+    const isReversal = expectations[debit.item.status].refund === 'reversal'
+    if (isReversal && !refund) report(reference, 'has no refund')
     if (!refund) continue
-    if (debit.item.status !== 'reversed' && !isLateCompletion(debit, index)) {
+    if (!isReversal && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
     }
     const posts = postsOf.get(debit.uuid) ?? []
@@ -59,7 +61,7 @@ const isLateCompletion = (
       verb === 'refund' &&
       completions.some(({ call }) => call.at < at && !isNoted(call.reply?.at ?? call.at, at)),
   )
-  return item.status === 'failed' && isRequested
+  return expectations[item.status].refund === 'late_completion' && isRequested
 }
 
 /** The refund goes to the debited account, as the bank knows it, after it was recorded. */

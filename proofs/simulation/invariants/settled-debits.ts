@@ -1,4 +1,6 @@
+import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
 import type { RunSetup } from '../engine/observations.ts'
+import { expectations } from './lifecycle.ts'
 import type {
   BatchLine,
   Check,
@@ -21,7 +23,7 @@ const lastNight = ({ isHealthy, startedAt, healedAt, endedAt }: RunSetup): numbe
   return midnight >= (isHealthy ? startedAt : healedAt) ? midnight : 0
 }
 
-const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
+const timeOf = ({ entries }: DebitHistory, type: DebitEventName): number | undefined =>
   entries.find((entry) => entry.type === type)?.at
 
 const lineOf = ({ lines }: DebitHistory, type: string): BatchLine | undefined =>
@@ -53,7 +55,8 @@ export const debitsAreSettledOnce: Check = (index, report) => {
       if (!isOwn) report(reference, `has a line in ${batch} of ${header?.provider}`)
     }
     const completedAt = timeOf(history, 'completed') ?? Number.POSITIVE_INFINITY
-    if (!lineOf(history, 'debit') && item.status === 'completed' && completedAt < night) {
+    const needsLine = expectations[item.status].settlement === 'line'
+    if (!lineOf(history, 'debit') && needsLine && completedAt < night) {
       report(reference, `was completed on ${dayOf(completedAt)}, but has no line`)
     }
   }
@@ -83,10 +86,11 @@ export const linesAreOfCompletedDebits: Check = (index, report) => {
     const mark = `${ownerIn(after.pk)}#${ownerIn(after.sk)}`
     for (const { reference, type } of linesIn(after)) {
       const debit = marks.get(`${transaction} ${reference}`)
+      const settlement = debit && expectations[debit.status].settlement
       const isMarked =
         type === 'debit'
-          ? debit?.status === 'completed' && debit.settledIn === mark
-          : debit?.status === 'reversed' && debit.adjustedIn === mark
+          ? settlement === 'line' && debit?.settledIn === mark
+          : settlement === 'adjustment' && debit?.adjustedIn === mark
       if (!isMarked) report(reference, `got a line in ${mark} while ${debit?.status}`)
     }
   }
@@ -112,7 +116,8 @@ export const reversalsAreAdjustedOnce: Check = (index, report) => {
     checkLine(history, 'adjustment', item.adjustedIn, report)
     const [line, adjustment] = [lineOf(history, 'debit'), lineOf(history, 'adjustment')]
     const [settled, later] = [line, adjustment].map((one) => index.batches.get(one?.batch ?? ''))
-    if (adjustment && item.status !== 'reversed') {
+    const isAdjustable = expectations[item.status].settlement === 'adjustment'
+    if (adjustment && !isAdjustable) {
       report(reference, `is ${item.status}, but has an adjustment`)
     }
     if (line && adjustment && settled && later) {
@@ -120,7 +125,7 @@ export const reversalsAreAdjustedOnce: Check = (index, report) => {
       if (!isLater) report(reference, `has an adjustment before ${settled.item.id}`)
       if (!isOpposite(line, adjustment)) report(reference, 'has an adjustment with other sums')
     } else if (adjustment) report(reference, 'has an adjustment without a line')
-    else if (settled && item.status === 'reversed') {
+    else if (settled && isAdjustable) {
       const isOverdue =
         (timeOf(history, 'reversed') ?? night) < night && startOf(settled.item.date) < night
       if (isOverdue) report(reference, 'was reversed after settlement, but has no adjustment')

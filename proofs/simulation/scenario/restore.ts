@@ -1,3 +1,4 @@
+import { isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
 import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -47,7 +48,7 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
   /** Records the outcomes that the banks know of open debits. */
   const compareWithBanks = async (): Promise<void> => {
     for (const { id: provider } of simulatedProviders) {
-      for (const status of ['processing', 'pending']) {
+      for (const status of statuses.filter(isOpen).reverse()) {
         const options = { provider, status, limit: '1000' }
         const list = await operators.operate('debit', 'list', options)
         for (const { reference, uuid } of (resultOf(list) ?? []) as Listed[]) {

@@ -1,3 +1,4 @@
+import type { BankCallback } from '../../../shared/domain/debits/bank-update.ts'
 import type { Malformation } from './malformed-reports.ts'
 
 /** The script of one debit, and the changes of settings: plain values, so that they can be reduced. */
@@ -14,7 +15,7 @@ export const PROVIDERS = 5
 export type ScriptedReport = {
   afterSeconds: number
   by: 'update' | 'callback'
-  status: 'completed' | 'failed' | 'approved'
+  status: BankCallback['status']
   /** By default the provider's schedule applies. */
   fee?: string | number
   /** A report that the service rejects or rounds, or that never arrives. */

@@ -1,0 +1,98 @@
+import type { ReportKind } from '../../../shared/domain/debits/exception.ts'
+import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
+import type { RefundOrigin } from '../../../shared/domain/debits/refund.ts'
+import type { BankQuery } from '../engine/observations.ts'
+
+/** The expectations of each status, with values of its own: the product's table is what is checked. */
+
+type EventExpectation = {
+  next: readonly Status[]
+  /** The actors that may write it. */
+  writers: readonly ('provider' | 'bank' | 'job' | 'operator')[]
+  /** A member of the event's data that others lack. */
+  adds: 'error_details' | 'refund' | null
+}
+
+type Expectation = EventExpectation & {
+  /** The lists that can have the debit, as stored. */
+  lists: readonly string[]
+  /** The end of an open debit. */
+  isOutcome: boolean
+  isCounted: boolean
+  settlement: 'line' | 'adjustment' | null
+  refund: RefundOrigin | null
+  /** The replies of a bank that lead to it; null: banks do not. */
+  replies: readonly BankQuery['answer'][] | null
+  /** The reports that are rejected once a debit has had it, with the kind of exception. */
+  rejects: Readonly<Record<string, ReportKind>>
+}
+
+export const expectations: Record<Status, Expectation> = {
+  pending: {
+    next: ['processing', 'completed', 'failed'],
+    writers: ['provider'],
+    adds: null,
+    lists: ['good', 'open'],
+    isOutcome: false,
+    isCounted: true,
+    settlement: null,
+    refund: null,
+    replies: null,
+    rejects: {},
+  },
+  processing: {
+    next: ['completed', 'failed'],
+    writers: ['bank', 'job'],
+    adds: null,
+    lists: ['good', 'open'],
+    isOutcome: false,
+    isCounted: true,
+    settlement: null,
+    refund: null,
+    replies: ['accepted'],
+    rejects: {},
+  },
+  completed: {
+    next: ['reversed'],
+    writers: ['bank', 'job', 'operator'],
+    adds: null,
+    lists: ['good'],
+    isOutcome: true,
+    isCounted: true,
+    settlement: 'line',
+    refund: null,
+    replies: ['completed'],
+    rejects: { failed: 'contradiction', approved: 'refused_report' },
+  },
+  failed: {
+    next: [],
+    writers: ['bank', 'job', 'operator'],
+    adds: 'error_details',
+    lists: ['failed'],
+    isOutcome: true,
+    isCounted: false,
+    settlement: null,
+    refund: 'late_completion',
+    replies: ['failed', 'rejected'],
+    rejects: { completed: 'late_completion', approved: 'refused_report' },
+  },
+  reversed: {
+    next: [],
+    writers: ['operator'],
+    adds: 'refund',
+    lists: ['reversed'],
+    isOutcome: false,
+    isCounted: true,
+    settlement: 'adjustment',
+    refund: 'reversal',
+    replies: null,
+    rejects: { completed: 'refused_report' },
+  },
+}
+
+export const statuses = Object.keys(expectations) as Status[]
+
+export const eventExpectations: Record<DebitEventName, EventExpectation> = {
+  created: { next: ['pending'], writers: ['provider'], adds: null },
+  ...expectations,
+}
