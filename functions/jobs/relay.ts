@@ -18,6 +18,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromExceptionItem } from '../../shared/store/debits/exceptions.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
+import type { FollowedEntity } from '../../shared/store/keys.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
 import {
@@ -26,6 +27,7 @@ import {
   type ReconciliationPart,
   type ReconciliationRun,
 } from '../../shared/store/settlement/reconciliations.ts'
+import type { Item } from '../../shared/store/table.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
@@ -53,29 +55,7 @@ export const relay = ({ now }: Pick<Runtime, 'now'>) =>
 const effectsOf = ({ dynamodb }: DynamoDBRecord, now: Date): RecordEffects => {
   const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
   const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
-  switch (item?.entity) {
-    case 'debit':
-      return followDebit(fromDebitItem(item), old && fromDebitItem(old), now)
-    case 'delivery':
-      return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), now)
-    case 'recovery':
-      return { messages: outbox.nextPage(fromRecoveryItem(item), now) }
-    case 'batch':
-      return followBatch(fromBatchItem(item), old && fromBatchItem(old))
-    case 'build':
-      return followBuild(fromBuildItem(item), old && fromBuildItem(old))
-    case 'refund':
-      return followRefund(fromRefundItem(item), old && fromRefundItem(old))
-    case 'reconciliation-part':
-      return old ? {} : requestPart(fromPartItem(item))
-    case 'reconciliation':
-      return followRun(fromRunItem(item), old && fromRunItem(old))
-    case 'exception':
-      // Updates of an exception are resolutions.
-      return old ? {} : { measure: () => countException(fromExceptionItem(item)) }
-    default:
-      return {}
-  }
+  return item && isFollowed(item.entity) ? followers[item.entity](item, old, now) : {}
 }
 
 type Image = Parameters<typeof unmarshall>[0]
@@ -221,5 +201,32 @@ const followRefund = (refund: Refund, old: Refund | undefined): RecordEffects =>
     },
   }
 }
+
+type Follow<T> = (item: T, old: T | undefined, now: Date) => RecordEffects
+
+const parsed =
+  <T>(parse: (item: Item) => T, follow: Follow<T>): Follow<Item> =>
+  (item, old, now) =>
+    follow(parse(item), old && parse(old), now)
+
+const followers: Record<FollowedEntity, Follow<Item>> = {
+  debit: parsed(fromDebitItem, followDebit),
+  delivery: parsed(fromDeliveryItem, followDelivery),
+  recovery: parsed(fromRecoveryItem, (recovery, _, now) => ({
+    messages: outbox.nextPage(recovery, now),
+  })),
+  batch: parsed(fromBatchItem, followBatch),
+  build: parsed(fromBuildItem, followBuild),
+  refund: parsed(fromRefundItem, followRefund),
+  'reconciliation-part': parsed(fromPartItem, (part, old) => (old ? {} : requestPart(part))),
+  reconciliation: parsed(fromRunItem, followRun),
+  // Updates of an exception are resolutions.
+  exception: parsed(fromExceptionItem, (exception, old) =>
+    old ? {} : { measure: () => countException(exception) },
+  ),
+}
+
+const isFollowed = (entity: unknown): entity is FollowedEntity =>
+  typeof entity === 'string' && Object.hasOwn(followers, entity)
 
 export const handler = relay(real)

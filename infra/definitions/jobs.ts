@@ -5,6 +5,7 @@ import {
   statuses,
 } from '../../shared/domain/debits/lifecycle.ts'
 import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
+import type { FollowedEntity } from '../../shared/store/keys.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
 
@@ -38,24 +39,34 @@ export type Job = {
 const canFollow = (to: Status) => (from: Status) => checkTransition(from, to) === 'allowed'
 
 /** Passes the transitions from some statuses to a final one. */
-const endsAfter = (isFirst: (status: Status) => boolean): ChangeFilter => {
+const endsAfter = (isFirst: (status: Status) => boolean) => {
   const ends = statuses.filter((to) => !isOpen(to) && statuses.filter(isFirst).some(canFollow(to)))
   const first = statuses.filter((from) => isFirst(from) && ends.some((to) => canFollow(to)(from)))
-  return { entity: ['debit'], next: { status: ends }, previous: { status: first } }
+  return { next: { status: ends }, previous: { status: first } }
 }
 
 /** Changes that lead to messages or metrics. A settlement mark, for example, is no change of status. */
+const changes: Record<FollowedEntity, 'all' | readonly Omit<ChangeFilter, 'entity'>[]> = {
+  debit: [
+    { next: { status: statuses.filter(isOpen) } },
+    endsAfter(isOpen),
+    endsAfter((status) => !isOpen(status)),
+  ],
+  delivery: [{ next: { nextAttemptAt: 'any' } }],
+  recovery: 'all',
+  batch: 'all',
+  build: 'all',
+  exception: 'all',
+  refund: 'all',
+  reconciliation: 'all',
+  'reconciliation-part': 'all',
+}
+
 const followed: readonly ChangeFilter[] = [
-  { entity: ['debit'], next: { status: statuses.filter(isOpen) } },
-  endsAfter(isOpen),
-  endsAfter((status) => !isOpen(status)),
-  { entity: ['delivery'], next: { nextAttemptAt: 'any' } },
-  {
-    entity: [
-      ...['recovery', 'batch', 'build', 'exception', 'refund'],
-      ...['reconciliation', 'reconciliation-part'],
-    ],
-  },
+  ...Object.entries(changes).flatMap(([entity, filters]) =>
+    filters === 'all' ? [] : filters.map((filter) => ({ entity: [entity], ...filter })),
+  ),
+  { entity: Object.entries(changes).flatMap(([entity, all]) => (all === 'all' ? [entity] : [])) },
 ]
 
 export const jobs = {

@@ -18,6 +18,18 @@ export type Key = { pk: string; sk: string }
  */
 export const debitLists = ['main', 'open', ...statuses.filter(hasOwnList)] as const
 export type DebitList = (typeof debitLists)[number]
+/** The `entity` of an item whose changes the relay follows (functions/jobs/relay.ts). */
+export type FollowedEntity =
+  | 'debit'
+  | 'delivery'
+  | 'recovery'
+  | 'batch'
+  | 'build'
+  | 'exception'
+  | 'refund'
+  | 'reconciliation'
+  | 'reconciliation-part'
+
 /** The items of one partition, or those whose sort keys have a common prefix. */
 export type Collection = { pk: string; prefix?: string | undefined }
 
