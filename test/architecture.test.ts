@@ -98,14 +98,17 @@ const folderOf = (file: string): string | undefined =>
     .filter((folder) => file.startsWith(folder))
     .sort((a, b) => b.length - a.length)[0]
 
-test.each(Object.entries(allowedImports))('%s has allowed imports alone', (folder, rows = []) => {
-  const allowed = rows.flatMap(([, names = '']) => names.replaceAll('./', 'shared/').split(' '))
-  const forbidden = [...code, ...clients]
-    .filter((file) => folderOf(file) === folder)
-    .flatMap((file) => importsIn(file).map((name) => `${file}: ${name}`))
-    .filter((line) => ![folder, ...allowed].some((entry) => line.includes(`: ${entry}`)))
-  expect(forbidden).toEqual([])
-})
+test.each(Object.entries(allowedImports))(
+  'the folder %s has allowed imports alone',
+  (folder, rows = []) => {
+    const allowed = rows.flatMap(([, names = '']) => names.replaceAll('./', 'shared/').split(' '))
+    const forbidden = [...code, ...clients]
+      .filter((file) => folderOf(file) === folder)
+      .flatMap((file) => importsIn(file).map((name) => `${file}: ${name}`))
+      .filter((line) => ![folder, ...allowed].some((entry) => line.includes(`: ${entry}`)))
+    expect(forbidden).toEqual([])
+  },
+)
 
 /** Returns the entry of a folder that contains a file: `a` of `shared/a/b.ts` in `shared`. */
 const entryIn = (folder: string, file: string): string | undefined => {
@@ -213,26 +216,26 @@ describe('every file', () => {
   const without = (files: string[], banned: RegExp) =>
     files.flatMap((file) => [...read(file).matchAll(banned)].map(([match]) => `${file}: ${match}`))
 
-  test('reads the clock, random numbers and the environment from runtime.ts alone', () => {
+  test('every file reads the clock, random numbers and the environment from runtime.ts alone', () => {
     const files = product.filter((file) => file !== 'shared/runtime.ts')
     const banned =
       /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!(?:real|runtime)\.)randomBytes\(|setTimeout/g
     expect(without(files, banned)).toEqual([])
   })
 
-  test('shared code gets its runtime as an argument and never imports the real one', () => {
+  test('no shared code imports the real runtime: it gets its runtime as an argument', () => {
     const files = code.filter((file) => /^(?:shared|infra|sdk\/openapi)\//.test(file))
     expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
   })
 
-  test('has a specific name in kebab-case', () => {
+  test('every file has a specific name in kebab-case', () => {
     const vague = /^(?:index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/
     const kebab = /^[a-z0-9-]+(?:\.test|\.test-d|\.proof)?\.tsx?$/
     const names = [...code, ...tests].map((file) => basename(file))
     expect(names.filter((name) => vague.test(name) || !kebab.test(name))).toEqual([])
   })
 
-  test('has at most 260 lines', () => {
+  test('every file has at most 260 lines', () => {
     const python = globSync('sdk/python/{src/debit_collection,examples}/*.py')
     const written = [...code, ...clients, ...python].filter(
       (file) => !/wire\.(?:ts|py)$/.test(file),
@@ -240,7 +243,7 @@ describe('every file', () => {
     expect(written.filter((file) => read(file).split('\n').length > 260)).toEqual([])
   })
 
-  test('has no TODO and no skipped test', () => {
+  test('no file has a TODO or a skipped test', () => {
     const files = [...code, ...clients, ...tests].filter(
       (file) => !file.endsWith('architecture.test.ts'),
     )

@@ -82,12 +82,24 @@ const helpTexts = Object.entries(nouns).map(([name, noun]) => {
   return [name, [noun.summary, ...verbs.flatMap((help) => help.split(/\n|: /))]] as const
 })
 
+/** The first words of a subject: a determiner, a number, code or a name. A describe is no subject. */
+const SUBJECT = /^(?:(?:an?|the|each|every|no|any|all|both|most|only|one|two|three|\d+) |`|[A-Z])/
+
+const TITLE =
+  /(?:\btest\w*(?:\.\w+)?|\))\(\s*(['"`])((?:\\.|(?!\1).)+)\1,\s*(?:async |\(|\{|\w+ =>)/g
+
+const titlesOf = (source: string): string[] =>
+  [...source.matchAll(TITLE)].map(([, , title = '']) => title)
+
+const testNames = files('test/**/*.ts').map((file) => [file, titlesOf(read(file))] as const)
+
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),
   'comments of the tools': sources(
     '{infra,sandbox,commands,console,proofs,sdk/openapi,sdk/typescript/src,sdk/typescript/examples}',
   ),
   'comments of the tests': sources('test'),
+  'names of the tests': testNames,
   'comments of the Python client': files('sdk/python/**/*.py').map((file) => [
     file,
     commentsOf(read(file), PYTHON_COMMENT),
@@ -106,4 +118,12 @@ test.each(Object.entries(prose))('the prose of %s is plain', (_, passages) => {
   const words = passages.flatMap(([, texts]) => texts.join(' ').match(/[A-Za-z']+/g) ?? []).length
   expect(words).toBeGreaterThan(100)
   expect(turns.length * 1000 > words * LIMIT ? turns : []).toEqual([])
+})
+
+test('each test has a sentence with its own subject as its name', () => {
+  expect(testNames.flatMap(([, names]) => names).length).toBeGreaterThan(1_000)
+  const fragments = testNames.flatMap(([file, names]) =>
+    names.filter((name) => !SUBJECT.test(name)).map((name) => `${file}: ${name}`),
+  )
+  expect(fragments).toEqual([])
 })

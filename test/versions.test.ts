@@ -215,7 +215,7 @@ test('every kind of item in docs/table.md has a stored item', () => {
   expect(missing).toEqual([])
 })
 
-test('items of an earlier version are shown as that version showed them', async () => {
+test('the items of an earlier version are shown as that version showed them', async () => {
   await load()
   expect(await show()).toMatchObject(stored('views'))
 })
@@ -248,9 +248,12 @@ test.each(Object.entries(updates))(
   },
 )
 
-test.each(Object.entries(replacements))('%s is replaced as a whole', async (...row) => {
-  expect(await updatedBy(...row)).not.toMatchObject(LATER)
-})
+test.each(Object.entries(replacements))(
+  'a replacement of %s keeps no attribute of a later version',
+  async (...row) => {
+    expect(await updatedBy(...row)).not.toMatchObject(LATER)
+  },
+)
 
 test.each(Object.keys(messages) as QueueName[])(
   'a message of %s is read with and without a field of a later version',

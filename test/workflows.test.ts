@@ -45,7 +45,7 @@ test('an action has one version in all workflows', () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
 })
 
-test('workflows read the repository; only the jobs of deployments can get tokens', () => {
+test('the workflows read the repository; only the jobs of deployments can get tokens', () => {
   for (const one of workflows) expect(one.permissions).toEqual({ contents: 'read' })
   const permitted = jobs.filter(({ permissions }) => permissions)
   expect(permitted.map(({ permissions }) => permissions)).toEqual(Array(3).fill(CAN_SIGN_IN))

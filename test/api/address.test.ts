@@ -46,7 +46,7 @@ const entries = rowsOf(`
 `).flatMap(([expected, ...texts]) => texts.map((text) => [text, expected === 'true'] as const))
 
 test.each([...entries, ['', false] as const])(
-  '%s is an entry of an allow-list: %s',
+  'the allow-list entry %s is valid: %s',
   (text, expected) => {
     expect(isRange(text)).toBe(expected)
   },
@@ -63,10 +63,10 @@ const scopes = rowsOf(`
   unknown            fe80::1%eth0  203.0.113.07  [2001:db8::1]  unix:
 `)
 
-test.each(scopes)('requests are counted under %s', (scope, ...addresses) => {
+test.each(scopes)('each request is counted under %s', (scope, ...addresses) => {
   for (const address of addresses) expect(addressScope(address), address).toBe(scope)
 })
 
-test('requests without an address are counted in one scope', () => {
+test('the requests without an address are counted in one scope', () => {
   expect([undefined, null, ''].map(addressScope)).toEqual(['unknown', 'unknown', 'unknown'])
 })

@@ -13,7 +13,7 @@ const invalid = (field: string, message: string) => ({
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64')
 
 describe('the text of a body', () => {
-  test.each([null, ''])('is required: %j', (body) => {
+  test.each([null, ''])('a missing body (%j) is 400/1400', (body) => {
     for (const isBase64 of [false, true]) {
       expect(refused(bodyText(body, isBase64))).toEqual(malformed('body is required'))
     }
@@ -23,7 +23,7 @@ describe('the text of a body', () => {
     ['mixed letters', '{"narration":"Nyansapɔ \u{1F600}"}'],
     ['64 KiB of letters', 'a'.repeat(64 * 1024)],
     ['64 KiB of letters of two bytes', '\u{E9}'.repeat(32 * 1024)],
-  ])('is %s, as text or base64, and at most 64 KiB', (_, text) => {
+  ])('a body of %s is read as text or base64, and has at most 64 KiB', (_, text) => {
     expect([bodyText(text, false), bodyText(base64(text), true)]).toEqual([text, text])
     const longer = text.padEnd(text.length + 64 * 1024, 'a').slice(0, 64 * 1024 + 1)
     for (const result of [bodyText(longer, false), bodyText(base64(longer), true)]) {
@@ -40,7 +40,7 @@ describe('the text of a body', () => {
     fffe7b007d00      UTF-16
   `)
 
-  test.each(notUtf8)('must be UTF-8: %s is %s', (hex) => {
+  test.each(notUtf8)('a body must be UTF-8: %s is %s', (hex) => {
     const body = base64(Buffer.from(hex, 'hex'))
     expect(refused(bodyText(body, true))).toEqual(malformed('body must be UTF-8'))
   })
@@ -51,7 +51,7 @@ test.each([
   ...['{"amount":0x10}', '{"amount":1_000.00}', '{"amount":１.00}', "{'amount':1.00}", '{a:1.00}'],
   ...['{"amount":1.00 /* GHS */}', '{"a":"\\x41"}', '{"a":"\\u12"}', '{"a":"b', '{"a\tb":1}'],
   ...['{"a":undefined}', '{} x', '<a/>', granted(bodyText(base64('\u{FEFF}{}'), true))],
-])('invalid JSON is 400/1400: %s', (text) => {
+])('an invalid JSON text is 400/1400: %s', (text) => {
   expect(refused(scan(text))).toEqual(malformed('body must be JSON'))
 })
 
@@ -105,7 +105,7 @@ test('a body is nested at most 32 levels deep', () => {
   expect(granted(scan(numbers)).numbers).toHaveLength(32_001)
 })
 
-test('scan returns the text and the path of every number', () => {
+test('`scan` returns the text and the path of every number', () => {
   const text = '{"amount":100.00,"b":{"c":[1e2,{"d":-0.0},[3]]},"b.c":4,"e":"5.00","a":{"f":10.50}}'
   const { numbers } = granted(scan(text))
   expect(numbers.map(({ path, text }) => [path, text])).toEqual([
@@ -118,7 +118,7 @@ test('scan returns the text and the path of every number', () => {
   ])
 })
 
-test('scan accepts or rejects any sequence of tokens without throwing', () => {
+test('`scan` accepts or rejects any sequence of tokens without throwing', () => {
   const texts = ['"a"', '"\\u0061"', '"\t"', '"__proto__"', '1.00', 'null']
   const tokens = fc.constantFrom(...'{}[]:,', ...texts)
   fc.assert(
@@ -163,7 +163,7 @@ const changed = rowsOf(`
   debit_request.amount  {"debit_request.amount":1e400}
 `).flatMap(([field = '', ...texts]) => texts.map((text) => [text, field] as const))
 
-test.each(changed)('%s is 422/1007: parsing changes a number in %s', (text, field) => {
+test.each(changed)('the body %s is 422/1007: parsing changes a number in %s', (text, field) => {
   const message = 'contains a number that cannot be stored exactly'
   expect(refused(fields(text))).toEqual(invalid(field, message))
 })
@@ -177,7 +177,7 @@ test.each(['null', '[]', '"x"', '1', 'true'])(
   },
 )
 
-test('fields are inside the wrapper or at the top level, not both', () => {
+test('the fields are inside the wrapper or at the top level, not both', () => {
   const reason = 'fields must be inside debit_request or at the top level, not both'
   const both = fields('{"debit_request":{"amount":1.00},"currency":"GHS"}')
   expect(refused(both)).toEqual(malformed(reason))

@@ -178,7 +178,7 @@ describe('bank list', () => {
   })
 })
 
-test('pages of a provider show each debit once, newest first, while debits change their status', async () => {
+test('the pages of a provider show each debit once, newest first, while debits change their status', async () => {
   const next = { pending: 'processing', processing: 'completed', completed: 'reversed' }
   const debits = debitsIn(60, ['pending', 'processing', 'completed', 'failed'])
   const expected = write(debits)

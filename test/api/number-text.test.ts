@@ -4,14 +4,14 @@ import { isKeptExactly } from '../../shared/api/json-body.ts'
 
 test.each([
   ...['0', '-0', '-0.0', '0e999', '1', '0.10', '1.0', '1E22', '123e45', '1e-7', '100e-2'],
-])('%s keeps its value', (text) => {
+])('the number %s keeps its value', (text) => {
   expect(isKeptExactly(text)).toBe(true)
 })
 
 test.each([
   ...['9007199254740993', '1e400', '-1e400', '1e-400', '0.1000000000000000055'],
   '10000000000000000000000001',
-])('%s becomes another number', (text) => {
+])('the number %s becomes another number', (text) => {
   expect(isKeptExactly(text)).toBe(false)
 })
 

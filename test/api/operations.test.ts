@@ -21,7 +21,7 @@ const routes = rowsOf(`
   ${BANK}/debit-transactions/3f2b8c1e/update      POST      update-debit-transaction  {"uuid":"3f2b8c1e"}
 `)
 
-test.each(routes)('%s accepts %s for %s with the undecoded parameters %s', (...row) => {
+test.each(routes)('the path %s accepts %s for %s with the undecoded parameters %s', (...row) => {
   const [path = '', methods = '', name, parameters = ''] = row
   expect(resourceAt(path)).toEqual({
     template: operations[name as OperationName].path,

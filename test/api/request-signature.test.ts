@@ -43,7 +43,7 @@ test('a signature over any candidate is accepted', () => {
   }
 })
 
-test('during a rotation both secrets are accepted, and no other', () => {
+test('both secrets of a rotation are accepted, and no other', () => {
   for (const secret of ['rs_new', SECRET]) {
     const request = signed({ signature: hmac(`POST${PATH}1735812000${BODY}`, secret) })
     expect(resultOf(request, NOW, ['rs_new', SECRET])).toBe('accepted')

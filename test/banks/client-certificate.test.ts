@@ -116,7 +116,7 @@ test('a secret that Secrets Manager does not return is a fault with its cause', 
   calls.restore()
 })
 
-test('functions read the secret once while their cache is valid, and never without the setting', async () => {
+test('a function reads the secret once while its cache is valid, and never without the setting', async () => {
   const calls = mockClient(SecretsManagerClient)
   expect(await findClientCertificate()).toBeUndefined()
   vi.stubEnv('BANK_CLIENT_CERTIFICATE_ARN', 'arn:cached')

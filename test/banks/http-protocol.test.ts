@@ -35,7 +35,7 @@ const operations = [
 ] as const
 
 describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
-  test('and its query are signed, and each repeat has the same bytes', async () => {
+  test('a submission and its query are signed, and a repeat sends the same bytes', async () => {
     const { url, calls } = await bankReplying(404, '')
     for (const repeated of [false, true, false])
       expect(await faultOf(send(url, repeated))).toBe(2001)
@@ -51,7 +51,7 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
     }
   })
 
-  test.each([301, 302, 303, 307, 308])('does not follow a redirect with %i', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a redirect with %i is not followed', async (status) => {
     const other = await bankReplying(200, body)
     const { url } = await bankReplying(status, '', { headers: { location: other.url } })
     for (const repeated of [false, true]) expect(await faultOf(send(url, repeated))).toBe(2001)
@@ -59,7 +59,7 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
   })
 
   test.each<readonly [number, string, string]>(replies)(
-    'that is repeated ends with the reply %i %s to its query',
+    'a repeated operation ends with the reply %i %s to its query',
     async (status, reply, kind) => {
       const { url, methods } = await bankReplying(status, reply)
       expect(await send(url, true)).toMatchObject({ kind })
@@ -74,13 +74,16 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
     [204, '', 2001],
     [200, `{${ECHO},"status":"unknown"}`, 2002],
     [200, '<html>Maintenance</html>', 2002],
-  ])('is not repeated after the reply %i %s to its query', async (status, reply, code) => {
-    const { url, methods } = await bankReplying(status, reply)
-    expect(await faultOf(send(url, true))).toBe(code)
-    expect(methods()).toEqual(['GET'])
-  })
+  ])(
+    'an operation is not repeated after the reply %i %s to its query',
+    async (status, reply, code) => {
+      const { url, methods } = await bankReplying(status, reply)
+      expect(await faultOf(send(url, true))).toBe(code)
+      expect(methods()).toEqual(['GET'])
+    },
+  )
 
-  test('is repeated if the reply to its query is 404', async () => {
+  test('an operation is repeated if the reply to its query is 404', async () => {
     const { url, methods } = await bankReplying(200, body, { queryStatus: 404 })
     expect((await send(url, true)).kind).toBe(replies[0][2])
     expect(methods()).toEqual(['GET', 'POST'])

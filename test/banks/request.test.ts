@@ -72,7 +72,7 @@ test.each<[string, number, (socket: Socket) => void]>([
   ['the body is incomplete', 2502, (socket) => socket.end(`${half}${ACCEPTED}`)],
   ['the response is not HTTP', 2002, (socket) => socket.end('HELLO\r\n\r\n')],
   ['the headers are too long', 2002, (socket) => socket.end(longHeaders)],
-])('if %s, the fault is %i, without a retry', async (_, code, respond) => {
+])('a request fails without a retry if %s: the fault is %i', async (_, code, respond) => {
   let visits = 0
   const url = await rawReceiver((socket) => {
     visits += 1
@@ -82,7 +82,7 @@ test.each<[string, number, (socket: Socket) => void]>([
   expect(visits).toBe(1)
 })
 
-test('nothing is sent without TLS outside the local sandbox, or without settings', async () => {
+test('no request is sent without TLS outside the local sandbox, or without settings', async () => {
   const { url, calls } = await bankReplying(200, ACCEPTED)
   expect(await faultOf(submit(url, submissionOf(), { localPeers: [] }))).toBe(2001)
   const settingsOf = async () => undefined

@@ -27,7 +27,7 @@ test.each(failureCodes)('the message of a rejection has the cause %s', async (co
 test.each([
   [2, 2_000, '2408'],
   [20, 5_000, 'accepted'],
-])('with a timeout of %i s a slow bank takes %i ms and the result is %s', async (...row) => {
+])('a slow bank with a timeout of %i s takes %i ms, and the result is %s', async (...row) => {
   const [timeoutSeconds, milliseconds, outcome] = row
   const pauses: number[] = []
   const pause = async (time: number) => void pauses.push(time)

@@ -43,7 +43,7 @@ test.each([
   ['an inline script', '/inline', /^prints .*Content Security Policy/],
   ['a request to another host', '/foreign', /^requests http:\/\/foreign\.example/],
   ['an exception', '/throws', /^throws thrown by the page/],
-])('%s is a problem', async (_, path, problem) => {
+])('the fixture reports %s as a problem', async (_, path, problem) => {
   await open(address() + path)
   await vi.waitFor(() => expect(problems()).toContainEqual(expect.stringMatching(problem)))
   problems()
@@ -53,7 +53,7 @@ test.each([
   ['content wider than 768 px', '/wide', /^light 768 px: overflow: <div/],
   ['an input without label', '/unlabelled', /^light 1600 px: label at input/],
   ['low contrast in dark mode', '/pale', /^dark 390 px: color-contrast at p/],
-])('%s is a finding', async (_, path, finding) => {
+])('the fixture reports %s as a finding', async (_, path, finding) => {
   const findings = await legibilityFindings(await open(address() + path))
   expect(findings).toContainEqual(expect.stringMatching(finding))
 })

@@ -26,7 +26,7 @@ const contradict = async (...reports: object[]): Promise<string> => {
 }
 
 describe('exceptions', () => {
-  test('appear live in the empty list, and a note resolves one', async () => {
+  test('an exception appears live in the empty list, and a note resolves it', async () => {
     const page = await openScreen('exceptions')
     await page.getByText('No exceptions').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -46,7 +46,7 @@ describe('exceptions', () => {
     await page.getByText('No exception matches these filters').waitFor()
   })
 
-  test('of a late completion are refunded after a dialog with amount and parties', async () => {
+  test('a late completion is refunded after a dialog with amount and parties', async () => {
     const reference = await contradict(FAILED, COMPLETED)
     const page = await openScreen('exceptions?kind=late_completion')
     const row = rows(page, 'Exceptions').filter({ hasText: reference })
@@ -61,7 +61,7 @@ describe('exceptions', () => {
 })
 
 describe('reconciliation', () => {
-  test('shows each invariant in green or red', async () => {
+  test('the screen shows each invariant in green or red', async () => {
     await contradict(COMPLETED)
     const page = await openScreen('reconciliation')
     await page.getByText('No differences').waitFor()
@@ -88,7 +88,7 @@ describe('reconciliation', () => {
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('compares an uploaded statement', async () => {
+  test('the screen compares an uploaded statement', async () => {
     const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
     const { uuid, completed_at } = await service.show(reference)
     const page = await openScreen('reconciliation')
@@ -118,7 +118,7 @@ describe('reconciliation', () => {
 })
 
 describe('operator changes', () => {
-  test('appear live with old and new values, and are filtered by provider', async () => {
+  test('a change appears live with old and new values, and the list is filtered by provider', async () => {
     const page = await openScreen('changes')
     await rows(page, 'Changes').first().waitFor()
     await service.call('provider', 'update', { provider: 'other', name: 'Other Ltd' })
@@ -130,7 +130,7 @@ describe('operator changes', () => {
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('of a bank without changes are empty; a failed call can be repeated', async () => {
+  test('a bank without changes has an empty list; a failed call can be repeated', async () => {
     const page = await openScreen('changes?provider=nobody')
     await page.getByText('No change matches these filters').waitFor()
     await page.route('**/console/operator', (route) => route.abort())

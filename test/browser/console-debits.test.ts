@@ -20,7 +20,7 @@ const rows = (page: Page, table = 'Debits') =>
 const chargeSilent = (fields = {}) => service.charge({ phone_number: SILENT, ...fields })
 
 describe('debits', () => {
-  test('are charged in a dialog and appear in the empty list and in the chart at once', async () => {
+  test('a debit is charged in a dialog and appears in the empty list and in the chart at once', async () => {
     const page = await openScreen('debits')
     await page.getByText('No debits yet').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -34,7 +34,7 @@ describe('debits', () => {
     await page.getByRole('status').getByText('Live').waitFor()
   })
 
-  test('of the API appear live, and change their status live', async () => {
+  test('a debit of the API appears live, and changes its status live', async () => {
     const page = await openScreen('debits')
     const { reference, uuid } = await chargeSilent()
     const row = rows(page).filter({ hasText: reference })
@@ -44,7 +44,7 @@ describe('debits', () => {
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('are filtered by status, provider and text, and the address keeps the filters', async () => {
+  test('the debits are filtered by status, provider and text, and the address keeps the filters', async () => {
     const { reference } = await chargeSilent({ narration: 'Rare words' })
     const page = await openScreen('debits')
     await page.getByLabel('Find').fill('rare')
@@ -58,7 +58,7 @@ describe('debits', () => {
     await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
   })
 
-  test('show the reason of a refused charge in the dialog', async () => {
+  test('the dialog shows the reason of a refused charge', async () => {
     const page = await openScreen('debits')
     await page.getByRole('button', { name: 'New debit' }).click()
     const dialog = page.getByRole('dialog')
@@ -72,7 +72,7 @@ describe('debits', () => {
 })
 
 describe('a debit', () => {
-  test('has a timeline, is completed by its bank, reversed and refunded', async () => {
+  test('a debit has a timeline, is completed by its bank, reversed and refunded', async () => {
     const { reference } = await chargeSilent()
     await service.until(reference, 'processing')
     const page = await openScreen(`debit/${reference}`)
@@ -91,7 +91,7 @@ describe('a debit', () => {
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('fails with the code that is chosen', async () => {
+  test('a debit fails with the code that is chosen', async () => {
     const { reference } = await chargeSilent()
     await service.until(reference, 'processing')
     const page = await openScreen(`debit/${reference}`)
@@ -101,7 +101,7 @@ describe('a debit', () => {
     await page.getByText('(invalid_account)').waitFor()
   })
 
-  test('of a bank without a token is completed by the operator', async () => {
+  test('the operator completes a debit of a bank without a token', async () => {
     await service.call('customer', 'link', {
       ...{ phone: '+233245550001', bank: 'ABSA', name: 'Adwoa Addo' },
       'account-number': '3041001001',
@@ -114,7 +114,7 @@ describe('a debit', () => {
     await page.getByText('operator:local:').waitFor()
   })
 
-  test('has its deliveries with attempts and bodies, which are sent again', async () => {
+  test('a debit has its deliveries with attempts and bodies, which are sent again', async () => {
     const path = '/console'
     const url = receiver.url(path)
     receiver.script(path, 500)
@@ -133,7 +133,7 @@ describe('a debit', () => {
     expect(receiver.received.filter((request) => request.path === path)).toHaveLength(3)
   })
 
-  test('with a report that contradicts its outcome has an exception', async () => {
+  test('a debit with a report that contradicts its outcome has an exception', async () => {
     const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
     await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
     const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
@@ -144,7 +144,7 @@ describe('a debit', () => {
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('that does not exist shows the refusal, and a link to all debits', async () => {
+  test('the screen of a debit that does not exist shows the refusal, and a link to all debits', async () => {
     const page = await openScreen('debit/DCS-20200101-ABC123')
     await page.getByRole('alert').getByText('no such debit').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -172,7 +172,7 @@ test('a screen that does not exist says so', async () => {
   await page.getByText('This screen does not exist').waitFor()
 })
 
-test('on a narrow screen a button opens the links', async () => {
+test('a button opens the links on a narrow screen', async () => {
   const page = await openScreen('debits')
   await page.setViewportSize({ width: 390, height: 800 })
   const link = page.getByRole('link', { name: 'Requests' })

@@ -15,7 +15,7 @@ const rows = (page: Page, table: string) =>
   page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
 
 describe('banks', () => {
-  test('of a sandbox reject on demand, and are normal again', async () => {
+  test('a bank of a sandbox rejects on demand, and is normal again', async () => {
     const page = await openScreen('banks')
     const row = rows(page, 'Banks').filter({ hasText: 'Ecobank' })
     await row.getByRole('button', { name: 'Rejecting' }).click()
@@ -33,7 +33,7 @@ describe('banks', () => {
     await row.getByText('normal', { exact: true }).waitFor()
   })
 
-  test('have settings; a refused change shows the reason', async () => {
+  test('a bank has settings; a refused change shows the reason', async () => {
     const page = await openScreen('banks')
     const row = rows(page, 'Banks').filter({ hasText: 'Zenith' })
     await row.getByRole('button', { name: 'Change' }).click()
@@ -51,7 +51,7 @@ describe('banks', () => {
 })
 
 describe('customers', () => {
-  test('are found by number, and get an account', async () => {
+  test('a customer is found by number, and gets an account', async () => {
     const page = await openScreen('customers')
     await page.getByText('Enter a phone number').waitFor()
     await page.getByRole('link', { name: '+233241234567' }).click()
@@ -72,7 +72,7 @@ describe('customers', () => {
     await page.getByText('No account has this number').waitFor()
   })
 
-  test('with a malformed number show the reason', async () => {
+  test('a malformed number shows the reason', async () => {
     const page = await openScreen('customers?phone=12')
     await page.getByRole('alert').getByText('--phone').waitFor()
     expect([...new Set(problems())]).toEqual([expect.stringContaining('422')])
@@ -80,7 +80,7 @@ describe('customers', () => {
 })
 
 describe('the clock', () => {
-  test('moves, stands and runs, and a reset needs a confirmation', async () => {
+  test('the clock moves, stands and runs, and a reset needs a confirmation', async () => {
     const page = await openScreen('clock')
     await page.getByText('running', { exact: true }).waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -112,7 +112,7 @@ describe('the clock', () => {
 })
 
 describe('scenarios', () => {
-  test('play, and link the debit that they end', async () => {
+  test('a scenario plays, and links the debit that it ends', async () => {
     const page = await openScreen('scenarios')
     await rows(page, 'Scenarios').getByText('late-completion').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -124,7 +124,7 @@ describe('scenarios', () => {
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()
   })
 
-  test('with an unknown debit show the refusal', async () => {
+  test('the screen shows the refusal of a scenario with an unknown debit', async () => {
     const page = await openScreen('scenarios')
     await page.getByLabel('Debit (optional)').fill('DCS-20260101-ABC123')
     await page.getByRole('button', { name: 'completed', exact: true }).click()

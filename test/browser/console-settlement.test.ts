@@ -40,13 +40,13 @@ const downloadFrom = async (page: Page, button: string) => {
 describe('settlement', () => {
   let references: string[] = []
 
-  test('without batches says how to settle', async () => {
+  test('the screen without batches says how to settle', async () => {
     const page = await openScreen('settlement')
     await page.getByText('No batches yet').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
 
-  test('builds the batches of a day, and pays one after a dialog with amount and account', async () => {
+  test('the screen builds the batches of a day, and pays one after a dialog with amount and account', async () => {
     references = [await complete(), await complete()]
     const page = await openScreen('settlement')
     await page.getByRole('button', { name: 'Run a day' }).click()
@@ -72,7 +72,7 @@ describe('settlement', () => {
     await expect.poll(() => page.getByRole('button', { name: 'Pay now' }).count()).toBe(0)
   })
 
-  test('shows the lines of a batch and downloads them as CSV', async () => {
+  test('the screen shows the lines of a batch and downloads them as CSV', async () => {
     const [{ id }] = await service.call('settlement', 'list')
     const page = await openScreen(`batch/${id}`)
     for (const reference of references) {
@@ -84,7 +84,7 @@ describe('settlement', () => {
     expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
   })
 
-  test('shows why a payout failed; a retry asks for a confirmation', async () => {
+  test('the screen shows why a payout failed; a retry asks for a confirmation', async () => {
     const { batch } = await play('payout-rejected')
     const page = await openScreen(`batch/${batch.id}`)
     await page.getByText(batch.failure).waitFor()
@@ -100,7 +100,7 @@ describe('settlement', () => {
     await page.getByText('PAID-1', { exact: true }).waitFor()
   })
 
-  test('of a net below zero waits; the filters name batches by status', async () => {
+  test('a batch of a net below zero waits; the filters name batches by status', async () => {
     const { batch } = await play('negative-batch')
     const page = await openScreen('settlement?status=pending')
     const row = rows(page, /^Batches of /).filter({ hasText: batch.id })
@@ -109,7 +109,7 @@ describe('settlement', () => {
     await page.getByText('No batch matches these filters').waitFor()
   })
 
-  test('refuses an unknown batch', async () => {
+  test('an unknown batch is refused', async () => {
     const page = await openScreen('batch/STL-20260101-ABC123')
     await page.getByRole('alert').getByText('5404').waitFor()
     expect(problems()).not.toEqual([])
@@ -119,7 +119,7 @@ describe('settlement', () => {
 describe('ledger', () => {
   beforeAll(complete)
 
-  test('shows balances and entries of today, and downloads the journal', async () => {
+  test('the screen shows balances and entries of today, and downloads the journal', async () => {
     const page = await openScreen('ledger')
     await rows(page, 'Balances').filter({ hasText: 'bank_receivable:GCB' }).waitFor()
     await page.getByText('Debits equal credits').waitFor()
@@ -130,7 +130,7 @@ describe('ledger', () => {
     expect(text).toMatch(/^entry,time,type,/)
   })
 
-  test('records a remittance; a day before all entries is empty', async () => {
+  test('an operator records a remittance; a day before all entries is empty', async () => {
     const page = await openScreen('ledger?date=2020-01-01')
     await page.getByText('No account has a balance').waitFor()
     await page.getByText('No remittances yet').waitFor()

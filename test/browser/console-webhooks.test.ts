@@ -18,7 +18,7 @@ const rows = (page: Page, table: string) =>
   page.getByRole('table', { name: table, exact: true }).locator('tbody').getByRole('row')
 
 describe('webhooks', () => {
-  test('are set from the empty list, and pinged', async () => {
+  test('a webhook is set from the empty list, and pinged', async () => {
     const page = await openScreen('webhooks')
     await page.getByText('No provider has a webhook').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -34,7 +34,7 @@ describe('webhooks', () => {
     expect(receiver.received.map(({ body }) => body.event)).toContain('ping')
   })
 
-  test('that fail are shown as failing, with a countdown to each retry', async () => {
+  test('a webhook that fails is shown as failing, with a countdown to each retry', async () => {
     const { respond, debit } = await subscribe('failing', { events: 'transaction.created' })
     respond(500)
     const { reference } = await debit('failed')
@@ -47,7 +47,7 @@ describe('webhooks', () => {
 })
 
 describe('a webhook', () => {
-  test('has its deliveries by status; one is sent again', async () => {
+  test('a webhook has its deliveries by status; one is sent again', async () => {
     const { script, debit, arrived } = await subscribe('resent', {
       ...{ events: 'transaction.created', 'max-attempts': '1' },
     })
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     expect(arrived()).toHaveLength(2)
   })
 
-  test('of a provider without one shows the refusal', async () => {
+  test('the screen shows the refusal for a provider without a webhook', async () => {
     const page = await openScreen('webhook/fenced')
     await page.getByRole('alert').getByText('this provider has no webhook').waitFor()
     expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
@@ -73,7 +73,7 @@ describe('a webhook', () => {
 })
 
 describe('requests', () => {
-  test('appear live with bodies and without tokens, and are copied as curl', async () => {
+  test('a request appears live with bodies and without tokens, and is copied as curl', async () => {
     const page = await openScreen('requests')
     await page.getByRole('heading', { name: 'Requests' }).waitFor()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -94,7 +94,7 @@ describe('requests', () => {
     expect(command).toContain("Ama'\\''s order")
   })
 
-  test('are filtered by status; a filter without a match says so', async () => {
+  test('the requests are filtered by status; a filter without a match says so', async () => {
     await service.get('/api/v1/nothing')
     const page = await openScreen('requests')
     await page.getByLabel('Status').selectOption('4xx')

@@ -16,7 +16,7 @@ test.each(globSync('docs/*.md').map((file) => basename(file, '.md')))(
   },
 )
 
-test('guides, reference and start page lead to each other', async () => {
+test('the guides, the reference and the start page lead to each other', async () => {
   const page = await open(`${service.sandbox().address}/`)
   await page.getByRole('link', { name: 'Guides' }).click()
   await page.getByRole('heading', { name: 'Integrate in ten minutes' }).waitFor()
@@ -29,7 +29,7 @@ test('guides, reference and start page lead to each other', async () => {
   await page.getByRole('heading', { name: 'Debit collection sandbox' }).waitFor()
 })
 
-test('doc_url scrolls to the row of its code, below the bar', async () => {
+test('the page of a `doc_url` scrolls to the row of its code, below the bar', async () => {
   const { body } = await service.get('/api/v1/payment-providers/debit-requests/none')
   const page = await open(body.error.doc_url)
   const row = page.getByRole('row').filter({ has: page.locator('#c3404') })

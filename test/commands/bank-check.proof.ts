@@ -18,7 +18,7 @@ const bank = bankServer({
   onError: () => undefined,
 })
 
-test('bank-check prints a line for each case and exits with 1 if one fails', async () => {
+test('`bank-check` prints a line for each case and exits with 1 if one fails', async () => {
   await whileListening(createServer(bank.node), async (port) => {
     const url = `http://127.0.0.1:${port}/debits`
     const failed = await check('--url', url, '--secret', secret, '--skip', 'refunds')
@@ -34,7 +34,7 @@ test('bank-check prints a line for each case and exits with 1 if one fails', asy
   })
 })
 
-test('bank-check exits with 0 if all cases pass', async () => {
+test('`bank-check` exits with 0 if all cases pass', async () => {
   const conforming = bankServer({
     secret,
     onSubmission: () => ({ status: 'rejected', code: 'invalid_account', message: 'No' }),
@@ -57,6 +57,6 @@ test.each([
   ['bank --secret x', '--url: is not a URL'],
   [`${URL} --secret x --skip refund`, 'unknown part refund; did you mean refunds?'],
   [`${URL} --secrt x`, 'unknown option --secrt; did you mean --secret?'],
-])('bank-check prints one line and exits with 2 for "%s"', async (words, line) => {
+])('`bank-check` prints one line and exits with 2 for "%s"', async (words, line) => {
   expectOneLine(await check(...(words === '' ? [] : words.split(' '))), line, 2)
 })

@@ -23,7 +23,7 @@ afterAll(async () => {
 const started = () => printedBy(start(WORDS, stage.env), /^ready (http:\S+)\/console$/m)
 
 describe('the console of a stage', () => {
-  test('invokes the functions of the stage with the caller of the credentials', async () => {
+  test('the console invokes the functions of the stage with the caller of the credentials', async () => {
     const address = await started()
     const settings = await (await fetch(`${address}/console/settings`)).json()
     expect(settings).toMatchObject({
@@ -39,7 +39,7 @@ describe('the console of a stage', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ by: 'arn:aws:iam::000000000000:user/ama' }])
   })
 
-  test('serves the page, and nothing else', async () => {
+  test('the console serves the page, and nothing else', async () => {
     const address = await started()
     expect((await fetch(`${address}/`)).url).toBe(`${address}/console`)
     expect((await fetch(`${address}/console/page.js`)).status).toBe(200)
@@ -51,7 +51,7 @@ describe('the console of a stage', () => {
   test.each([
     ['Origin', 'https://example.com'],
     ['Origin', 'http://127.0.0.1:1'],
-  ])('rejects a call with the header %s %s', async (name, value) => {
+  ])('the console rejects a call with the header %s %s', async (name, value) => {
     const address = await started()
     const reply = await fetch(`${address}/console/operator`, {
       method: 'POST',
@@ -62,17 +62,20 @@ describe('the console of a stage', () => {
   })
 })
 
-describe('the command fails with one line', () => {
+describe('a failure of the command', () => {
   test.each([
     [[], 'usage: debit console --stage NAME [--port 3100]'],
     [['--stage', 'Sandbox'], 'usage: debit console --stage NAME [--port 3100]'],
     [['--stage', 'sandbox', '--port', 'x'], '--port: must be a port; usage: debit console'],
-  ])('for the wrong arguments %j, with code 2', async (words, line) => {
-    const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
-  })
+  ])(
+    'the command prints one line and exits with 2 for the wrong arguments %j',
+    async (words, line) => {
+      const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
+    },
+  )
 
-  test('without AWS credentials', async () => {
+  test('the command prints one line without AWS credentials', async () => {
     const env = {
       PATH: process.env.PATH,
       AWS_REGION: 'eu-west-1',
@@ -85,7 +88,7 @@ describe('the command fails with one line', () => {
     })
   })
 
-  test('if the credentials allow no operator function', async () => {
+  test('the command prints one line if the credentials allow no operator function', async () => {
     const { nouns } = await import('../../shared/operator/catalogue.ts')
     const denied = Object.keys(nouns).map((noun) => `manage-${noun}`)
     const denying = await startStageEndpoint(sandbox.address, { ...healthy, denied })
@@ -95,7 +98,7 @@ describe('the command fails with one line', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: line })
   })
 
-  test('if the port is taken', async () => {
+  test('the command prints one line if the port is taken', async () => {
     const words = ['commands/console.ts', '--stage', 'sandbox', '--port', sandbox.port]
     const { code, stderr } = await runScript(words, stage.env)
     const line = `Port ${sandbox.port} is taken; choose another with --port\n`

@@ -10,7 +10,7 @@ const COMMANDS =
   'sandbox console listen trigger clock fixtures invoke bank-check smoke operator'.split(' ')
 
 test.each([[], ['help'], ['--help'], ['-h']])(
-  'debit %s prints all commands and nouns',
+  '`debit %s` prints all commands and nouns',
   async (...words) => {
     const { code, stdout, stderr } = await debit(...words)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -20,13 +20,13 @@ test.each([[], ['help'], ['--help'], ['-h']])(
   },
 )
 
-test.each(COMMANDS)('debit %s --help prints its usage on standard output', async (command) => {
+test.each(COMMANDS)('`debit %s --help` prints its usage on standard output', async (command) => {
   const { code, stdout, stderr } = await debit(command, '--help')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('usage: debit ')
 })
 
-test('completion has the options of each command, and completion --help prints its usage', async () => {
+test('the completion has the options of each command, and `completion --help` prints its usage', async () => {
   const { stdout } = await debit('completion', 'bash')
   for (const command of COMMANDS.filter((name) => name !== 'operator')) {
     const help = (await debit(command, '--help')).stdout
@@ -41,7 +41,7 @@ test('completion has the options of each command, and completion --help prints i
   })
 })
 
-test('debit --version prints the version', async () => {
+test('`debit --version` prints the version', async () => {
   const { code, stdout } = await debit('--version')
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })
@@ -59,21 +59,24 @@ test.each([
   [['bank', 'lst'], 'unknown verb of bank lst; did you mean list?'],
   [['completion', 'csh'], 'unknown shell csh'],
   [['completion'], 'usage: debit completion bash | zsh | fish'],
-])('debit %j prints one line and exits with 2', async (words, line) => {
+])('the words %j of `debit` print one line and exit with 2', async (words, line) => {
   expectOneLine(await debit(...words), line, 2)
 })
 
 describe('completion', () => {
-  test.each(['bash', 'zsh', 'fish'])('for %s has every noun, verb and option', async (shell) => {
-    const { code, stdout } = await debit('completion', shell)
-    expect(code).toBe(0)
-    const words = new Set(stdout.match(/[a-z-]+/g))
-    for (const [noun, { verbs }] of Object.entries(nouns)) {
-      expect(words).toContain(noun)
-      for (const [verb, { options }] of Object.entries(verbs)) {
-        expect(words).toContain(verb)
-        for (const option of Object.keys(options.entries)) expect(words).toContain(`--${option}`)
+  test.each(['bash', 'zsh', 'fish'])(
+    'the completion for %s has every noun, verb and option',
+    async (shell) => {
+      const { code, stdout } = await debit('completion', shell)
+      expect(code).toBe(0)
+      const words = new Set(stdout.match(/[a-z-]+/g))
+      for (const [noun, { verbs }] of Object.entries(nouns)) {
+        expect(words).toContain(noun)
+        for (const [verb, { options }] of Object.entries(verbs)) {
+          expect(words).toContain(verb)
+          for (const option of Object.keys(options.entries)) expect(words).toContain(`--${option}`)
+        }
       }
-    }
-  })
+    },
+  )
 })

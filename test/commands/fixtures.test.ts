@@ -30,7 +30,7 @@ test('the file of a shop creates a provider with debits and a paid settlement', 
   expect(receiver.received.length).toBeGreaterThan(9)
 })
 
-test('steps refer to members of earlier responses, with their types and inside texts', async () => {
+test('a step refers to members of earlier responses, with their types and inside texts', async () => {
   const lines = await apply(`
 - scenario: completed
   save: play

@@ -64,7 +64,7 @@ const parts = (printed: string): string[] => {
 const COMPLETED = ['DCS-20250102-00000A', 'completed', '100.00 GHS', 'sequence 3']
 
 describe('the listener', () => {
-  test('prints an event in one line and answers 204', async () => {
+  test('the listener prints an event in one line and answers 204', async () => {
     const { post } = await startListener(['--secret', SECRET])
     const { status, printed } = await post(...webhook({ n: 3 }))
     expect(status).toBe(204)
@@ -72,7 +72,7 @@ describe('the listener', () => {
     expect(parts(printed)).toEqual([...facts, 'attempt 1', 'verified', 'answered 204'])
   })
 
-  test('marks duplicates and events out of order', async () => {
+  test('the listener marks duplicates and events out of order', async () => {
     const { post } = await startListener(['--secret', SECRET])
     const late = 'out of order: sequence 2 arrived first'
     const notes = [
@@ -86,7 +86,7 @@ describe('the listener', () => {
     }
   })
 
-  test('without a secret prints variants of events and pings, and answers 405 to GET', async () => {
+  test('a listener without a secret prints variants of events and pings, and answers 405 to GET', async () => {
     const { post, url } = await startListener()
     const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
     const { status, printed } = await post(webhookBody(completed, 3, variant))
@@ -172,7 +172,7 @@ test('the listener prints one line per malformed body and continues', async () =
   expect(child.exitCode).toBeNull()
 })
 
-test('registers itself with the secret of the webhook, and restores the setting at its end', async () => {
+test('the listener registers itself with the secret of the webhook, and restores the setting at its end', async () => {
   const sandbox = start(['commands/sandbox.ts', '--port', '0'])
   const port = new URL(await printedBy(sandbox, /^ready (http:\S+)$/m)).port
   const operator = async (...words: string[]) =>
@@ -194,7 +194,7 @@ test('registers itself with the secret of the webhook, and restores the setting 
 }, 60_000)
 
 describe('a listener', () => {
-  test('forwards an event with its headers and bytes, and answers as the receiver does', async () => {
+  test('a listener forwards an event with its headers and bytes, and answers as the receiver does', async () => {
     const received: { body: string; signature: unknown }[] = []
     const receiver = createServer(async (request, response) => {
       const signature = request.headers['x-svc-signature']
@@ -211,13 +211,13 @@ describe('a listener', () => {
     })
   })
 
-  test('forwards nothing that is not verified, and answers 502 for a receiver that is down', async () => {
+  test('a listener forwards no unverified event, and answers 502 for a receiver that is down', async () => {
     const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
     expect((await post(webhook({ n: 3 })[0])).status).toBe(401)
     expect((await post(...webhook({ n: 3 }))).status).toBe(502)
   })
 
-  test('prints bodies with --print, and one JSON object for each event with --json', async () => {
+  test('a listener prints bodies with --print, and one JSON object for each event with --json', async () => {
     const printing = await startListener(['--print'])
     await printing.post(...webhook({ n: 3 }))
     await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
@@ -248,16 +248,19 @@ describe('a listener', () => {
 })
 
 describe('the listen command', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
-    const { child, exited, url } = await startListener()
-    const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
-    await once(openConnection, 'connect')
-    openConnection.on('error', () => openConnection.destroy())
-    child.kill(signal)
-    expect(await exited).toBe(0)
-  })
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'the listen command exits with 0 on %s',
+    async (signal) => {
+      const { child, exited, url } = await startListener()
+      const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
+      await once(openConnection, 'connect')
+      openConnection.on('error', () => openConnection.destroy())
+      child.kill(signal)
+      expect(await exited).toBe(0)
+    },
+  )
 
-  test('prints one line and exits with 1 when the port is taken', async () => {
+  test('the listen command prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {
       const { exited, printed } = startListen(['--port', String(port)])
       expect(await exited).toBe(1)
@@ -269,7 +272,7 @@ describe('the listen command', () => {
     ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
     ...['--colour red', '4242'],
     ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
-  ])('prints one line with the usage and exits with 2 for %s', async (args) => {
+  ])('the listen command prints one line with the usage and exits with 2 for %s', async (args) => {
     const { exited, printed } = startListen(args.split(' '))
     expect(await exited).toBe(2)
     expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)

@@ -28,7 +28,7 @@ const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
 )
 
 describe('help', () => {
-  test('of the command lists every noun', async () => {
+  test('the help of the command lists every noun', async () => {
     const { code, stdout, stderr } = await operator(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const [noun, { summary }] of Object.entries(nouns)) {
@@ -44,23 +44,26 @@ describe('help', () => {
     ['bank update --help', [/call with --connector, --connector-url, --connector-secret\./]],
     ['bank disable --help', [/^(?!.*approve)/s]],
     ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
-  ])('%s prints %j', async (words, patterns) => {
+  ])('the command `%s` prints %j', async (words, patterns) => {
     const { code, stdout } = await operator(words.split(' '))
     expect(code).toBe(0)
     for (const pattern of patterns) expect(stdout).toMatch(pattern)
   })
 
-  test.each(verbs)('of $noun $name has one short line for the verb and each option', (row) => {
-    expect(row.verb.summary.length).toBeLessThan(90)
-    for (const [option, schema] of Object.entries(row.verb.options.entries)) {
-      const required = 'wrapped' in schema ? schema.wrapped : schema
-      expect(getTitle(required as never), option).toBeTruthy()
-      expect(getDescription(required as never), option).toBeTruthy()
-    }
-    expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
-  })
+  test.each(verbs)(
+    'the help of $noun $name has one short line for the verb and each option',
+    (row) => {
+      expect(row.verb.summary.length).toBeLessThan(90)
+      for (const [option, schema] of Object.entries(row.verb.options.entries)) {
+        const required = 'wrapped' in schema ? schema.wrapped : schema
+        expect(getTitle(required as never), option).toBeTruthy()
+        expect(getDescription(required as never), option).toBeTruthy()
+      }
+      expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
+    },
+  )
 
-  test('covers exactly the operator functions', () => {
+  test('the help covers exactly the operator functions', () => {
     const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
     expect(functions.sort()).toEqual(
       Object.keys(nouns)
@@ -93,9 +96,12 @@ test.each([
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-])('wrong arguments: %s prints one line and exits with 2', async (_case, args, line) => {
-  expectOneLine(await operator(args), line, 2)
-})
+])(
+  'the command prints one line and exits with 2 for wrong arguments: %s',
+  async (_case, args, line) => {
+    expectOneLine(await operator(args), line, 2)
+  },
+)
 
 test('a port without a sandbox prints one line and exits with 1', async () => {
   const args = ['bank', 'list', '--port', '1']
@@ -119,12 +125,12 @@ describe('an unreadable statement', () => {
     ['an empty file', '', 'the file is empty'],
     ['malformed rows', malformed, lines.join('\n')],
     ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
-  ])('with %s exits with 1 before any request', async (_case, text, line) => {
+  ])('a statement with %s exits with 1 before any request', async (_case, text, line) => {
     const stderr = `--statement: ${line}\n`
     expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
   })
 
-  test('that does not exist exits with 1', async () => {
+  test('a statement that does not exist exits with 1', async () => {
     const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
     expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
   })
@@ -148,16 +154,19 @@ test.each([
   ['invoke', ['commands/invoke.ts', 'list-banks', '--port']],
   ['clock', ['commands/clock.ts', 'show', '--port']],
   ['trigger', ['commands/trigger.ts', '--port']],
-])('another program at the port makes %s print one line and exit with 1', async (_name, words) => {
-  for (const [what, response] of Object.entries(responses)) {
-    const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
-    await whileListening(server, async (port) => {
-      const stderr = `Another program than the sandbox answers at port ${port}\n`
-      const output = await run([...words, String(port)])
-      expect(output, what).toEqual({ code: 1, stdout: '', stderr })
-    })
-  }
-})
+])(
+  'the command %s prints one line and exits with 1 if another program has the port',
+  async (_name, words) => {
+    for (const [what, response] of Object.entries(responses)) {
+      const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
+      await whileListening(server, async (port) => {
+        const stderr = `Another program than the sandbox answers at port ${port}\n`
+        const output = await run([...words, String(port)])
+        expect(output, what).toEqual({ code: 1, stdout: '', stderr })
+      })
+    }
+  },
+)
 
 test('a secret is read from standard input without its line end, and never from the command line', async () => {
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
@@ -208,7 +217,7 @@ describe('a stage on AWS', () => {
     return { ...output, paths, calls }
   }
 
-  test("is reached through the Lambda API with the caller's ARN, or unknown if STS fails", async () => {
+  test("the command reaches a stage through the Lambda API with the caller's ARN, or unknown if STS fails", async () => {
     const path = 'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations'
     const actor = 'arn:aws:iam::123456789012:user/ama'
     const reached = { code: 0, stdout: '[]\n', paths: [path], calls: [{ verb: 'list', actor }] }
@@ -217,7 +226,7 @@ describe('a stage on AWS', () => {
     expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
   })
 
-  test('requires credentials and a region', async () => {
+  test('the command requires credentials and a region', async () => {
     expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
     expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
   })
@@ -226,12 +235,12 @@ describe('a stage on AWS', () => {
     [404, 'ResourceNotFound', 'Function debit-collection-sandbox-manage-bank does not exist'],
     [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
     [403, 'ExpiredToken', 'The AWS credentials have expired'],
-  ])('answering %i %sException makes the command print a line', async (status, name, line) => {
+  ])('the command prints a line for the answer %i %sException', async (status, name, line) => {
     const headers = { 'x-amzn-errortype': `${name}Exception` }
     expectOneLine(await runAgainst(status, headers, { Message: 'no\nno' }), line)
   })
 
-  test('returns the error of a function', async () => {
+  test('the command returns the error of a function', async () => {
     const headers = { 'x-amz-function-error': 'Unhandled' }
     const body = { errorType: 'Error', errorMessage: 'gone' }
     expectOneLine(await runAgainst(200, headers, body), 'manage-bank: Error: gone')

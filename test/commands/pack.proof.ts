@@ -35,7 +35,7 @@ test('the tarball has less than 10 MB unpacked, and neither CDK nor TypeScript',
 // The oldest supported version, where the machine has one.
 const versions = [process.execPath, '/usr/bin/node'].filter(existsSync)
 
-test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
+test.each(versions)('the sandbox of the package accepts a charge on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -55,7 +55,7 @@ test.each(versions)('its sandbox accepts a charge on %s', async (node) => {
   expect(sandbox.printed.err).toBe('')
 })
 
-test('its bank-check checks a bank', async () => {
+test('the bank-check of the package checks a bank', async () => {
   const secret = 'cs_secret_of_the_bank'
   const onSubmission = () => ({ status: 'accepted', bankReference: 'B-1' }) as const
   const bank = createServer(bankServer({ secret, onSubmission }).node)
@@ -66,7 +66,7 @@ test('its bank-check checks a bank', async () => {
   })
 })
 
-test('its sandbox refuses to run bundles, which it cannot build, in one line', async () => {
+test('the sandbox of the package refuses to run bundles, which it cannot build, in one line', async () => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0', '--bundles']
   const { printed, exited } = start(words)
   expect([await exited, printed.err]).toEqual([1, '--bundles needs the repository\n'])

@@ -39,7 +39,7 @@ test('a terminal shows the parts that are done and the remaining time in one lin
   ])
 })
 
-test('elsewhere a line follows each tenth', () => {
+test('a file or a pipe gets a line after each tenth', () => {
   const { printed } = capture(false)
   const tick = newProgress('runs', 20)
   for (let part = 0; part < 20; part += 1) tick()
@@ -85,7 +85,7 @@ test('a step that fails removes the line of the terminal, also while another ste
   await checked
 })
 
-test('elsewhere only the steps that are done have lines', async () => {
+test('a file or a pipe gets lines only for the steps that are done', async () => {
   const { printed } = capture(false)
   const { run } = newSteps({ build: 10, check: 30 })
   await run('build', () => undefined)

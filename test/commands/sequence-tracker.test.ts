@@ -11,7 +11,7 @@ const event = (id: number, sequence: number): PrintedEvent => ({
   sequence,
 })
 
-test('events after a restore have a separate order', () => {
+test('the events after a restore have a separate order', () => {
   const track = newSequenceTracker()
   track(event(1988055307469803, 3))
   expect(track(event(1988055307469812, 2))).toEqual({ attempt: 1, notes: [] })

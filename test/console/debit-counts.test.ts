@@ -44,7 +44,7 @@ test.each([
   [24 * HOUR_MS, 3_600],
   [100 * HOUR_MS, 14_400],
   [20 * 24 * HOUR_MS, 86_400],
-])('with a debit that is %i ms old a bar has %i seconds', (ageMs, seconds) => {
+])('a chart with a debit of %i ms ago has bars of %i seconds', (ageMs, seconds) => {
   const { times } = countDebits([debit(NOW - ageMs, 'completed')], NOW)
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(seconds)
 })

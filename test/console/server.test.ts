@@ -31,7 +31,7 @@ describe('the page', () => {
     '/console/page.js',
     '/console/page.css',
     '/console/icon.svg',
-  ])('%s allows no inline or foreign content', async (path) => {
+  ])('the path %s allows no inline or foreign content', async (path) => {
     const response = await fetch(at(path))
     expect(response.status).toBe(200)
     const policy = response.headers.get('content-security-policy')
@@ -40,7 +40,7 @@ describe('the page', () => {
     expect(await response.text()).not.toMatch(/ style="|<script>/)
   })
 
-  test('has less than 120 kB of gzipped files', async () => {
+  test('the page has less than 120 kB of gzipped files', async () => {
     const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
     const sizes = await Promise.all(
       paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
@@ -49,7 +49,7 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
   })
 
-  test('does not exist at other paths', async () => {
+  test('the page does not exist at other paths', async () => {
     for (const path of ['/console/page.ts', '/consoles', '/console/../package.json']) {
       expect((await fetch(at(path))).status, path).toBe(404)
     }
@@ -57,7 +57,7 @@ describe('the page', () => {
 })
 
 describe('a call', () => {
-  test('returns the result of the operator function, and the time of the service', async () => {
+  test('a call returns the result of the operator function, and the time of the service', async () => {
     const call = { noun: 'bank', verb: 'show', options: { bank: 'GCB' } }
     const { status, body } = await operate(call)
     expect(status).toBe(200)
@@ -65,7 +65,7 @@ describe('a call', () => {
     expect(body.meta).toMatchObject({ timestamp: expect.stringMatching(/^\d{4}-/), frozen: false })
   })
 
-  test('without options has none', async () => {
+  test('a call without options has none', async () => {
     expect((await operate({ noun: 'provider', verb: 'list' })).status).toBe(200)
   })
 
@@ -76,7 +76,7 @@ describe('a call', () => {
     [400, 'A call has noun', { noun: '__proto__', verb: 'show' }],
     [400, 'A call has noun', { noun: 'bank', verb: 'show', options: { bank: 1 } }],
     [400, 'A call has noun', '{"noun":'],
-  ])('that is refused has the status %i and the reason “%s”', async (status, reason, call) => {
+  ])('a refused call has the status %i and the reason “%s”', async (status, reason, call) => {
     const reply = await operate(call)
     expect(reply.status).toBe(status)
     expect(reply.body).toMatchObject({
@@ -85,7 +85,7 @@ describe('a call', () => {
     })
   })
 
-  test('reconciles a day, and compares the text of a statement', async () => {
+  test('a call reconciles a day, and compares the text of a statement', async () => {
     const options = { date: '2026-11-21' }
     const run = await operate({ noun: 'reconciliation', verb: 'run', options })
     expect(run.body.data).toMatchObject({ ...options, differences: 0 })
@@ -106,7 +106,7 @@ describe('a call', () => {
     expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
   })
 
-  test('is recorded with the operator that the page acts as', async () => {
+  test('a call is recorded with the operator that the page acts as', async () => {
     const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
     await operate({ ...call, operator: 'kofi' })
     expect(await service.changeOf('demo')).toMatchObject({ by: 'local:kofi', verb: 'update' })
@@ -115,7 +115,7 @@ describe('a call', () => {
   test.each([
     ['of a foreign page', { Origin: 'https://example.com' }],
     ['of a page at another port', { Origin: 'http://127.0.0.1:1' }],
-  ])('%s is refused', async (_, headers) => {
+  ])('a call %s is refused', async (_, headers) => {
     const call = { noun: 'provider', verb: 'list' }
     expect((await operate(call, headers)).status).toBe(403)
     const own = { Origin: service.sandbox().address }
@@ -154,7 +154,7 @@ describe('the event stream', () => {
     return { arrived, close: () => abort.abort() }
   }
 
-  test('has each request with its reply, without credentials, and each changed item', async () => {
+  test('the event stream has each request with its reply, without credentials, and each changed item', async () => {
     const { arrived, close } = await openStream()
     const body = chargeBody()
     const { body: reply } = await service.send('POST', CHARGE, {
@@ -176,7 +176,7 @@ describe('the event stream', () => {
     expect(arrived.text).not.toContain('sk_sandbox_demo')
   })
 
-  test('begins with the last 1,000 requests', async () => {
+  test('the event stream begins with the last 1,000 requests', async () => {
     for (let batch = 0; batch < 20; batch += 1) {
       await Promise.all(
         Array.from({ length: 51 }, (_, index) =>

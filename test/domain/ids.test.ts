@@ -47,7 +47,7 @@ test.each([
   expect(debitId(v.parse(Reference, reference))).toBe(id)
 })
 
-test('integer ids of debits and of deliveries are safe integers for a century', () => {
+test('the integer ids of debits and of deliveries are safe integers for a century', () => {
   const last = v.parse(Reference, 'DCS-20991231-ZZZZZZ')
   expect(integerId(last)).toBeLessThan(2 ** 47)
   expect(Number.isSafeInteger(deliveryId({ reference: last, n: 99 }))).toBe(true)
@@ -69,7 +69,7 @@ test.each([
   ...['DCS-20250102-00000', 'DCS-20250102-0000000', 'DCS-20250102-00000a', 'DCS-2025012-000000'],
   ...['dcs-20250102-000000', '-20250102-000000', 'DCS20250102000000', 'DCS-20250102-000000\n'],
   ...[' DCS-20250102-000000', ''],
-])('%j is not a reference', (text) => {
+])('the text %j is not a reference', (text) => {
   expect(v.is(Reference, text)).toBe(false)
 })
 
@@ -84,7 +84,7 @@ const uuids = rowsOf(`
   {3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e}  in braces        false
 `)
 
-test.each(uuids)('whether %s (%s) is a uuid of a debit: %s', (text, _, expected) => {
+test.each(uuids)('the text %s (%s) is a uuid of a debit: %s', (text, _, expected) => {
   expect(v.is(Uuid, text)).toBe(expected === 'true')
 })
 

@@ -45,7 +45,7 @@ const refused = rowsOf(`
   inputs.map((input) => [kind, input, message] as const),
 )
 
-test.each(refused)('the %s %s %s', (kind, input, message) => {
+test.each(refused)('the %s %s is refused: it %s', (kind, input, message) => {
   expect(messagesOf(schemaOf(kind), JSON.parse(input))).toEqual(message.split('; '))
 })
 
@@ -59,7 +59,7 @@ test('only a decimal with two places is an amount', () => {
   )
 })
 
-test('formatAmount and Amount are inverse from 1.00 to 10000.00', () => {
+test('`formatAmount` and `Amount` are inverse from 1.00 to 10000.00', () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 1_000_000 }), (count) => {
       expect(v.parse(Amount, formatAmount(pesewas(count)))).toBe(count)
@@ -73,11 +73,11 @@ test.each([
   [10050, '100.50'],
   [-5, '-0.05'],
   [-12345, '-123.45'],
-])('%s pesewas are %s as text and as a JSON number', (count, text) => {
+])('an amount of %s pesewas is %s as text and as a JSON number', (count, text) => {
   expect(formatAmount(pesewas(count))).toBe(text)
   expect(JSON.stringify({ amount: amountNumber(pesewas(count)) })).toBe(`{"amount":${text}}`)
 })
 
-test.each([0.5, Number.NaN, 2 ** 53])('pesewas are whole numbers, not %s', (count) => {
+test.each([0.5, Number.NaN, 2 ** 53])('a number of pesewas is whole, not %s', (count) => {
   expect(() => pesewas(count)).toThrow()
 })

@@ -23,7 +23,7 @@ const refusals = rowsOf(`
   must be in E.164 format; write it like +233241234567  "+23324１２３４５６７"  "＋233241234567"  " +233241234567"
 `).flatMap(([message = '', ...inputs]) => inputs.map((input) => [input, message] as const))
 
-test.each(refusals)('the phone number %s %s', (input, message) => {
+test.each(refusals)('the phone number %s is refused: it %s', (input, message) => {
   expect(messagesOf(PhoneNumber, JSON.parse(input)).join('; ')).toBe(message)
 })
 

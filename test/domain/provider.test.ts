@@ -17,7 +17,7 @@ test.each([
   ['a removal of no limit changes nothing', {}, undefined, {}],
   ['a second, later removal changes nothing', yesterday, undefined, yesterday],
   ['a limit can follow a removal', { countedUntil: today }, limit, { dailyLimit: limit }],
-])('%s', (_, before, dailyLimit, after) => {
+])('a change of a daily limit has this result: %s', (_, before, dailyLimit, after) => {
   expect(dailyLimitAfter(before, dailyLimit, today)).toEqual(after)
 })
 
@@ -42,6 +42,9 @@ const holds: [string, Before, SettlementAccount | undefined, string | undefined]
   ['an account after a removal is held', { payoutsHeldUntil: earlier }, account, tomorrow],
 ]
 
-test.each(holds)('%s', (_, before, after, until) => {
-  expect(payoutsHeldUntil(before, after, NOON)).toBe(until)
-})
+test.each(holds)(
+  'a change of a settlement account holds payouts: %s',
+  (_, before, after, until) => {
+    expect(payoutsHeldUntil(before, after, NOON)).toBe(until)
+  },
+)

@@ -40,7 +40,7 @@ test.each(unchanged)('the text %j is unchanged', (input) => {
   expect(v.parse(short, input)).toBe(input)
 })
 
-test('text of invisible characters only is blank', () => {
+test('a text of invisible characters only is blank', () => {
   for (const invisible of [...'\u200B\uFEFF\u2060\xAD\u3164\u2800', ' \u200D\uFE0F ']) {
     expect(messagesOf(short, invisible), invisible).toEqual(['is required'])
     expect(messagesOf(short, `a${invisible}`), invisible).toEqual([])
@@ -57,7 +57,7 @@ const forbidden = [
   ...['\u{61C}', '\u{200E}', '\u{200F}', ...range(0x202a, 0x202e), ...range(0x2066, 0x2069)],
 ]
 
-test('forbidden characters are refused, except tabs and line breaks in text of several lines', () => {
+test('the forbidden characters are refused, except tabs and line breaks in text of several lines', () => {
   const refusedIn = (schema: v.GenericSchema) =>
     forbidden.filter((one) => messagesOf(schema, `a${one}b`).join() === CONTROL)
   expect(refusedIn(short)).toEqual(forbidden)
@@ -71,11 +71,11 @@ test.each([
   ['a tag', '<script>&lt;', '\\u003cscript\\u003e\\u0026lt;'],
   ['half a pair', '\u{D800}x', '\\ud800x'],
   ['letters of any script', `é\u{6F22}${FAMILY}`, `é\u{6F22}${FAMILY}`],
-])('%s of a third party is escaped only where it is active', (_, input, output) => {
+])('an input of a third party is escaped only where it is active: %s', (_, input, output) => {
   expect(escaped(input)).toBe(output)
 })
 
-test('exactly the active characters are escaped', () => {
+test('only the active characters are escaped, and all of them', () => {
   const active = [...forbidden, '\u{2028}', '\u{2029}', '<', '>', '&']
   for (const character of active) expect(escaped(character)).toMatch(/^\\u[0-9a-f]{4}$/)
   const unit = fc.oneof(fc.constantFrom(...active), fc.string({ unit: 'binary', maxLength: 3 }))

@@ -88,33 +88,36 @@ const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
     .map(([verb]) => `${noun} ${verb}`),
 )
 
-test.each(approvable)('%s waits for a second operator, who executes it once', async (words) => {
-  const [noun = '', verb = ''] = words.split(' ')
-  const options = (await optionsOf[words]?.()) ?? {}
-  const [[key = '', target = ''] = []] = Object.entries(options)
-  const state = () => operate(noun, 'show', { [key]: target })
-  const previous = await state()
-  const { approval } = await call(noun, verb, options, ama)
-  const { id } = approval
-  expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
-  expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(DAY_MS)
-  expect(await refusalToGrant(id, ama)).toBe(SECOND)
-  expect(await state()).toEqual(previous)
-  expect(await grant(id)).not.toHaveProperty('approval')
-  expect(await state()).not.toEqual(previous)
-  const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
-  expect(await show(id)).toMatchObject(decided)
-  const changes = await changesOf(target)
-  expect(changes[0]).toMatchObject({ by: ama, approved_by: kofi, noun, verb })
-  const changed = { request: { from: null, to: `${noun} ${verb} ${target}` } }
-  expect(await changesOf(id)).toMatchObject([
-    { by: kofi, noun: 'approval', verb: 'grant' },
-    { by: ama, noun: 'approval', verb: 'request', changed },
-  ])
-  expect(await refusalToGrant(id, kofi)).toContain(MADE)
-  expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
-  expect(await changesOf(target)).toEqual(changes)
-})
+test.each(approvable)(
+  'the call `%s` waits for a second operator, who executes it once',
+  async (words) => {
+    const [noun = '', verb = ''] = words.split(' ')
+    const options = (await optionsOf[words]?.()) ?? {}
+    const [[key = '', target = ''] = []] = Object.entries(options)
+    const state = () => operate(noun, 'show', { [key]: target })
+    const previous = await state()
+    const { approval } = await call(noun, verb, options, ama)
+    const { id } = approval
+    expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
+    expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(DAY_MS)
+    expect(await refusalToGrant(id, ama)).toBe(SECOND)
+    expect(await state()).toEqual(previous)
+    expect(await grant(id)).not.toHaveProperty('approval')
+    expect(await state()).not.toEqual(previous)
+    const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
+    expect(await show(id)).toMatchObject(decided)
+    const changes = await changesOf(target)
+    expect(changes[0]).toMatchObject({ by: ama, approved_by: kofi, noun, verb })
+    const changed = { request: { from: null, to: `${noun} ${verb} ${target}` } }
+    expect(await changesOf(id)).toMatchObject([
+      { by: kofi, noun: 'approval', verb: 'grant' },
+      { by: ama, noun: 'approval', verb: 'request', changed },
+    ])
+    expect(await refusalToGrant(id, kofi)).toContain(MADE)
+    expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
+    expect(await changesOf(target)).toEqual(changes)
+  },
+)
 
 test('a secret of a request is neither shown nor stored in plain text, and reaches the connector', async () => {
   const secret = 'cs_a_secret_of_this_test'
@@ -130,7 +133,7 @@ test('a secret of a request is neither shown nor stored in plain text, and reach
 })
 
 describe('a call that needs no approval', () => {
-  test('runs immediately, also with a verb that needs an approval for other options', async () => {
+  test('a call that needs no approval runs immediately, also with a verb that needs one for other options', async () => {
     const named = { provider: 'demo', name: 'Demo 2' }
     expect(await call('provider', 'update', named, ama)).toMatchObject({ name: 'Demo 2' })
     const limited = await call('bank', 'update', { bank: 'CAL', maximum: '400.00' }, ama)
@@ -142,7 +145,7 @@ describe('a call that needs no approval', () => {
   })
 
   testInProcess.each(['false', undefined])(
-    'is every call of a stage with APPROVALS=%s',
+    'a call of a stage with APPROVALS=%s runs immediately',
     async (value) => {
       vi.stubEnv('APPROVALS', value)
       const options = { provider: 'signed', ...settlementAccount('1041008010') }
@@ -153,7 +156,7 @@ describe('a call that needs no approval', () => {
 })
 
 describe('a request', () => {
-  test.each([kofi, ama])('that %s denies is never executed', async (actor) => {
+  test.each([kofi, ama])('a request that %s denies is never executed', async (actor) => {
     const [id, newer] = [await changeAccount('1041008001'), await changeAccount('1041008001')]
     const reason = 'Not agreed'
     const denied = await call('approval', 'deny', { id, reason }, actor)
@@ -170,7 +173,7 @@ describe('a request', () => {
     expect(await ids({ status: 'expired' })).toEqual([])
   })
 
-  test('expires after 24 hours and can then be neither granted nor denied', async () => {
+  test('a request expires after 24 hours and can then be neither granted nor denied', async () => {
     const id = await changeAccount('1041008001')
     const send = async (verb: string, options: Options, ms = DAY_MS) => {
       const handler = manageApproval({ ...real, now: () => new Date(Date.now() + ms) })
@@ -190,7 +193,7 @@ describe('a request', () => {
     expect(shown).toMatchObject({ status: 'expired', done_at: null })
   })
 
-  test('needs an operator with a name, as its decision does', async () => {
+  test('a request needs an operator with a name, as its decision does', async () => {
     const line = 'an approval needs an operator with a known name'
     const options = { provider: 'requested', ...settlementAccount('1041008003') }
     const id = await changeAccount('1041008001')
@@ -201,7 +204,7 @@ describe('a request', () => {
     }
   })
 
-  test('is done with the reason when its call is refused, and needs the grant in its function', async () => {
+  test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
     const [first, second] = [await create(), await create()]
     const invoke = (noun: string, actor: string) =>
@@ -217,7 +220,7 @@ describe('a request', () => {
 })
 
 describe('a grant', () => {
-  test('executes the call once when several grants arrive at the same time', async () => {
+  test('a grant executes the call once when several grants arrive at the same time', async () => {
     const id = await changeAccount('1041008005')
     const before = (await changesOf('requested')).length
     const granting = [kofi, kofi, esi, esi, kofi].map((actor) => refusalToGrant(id, actor))
@@ -227,7 +230,7 @@ describe('a grant', () => {
     expect((await changesOf(id)).map(({ verb }) => verb)).toEqual(['grant', 'request'])
   })
 
-  test('that was recorded before a crash is retried by the same operator, after its lease', async () => {
+  test('a grant that was recorded before a crash is retried by the same operator, after its lease', async () => {
     const id = await changeAccount('1041008006')
     const at = new Date()
     await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
@@ -239,7 +242,7 @@ describe('a grant', () => {
     expect(numberOf(done)).toBe('1041008006')
   })
 
-  testInProcess('can be retried immediately when its call ends in a fault', async () => {
+  testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
     const { send } = table
     const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) => {

@@ -45,7 +45,7 @@ describe('bodies', () => {
     ['over 64 KiB', fields.replace('Order 1', 'x'.repeat(65_536))],
     ['nested 60,000 levels', '['.repeat(60_000)],
     ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
-  ])('%s gets 400/1400', async (_name, body) => {
+  ])('a charge with this body gets 400/1400: %s', async (_name, body) => {
     const reply = await charge(body)
     expect(codeOf(reply)).toBe('400/1400')
     expectEnvelope(reply)
@@ -56,12 +56,12 @@ describe('bodies', () => {
     ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
     ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
     ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
-  ])('%s %s gets 400/1400 %s', async (name, value, message) => {
+  ])('a charge with %s %s gets 400/1400 %s', async (name, value, message) => {
     const reply = await charge(fields, { headers: { [name]: value } })
     expect([codeOf(reply), reply.body.details]).toEqual(['400/1400', [message]])
   })
 
-  test('charset="UTF-8" and identity are accepted, two Content-Type headers are not', async () => {
+  test('the service accepts charset="UTF-8" and identity, but not two Content-Type headers', async () => {
     const type = 'application/json; charset="UTF-8"'
     const headers = { 'Content-Type': type, 'Content-Encoding': 'identity' }
     expect((await charge(chargeBody(), { headers })).status).toBe(202)
@@ -141,7 +141,7 @@ describe('get-debit-request', () => {
   test.each([
     ['one reference in any spelling', ['DCS-20261121-000000', '%44CS%2d20261121-000000'], 'GET'],
     ['GET and HEAD', ['DCS-20261121-111111'], 'HEAD'],
-  ])('gets 429 above 60 a minute for %s', async (_name, paths, method) => {
+  ])('a status read gets 429 above 60 a minute for %s', async (_name, paths, method) => {
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const { credential } = await createProvider(service, `reads-${method.toLowerCase()}`)
     const replies = await atOnce(61, (n) => {
@@ -156,7 +156,7 @@ describe('get-debit-request', () => {
     expect(served).toBeGreaterThanOrEqual(isBundled || isEmulated ? 57 : 60)
   })
 
-  test('of unknown, foreign and malformed references gets the same 404/3404', async () => {
+  test('a status read of an unknown, foreign or malformed reference gets the same 404/3404', async () => {
     const { reference } = await service.charge()
     const malformed = ['nonsense', '%00', '%ff', '..%2f..%2f', 'x%0d%0aX-Injected:%201']
     const paths = [reference, 'DCS-20261121-ZZZZZZ', ...malformed, 'x'.repeat(3_000)]
@@ -225,7 +225,7 @@ test.each([
   ['DELETE', CHARGE, '405/1405', 'POST'],
   ['DELETE', '/api/v1/payment-providers/banks', '405/1405', 'GET, HEAD'],
   ['OPTIONS', statusPath('x'), '405/1405', 'GET, HEAD'],
-])('%s %s gets %s without a credential', async (method, path, code, allow) => {
+])('the request %s %s gets %s without a credential', async (method, path, code, allow) => {
   const reply = await service.send(method, path)
   expect([codeOf(reply), reply.headers.get('allow')]).toEqual([code, allow])
   expectEnvelope(reply)

@@ -59,7 +59,7 @@ test.each(failureCodes)('a rejecting bank fails a debit with %s', async (code) =
   expect(data).toMatchObject({ processed_at: null, error_details: { code } })
 })
 
-test('debits of a slow bank are submitted by the workers that wait longer', async () => {
+test('the debits of a slow bank are submitted by the workers that wait longer', async () => {
   await behave('slow')
   await charge()
   const isSlow = () => read(keys.bankPace('ECO'))
@@ -71,7 +71,7 @@ test('debits of a slow bank are submitted by the workers that wait longer', asyn
 })
 
 describe('payouts and refunds', () => {
-  test('are rejected by a rejecting bank', async () => {
+  test('a rejecting bank rejects payouts and refunds', async () => {
     const provider = await payee('rejected-by-eco')
     const reverse = await reversed()
     await provider.complete('100.00')
@@ -85,7 +85,7 @@ describe('payouts and refunds', () => {
     expect(await provider.batch('retry', id)).toMatchObject({ status: 'completed' })
   })
 
-  test('are underway at a silent bank', async () => {
+  test('a payout and a refund are underway at a silent bank', async () => {
     const provider = await payee('underway-at-eco')
     await provider.complete('100.00')
     const [{ id }] = (await provider.run(nightAfter(0))).built
@@ -95,7 +95,7 @@ describe('payouts and refunds', () => {
     expect(await provider.batch('process', id)).toMatchObject({ status: 'completed' })
   })
 
-  test('are retried while the bank is down', async () => {
+  test('a payout and a refund are retried while the bank is down', async () => {
     const reverse = await reversed()
     await behave('down')
     const reference = await reverse()

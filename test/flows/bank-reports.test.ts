@@ -49,7 +49,7 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     ['unreadable JSON', '{"status":"completed",', '400/1400'],
     ['a key twice', '{"status":"failed","status":"completed","bank_reference":"x"}', '400/1400'],
     ['an empty list', '[]', '400/1400'],
-  ])('becomes an exception: %s', async (_name, body, code) => {
+  ])('a rejected report becomes an exception: %s', async (_name, body, code) => {
     const { reference, uuid } = await processing()
     const reply = await service.report(uuid, body)
     expect(codeOf(reply)).toBe(code)
@@ -68,21 +68,24 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     ['late_completion', failed, completed],
     ['contradiction', completed, failed],
     ['refused_report', failed, { ...completed, status: 'approved' }],
-  ])('gets 422/3001 after the opposite outcome and is a %s', async (kind, first, second) => {
-    const { reference, uuid } = await processing()
-    expect((await service.report(uuid, first)).status).toBe(200)
-    const reply = await service.report(uuid, second)
-    expect(codeOf(reply)).toBe('422/3001')
-    const status = [expect.stringContaining(`cannot transition from ${first.status} to `)]
-    if (kind !== 'refused_report') expect(reply.body.details).toEqual({ status })
-    expect(await service.exceptions(reference)).toMatchObject([
-      { kind, debit_status: first.status, code: 3001, report: textOf(second) },
-    ])
-  })
+  ])(
+    'a report after the opposite outcome gets 422/3001 and is a %s',
+    async (kind, first, second) => {
+      const { reference, uuid } = await processing()
+      expect((await service.report(uuid, first)).status).toBe(200)
+      const reply = await service.report(uuid, second)
+      expect(codeOf(reply)).toBe('422/3001')
+      const status = [expect.stringContaining(`cannot transition from ${first.status} to `)]
+      if (kind !== 'refused_report') expect(reply.body.details).toEqual({ status })
+      expect(await service.exceptions(reference)).toMatchObject([
+        { kind, debit_status: first.status, code: 3001, report: textOf(second) },
+      ])
+    },
+  )
 })
 
 describe('update-debit-transaction with a rejected report', () => {
-  test('stores it as the callback does, as base64 when it is not UTF-8', async () => {
+  test('a rejected update is stored as a callback is, as base64 when it is not UTF-8', async () => {
     const { reference, uuid } = await processing()
     const body = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
     const headers = { 'Content-Type': 'text/plain' }
@@ -108,7 +111,7 @@ test('no exception is created for a repeated status, another bank or an unknown 
   expect(await service.exceptions(reference)).toEqual([])
 })
 
-test('resolve requires a note, covers the open exceptions of one kind and keeps the first note', async () => {
+test('the verb resolve requires a note, covers the open exceptions of one kind and keeps the first note', async () => {
   const { reference, uuid } = await processing()
   expect(await service.refusal('exception', 'show', { reference })).toBe('no such exception')
   for (const body of [{ ...completed, fee: '-1' }, failed, completed]) {
@@ -140,7 +143,7 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
   const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
   const pace = () => read<{ slowSince?: string }>(keys.bankPace('HTB'))
 
-  test('gets each debit, and its rejection fails the debit with its code and message', async () => {
+  test('a bank gets each debit, and its rejection fails the debit with its code and message', async () => {
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
     const { reference, uuid } = await charge()
     const { bank_reference } = await service.until(reference, 'processing')
@@ -157,7 +160,7 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     })
   })
 
-  test('is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
+  test('a bank is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
     bank.conducts.push('hang')
     const first = await charge()
     await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
@@ -176,7 +179,7 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     expect(await pace()).not.toHaveProperty('slowSince')
   })
 
-  test('is not sent a submission that waited for ten minutes', async () => {
+  test('a submission that waited for ten minutes is not sent', async () => {
     bank.conducts.push('hang')
     const { reference, uuid } = await charge()
     await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
@@ -196,20 +199,23 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     ['failed wins with its code', declined, 'failed', lost],
     ['accepted lets the timeout proceed', undefined, 'failed', timedOut],
     ['another amount lets it proceed', { ...declined, amount: '1.00' }, 'failed', timedOut],
-  ])('is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
-    const { reference, uuid } = await charge()
-    await service.until(reference, 'processing')
-    await service.runJob('schedule-timeout', { reference })
-    const schedules = service.sandbox().schedules()
-    expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
-    if (outcome) bank.outcomes.set(uuid, outcome)
-    for (const _ of [1, 2]) {
-      await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
-    }
-    const shown = await service.show(reference)
-    expect(shown).toMatchObject({ status, ...expected })
-    const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
-    expect(shown.history.at(-1)).toMatchObject({ by })
-    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-  })
+  ])(
+    'the service queries a bank once before a timeout: %s',
+    async (_name, outcome, status, expected) => {
+      const { reference, uuid } = await charge()
+      await service.until(reference, 'processing')
+      await service.runJob('schedule-timeout', { reference })
+      const schedules = service.sandbox().schedules()
+      expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
+      if (outcome) bank.outcomes.set(uuid, outcome)
+      for (const _ of [1, 2]) {
+        await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
+      }
+      const shown = await service.show(reference)
+      expect(shown).toMatchObject({ status, ...expected })
+      const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
+      expect(shown.history.at(-1)).toMatchObject({ by })
+      expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    },
+  )
 })

@@ -11,7 +11,7 @@ const BANKS = '/api/v1/payment-providers/banks'
 const errorOf = ({ status, body }: Reply) => ({ status, ...body.error })
 
 describe('list-banks', () => {
-  test('returns every live bank by name with the three published fields', async () => {
+  test('the list has every live bank by name with the three published fields', async () => {
     const { status, body } = await service.get(BANKS)
     expect(status).toBe(200)
     const names = body.data.map(({ name }: { name: string }) => name)
@@ -23,7 +23,7 @@ describe('list-banks', () => {
     expect(body.meta).not.toHaveProperty('total_count')
   })
 
-  test('returns pages on request', async () => {
+  test('the list has pages on request', async () => {
     const all = (await service.get(BANKS)).body.data
     const second = await service.get(`${BANKS}?page=2&per_page=3`)
     expect(second.body.data).toEqual(all.slice(3, 6))
@@ -35,7 +35,7 @@ describe('list-banks', () => {
 })
 
 describe('get-bank', () => {
-  test('returns the bank with its status, connector type and metadata', async () => {
+  test('a reply has the bank with its status, connector type and metadata', async () => {
     expect((await service.get(`${BANKS}/GCB`)).body.data).toEqual({
       ...{ name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH', status: 'live' },
       connector_type: 'both',
@@ -43,7 +43,7 @@ describe('get-bank', () => {
     })
   })
 
-  test('gets 404/1404 Resource not found for an unknown, inactive or malformed bank', async () => {
+  test('an unknown, inactive or malformed bank gets 404/1404 Resource not found', async () => {
     await service.call('bank', 'update', { bank: 'ZEN', status: 'inactive' })
     expect(JSON.stringify((await service.get(BANKS)).body.data)).not.toContain('ZEN')
     const message = 'Resource not found'
@@ -66,7 +66,7 @@ describe('lookup-customer-banks', () => {
   const lookup = (phone: string) => service.get(`${BANKS}/lookup/${phone}`)
 
   test.each(['%2B233241234567', '+233241234567', '%2b233241234567', '%2B23324%31234567'])(
-    'returns the customer and the banks of %s, which is decoded once',
+    'the lookup of %s, which is decoded once, returns the customer and the banks',
     async (phone) => {
       expect((await lookup(phone)).body).toEqual({
         ...{ success: true, phone_number: '+233241234567', customer: 'Ama Mensah' },
@@ -82,7 +82,7 @@ describe('lookup-customer-banks', () => {
   test.each([
     ...['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x', '%'],
     ...['%zz', '%ff', '%00', '..%2f', '%252B233241234567'],
-  ])('gets 404/1404 Account not found for %s', async (phone) => {
+  ])('the lookup of %s gets 404/1404 Account not found', async (phone) => {
     const message = 'Account not found'
     const doc_url = `${service.sandbox().address}/docs/guides/errors#c1404`
     const error = {
@@ -105,7 +105,7 @@ describe('HEAD', () => {
 
   const reads = operationNames.filter((name) => operations[name].method === 'GET')
 
-  test.each(reads)('has the status and the headers of GET: %s', async (name) => {
+  test.each(reads)('a HEAD has the status and the headers of GET: %s', async (name) => {
     const credential = operations[name].caller === 'bank' ? 'bt_sandbox_gcb' : 'sk_sandbox_demo'
     const path = `${pathOf(name)}?phone_number=%2B233241234567`
     const get = await service.send('GET', path, { credential })
@@ -115,7 +115,7 @@ describe('HEAD', () => {
     expect(head.body).toBeUndefined()
   })
 
-  test('has no body from the function either, and is signed as HEAD', async () => {
+  test('a HEAD gets no body from the function either, and is signed as HEAD', async () => {
     const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
     expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
     const head = async (signed: string) => {

@@ -27,7 +27,7 @@ describe('settings of a provider', () => {
     }
   }
 
-  test('set and remove each part of a fee schedule, and remove it without any part', async () => {
+  test('an update sets and removes each part of a fee schedule, and removes it without any part', async () => {
     const fees = { 'fee-basis-points': '150', 'fee-fixed': '0.10' }
     const { show, update } = await create('payer-fees', fees)
     const schedule = async () => (await show()).fee_schedule
@@ -45,7 +45,7 @@ describe('settings of a provider', () => {
     expect(await schedule()).toBeNull()
   })
 
-  test('keep, replace and remove a settlement account as a whole', async () => {
+  test('an update keeps, replaces and removes a settlement account as a whole', async () => {
     const { show, update } = await create('payer-account', GCB)
     const account = async () => (await show()).settlement_account
     await update({ name: 'Renamed' })
@@ -59,7 +59,7 @@ describe('settings of a provider', () => {
 })
 
 describe('change list', () => {
-  test('shows the old and the new value of each changed field alone', async () => {
+  test('the list shows the old and the new value of each changed field alone', async () => {
     await createProvider(service, 'changed', { 'fee-basis-points': '150' })
     const update = { provider: 'changed', name: 'Changed Payments', 'fee-basis-points': '200' }
     await operate('provider', 'update', { ...update, duplicates: 'return' })
@@ -80,7 +80,7 @@ describe('change list', () => {
     expect(await changes()).toHaveLength(before)
   })
 
-  test('shows the last digits of a settlement account and only the fact that a secret changed', async () => {
+  test('the list shows the last digits of a settlement account and only the fact that a secret changed', async () => {
     await createProvider(service, 'paid')
     const secret = { 'request-secret': 'rs_a_secret_of_this_test' }
     await operate('provider', 'update', { provider: 'paid', ...GCB, ...secret })
@@ -92,7 +92,7 @@ describe('change list', () => {
     expect(JSON.stringify(await changes())).not.toMatch(/rs_a_secret|6666666666/)
   })
 
-  test('filters by provider or bank, newest first, up to a limit', async () => {
+  test('the list filters by provider or bank, newest first, up to a limit', async () => {
     await createProvider(service, 'owner')
     await operate('limit', 'set', { provider: 'owner', 'daily-limit': '100.00' })
     await operate('webhook', 'set', { provider: 'owner', url: 'http://127.0.0.1:9/hooks' })
@@ -106,7 +106,7 @@ describe('change list', () => {
     expect(await changes({ bank: 'ADB', limit: '1' })).toMatchObject([{ changed }])
   })
 
-  test('has the changes of every noun under the operator, or under unknown', async () => {
+  test('the list has the changes of every noun under the operator, or under unknown', async () => {
     const { credential, id: provider } = await createProvider(service, 'nouns')
     const account = { phone: '+233245550001', bank: 'GCB' }
     const holder = { name: 'Efua Sarpong', 'account-number': '1041005551' }

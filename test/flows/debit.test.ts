@@ -43,7 +43,7 @@ describe('charge', () => {
     events = await receiver.events(reference, 4)
   })
 
-  test('replies 202 with a pending debit and its identifiers', () => {
+  test('a charge gets 202 with a pending debit and its identifiers', () => {
     expect(reply.status).toBe(202)
     const status = 'pending'
     const response = { uuid, status, timestamp: TIME, reference, bank: BANK }
@@ -57,7 +57,7 @@ describe('charge', () => {
     expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  test('sends the signed events created, pending, processing and completed', () => {
+  test('a charge sends the signed events created, pending, processing and completed', () => {
     expect(namesOf(events)).toBe('created pending processing completed')
     for (const [n, received] of events.entries()) {
       const { headers, raw, body } = received
@@ -77,7 +77,7 @@ describe('charge', () => {
     expect(completed).toMatchObject({ ...ended, approval_method: 'ussd', customer: AMA })
   })
 
-  test('creates a debit that the status read shows in both published forms', async () => {
+  test('a charge creates a debit that the status read shows in both published forms', async () => {
     const { data } = (await service.get(statusPath(reference))).body
     const { processed_at, completed_at, bank_reference } = data
     expect([processed_at, completed_at, bank_reference]).toEqual([TIME, TIME, expect.any(String)])
@@ -158,8 +158,8 @@ describe('timeouts', () => {
 describe.each([
   ['update-debit-transaction', updatePath],
   ['debit-callback', callbackPath],
-])('%s', (name, path) => {
-  test('completes a debit once, replies 200 with the published fields and sends the webhook', async () => {
+])('the operation %s', (name, path) => {
+  test('a report completes a debit once, gets 200 with the published fields and sends the webhook', async () => {
     const charged = await service.chargeUntil('processing', { phone_number: SILENT })
     const { reference, uuid } = charged
     const send = (body: object) =>

@@ -28,7 +28,7 @@ describe('list-events', () => {
   test.each([
     ['as-usual', {}],
     ['reduced', { payload: 'reduced', 'event-names': 'debit_request' }],
-  ])('returns the exact bodies of the webhook: %s', async (id, variants) => {
+  ])('the list has the exact bodies of the webhook: %s', async (id, variants) => {
     const provider = await createProvider(service, id)
     await provider.webhook('set', { url: receiver.url(), ...variants })
     const sent = await receiver.events(await provider.charge(), 3)
@@ -39,7 +39,7 @@ describe('list-events', () => {
     expect(await reply.text()).toContain(`"data":[${sent.map(({ raw }) => raw).join(',')}]`)
   })
 
-  test('has the ids of events from before the webhook was set, which can be redelivered', async () => {
+  test('the list has the ids of events from before the webhook was set, which can be redelivered', async () => {
     const provider = await createProvider(service, 'older-events')
     await provider.charge()
     await has(provider, 3)
@@ -54,7 +54,7 @@ describe('list-events', () => {
     expect(bodies).toEqual(expect.arrayContaining(events))
   })
 
-  test('returns a cursor also when it is empty, and whether more pages follow', async () => {
+  test('the list has a cursor also when it is empty, and whether more pages follow', async () => {
     const provider = await createProvider(service, 'feed-pages')
     const empty = await page(provider)
     expect(empty).toMatchObject({ data: [], meta: { per_page: 20, has_more: false } })
@@ -72,7 +72,7 @@ describe('list-events', () => {
     expect(former).toEqual({ ...rest, meta: { ...former.meta, next_cursor: meta.next_cursor } })
   })
 
-  test('rejects the cursor of another provider, and both names of the cursor', async () => {
+  test('the list rejects the cursor of another provider, and both names of the cursor', async () => {
     const provider = await createProvider(service, 'own-cursor')
     const other = await createProvider(service, 'other-cursor')
     const own = (await page(provider)).meta.next_cursor
@@ -100,7 +100,7 @@ describe('test-webhook', () => {
     secret = (await provider.webhook('set', { url: receiver.url() })).secret
   })
 
-  test('sends a signed ping and reports that it was received', async () => {
+  test('a test sends a signed ping and reports that it was received', async () => {
     const { body } = await ping()
     const [received, ...more] = pings() as [Received, ...Received[]]
     const { headers, body: sent } = received
@@ -118,17 +118,20 @@ describe('test-webhook', () => {
   test.each<[Answer, object]>([
     [500, { response_code: 500, error_class: 'status' }],
     [(response) => response.destroy(), { response_code: null, error_class: 'connect' }],
-  ])('reports with 200 that the response %s failed, without a retry', async (answer, expected) => {
-    receiver.answers.push(answer)
-    const before = pings().length
-    const { status, body } = await ping()
-    expect(status).toBe(200)
-    expect(body.data).toMatchObject({ delivered: false, reason: { code: 4001 }, ...expected })
-    expect(pings()).toHaveLength(before + 1)
-    expect((await page(provider)).data).toEqual([])
-  })
+  ])(
+    'a test reports with 200 that the response %s failed, without a retry',
+    async (answer, expected) => {
+      receiver.answers.push(answer)
+      const before = pings().length
+      const { status, body } = await ping()
+      expect(status).toBe(200)
+      expect(body.data).toMatchObject({ delivered: false, reason: { code: 4001 }, ...expected })
+      expect(pings()).toHaveLength(before + 1)
+      expect((await page(provider)).data).toEqual([])
+    },
+  )
 
-  test('enables a disabled webhook only when the ping is received', async () => {
+  test('a test enables a disabled webhook only when the ping is received', async () => {
     await changeHealth(providerId(provider.id), () => ({ failingSince: NOON, disabledAt: NOON }))
     receiver.answers.push(503)
     expect((await ping()).body.data.delivered).toBe(false)

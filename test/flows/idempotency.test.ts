@@ -17,7 +17,7 @@ const idsOf = ({ body, headers }: Reply) => [
   headers.get('idempotent-replayed'),
 ]
 
-test('with the same body in any key order replays the same transaction', async () => {
+test('a charge with the same body in any key order replays the same transaction', async () => {
   const body = chargeBody({ metadata: { a: 1, b: 2 } })
   const [reference, uuid, replayed] = idsOf(await charge(body))
   expect(replayed).toBeNull()
@@ -26,7 +26,7 @@ test('with the same body in any key order replays the same transaction', async (
   expect([again.status, ...idsOf(again)]).toEqual([202, reference, uuid, 'true'])
 })
 
-test('with absent, null or empty metadata is the same body, but not of another provider', async () => {
+test('a charge with absent, null or empty metadata is the same body, but not of another provider', async () => {
   const body = chargeBody()
   const [reference] = idsOf(await charge(body))
   for (const metadata of [null, {}]) {
@@ -40,19 +40,22 @@ test.each([
   ['return', { amount: '100.01' }],
   ['return', { narration: 'Order 2' }],
   ['reject', {}],
-])('with duplicates: %s and the changes %o gets 409/3003', async (duplicates, changes) => {
-  const id = `duplicates-${Object.keys(changes)[0] ?? 'none'}`
-  const { credential } = await createProvider(service, id, { duplicates })
-  const body = chargeBody({ phone_number: SILENT })
-  const [reference, uuid] = idsOf(await charge(body, credential))
-  await service.until(String(reference), 'processing')
-  const other = await charge({ ...body, ...changes }, credential)
-  expect(codeOf(other)).toBe('409/3003')
-  const details = { reference, uuid, status: 'processing' }
-  expect([other.body.details, other.body.error.details]).toEqual([details, details])
-})
+])(
+  'a repeat at a provider with duplicates: %s and the changes %o gets 409/3003',
+  async (duplicates, changes) => {
+    const id = `duplicates-${Object.keys(changes)[0] ?? 'none'}`
+    const { credential } = await createProvider(service, id, { duplicates })
+    const body = chargeBody({ phone_number: SILENT })
+    const [reference, uuid] = idsOf(await charge(body, credential))
+    await service.until(String(reference), 'processing')
+    const other = await charge({ ...body, ...changes }, credential)
+    expect(codeOf(other)).toBe('409/3003')
+    const details = { reference, uuid, status: 'processing' }
+    expect([other.body.details, other.body.error.details]).toEqual([details, details])
+  },
+)
 
-test('returns the existing debit although its bank has closed since, and 409 for another body', async () => {
+test('a repeat returns the existing debit although its bank has closed since, and 409 for another body', async () => {
   const bank = { bank: 'TMP', name: 'Closing Bank', connector: 'sandbox' }
   await service.call('bank', 'create', bank)
   const body = chargeBody({ bank_identifier: 'TMP' })
@@ -63,7 +66,7 @@ test('returns the existing debit although its bank has closed since, and 409 for
   expect(codeOf(await charge({ ...body, amount: '100.01' }))).toBe('409/3003')
 })
 
-test('returns the existing debit with 202 after it failed, and 409 for another body', async () => {
+test('a repeat returns the existing debit with 202 after it failed, and 409 for another body', async () => {
   const body = chargeBody({ phone_number: FAILS_AT_ONCE })
   const [reference, uuid] = idsOf(await charge(body))
   await service.until(String(reference), 'failed')
@@ -75,7 +78,7 @@ test('returns the existing debit with 202 after it failed, and 409 for another b
   expect(other.body.details).toEqual({ reference, uuid, status: 'failed' })
 })
 
-testInProcess('of a refused charge is free: nothing was stored', async () => {
+testInProcess('the reference of a refused charge is free: nothing was stored', async () => {
   const body = chargeBody()
   // Outside sandboxes no bank uses the sandbox connector, even if the table says so.
   vi.stubEnv('SANDBOX_BANK', undefined)

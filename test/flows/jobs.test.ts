@@ -91,7 +91,7 @@ const isBuilt = (payee: Payee, count: number) =>
   }, PATIENCE)
 
 testInProcess.each(['job', 'operator'])(
-  'build-batch continues, once, the run of a %s whose time is up',
+  'the function build-batch continues, once, the run of a %s whose time is up',
   async (caller) => {
     const payee = await createHtbPayee(`left-by-${caller}`)
     await writeCompletedYesterday(payee, 100)
@@ -117,7 +117,7 @@ testInProcess.each(['job', 'operator'])(
   },
 )
 
-test('open-settlement starts the builds of completed debits and the payouts that are due', async () => {
+test('`open-settlement` starts the builds of completed debits and the payouts that are due', async () => {
   const payee = await createHtbPayee('opened')
   // Two chunks of lines.
   await writeCompletedYesterday(payee, 100)
@@ -138,7 +138,7 @@ test('open-settlement starts the builds of completed debits and the payouts that
 })
 
 describe('the sweep', () => {
-  test('queries the bank before it fails a debit whose timers never fired', async () => {
+  test('the sweep queries the bank before it fails a debit whose timers never fired', async () => {
     const chargedAt = new Date(Date.now() - 700_000)
     const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
     const pending = pendingDebit({ bank: atBank }, chargedAt)
@@ -154,7 +154,7 @@ describe('the sweep', () => {
     expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
   })
 
-  test('continues an abandoned build, also when its stream record was lost', async () => {
+  test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
     for (const isContinued of [true, false]) {
       const { id } = await createHtbPayee(`continued-${isContinued}`)
       const turn = await acquireLanes({ provider: providerId(id), date: TODAY }, real)
@@ -166,7 +166,7 @@ describe('the sweep', () => {
     }
   })
 
-  test('completes an abandoned batch and queries an abandoned payout', async () => {
+  test('the sweep completes an abandoned batch and queries an abandoned payout', async () => {
     const builder = await createHtbPayee('left-building')
     const abandoned = openBatch({
       ...{ id: 'STL-20261122-LEFT01' as Batch['id'], uuid: crypto.randomUUID() as Batch['uuid'] },
@@ -187,7 +187,7 @@ describe('the sweep', () => {
     }, PATIENCE)
   })
 
-  testInProcess('continues a reconciliation whose messages were lost', async () => {
+  testInProcess('the sweep continues a reconciliation whose messages were lost', async () => {
     const { id } = await createProvider(service, 'reconciled')
     const date = dayAfter(TODAY, -20)
     await unrelayed(() => startRun(date, date, real))
@@ -205,7 +205,7 @@ describe('the sweep', () => {
   })
 
   testInProcess(
-    'publishes and submits debits, and makes attempts and recoveries whose messages were lost',
+    'the sweep publishes and submits debits, and makes attempts and recoveries whose messages were lost',
     async () => {
       const { id, webhook } = await createProvider(service, 'swept')
       await webhook('set', { url: receiver.url() })
@@ -243,7 +243,7 @@ describe('the sweep', () => {
   )
 })
 
-test('submit-to-bank fails a debit after its ten minutes without a submission', async () => {
+test('`submit-to-bank` fails a debit after its ten minutes without a submission', async () => {
   const { reference } = (await writeDebit(pendingDebit({}, new Date()))).facts
   // The outcome of a bank waits until the submission is recorded.
   const outcome = { reference, outcome: 'completed' }
@@ -257,7 +257,7 @@ test('submit-to-bank fails a debit after its ten minutes without a submission', 
 })
 
 describe('debit repair', () => {
-  test('publishes each event of each debit of the day in the feed once', async () => {
+  test('the repair publishes each event of each debit of the day in the feed once', async () => {
     const date = dayAfter(TODAY, -10)
     const noon = new Date(startOf(date).getTime() + 12 * 3_600_000)
     const { id, get } = await createProvider(service, 'restored')
@@ -285,7 +285,7 @@ describe('debit repair', () => {
     expect(feed.sort()).toEqual(expected.sort())
   })
 
-  test('submits a pending debit that was never submitted', async () => {
+  test('the repair submits a pending debit that was never submitted', async () => {
     const { id } = await createProvider(service, 'unsubmitted')
     const debit = pendingDebit({ provider: providerId(id) }, new Date(Date.now() - 180_000))
     const { reference } = (await writeDebit(debit, workAfter(debit))).facts

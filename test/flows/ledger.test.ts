@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 
 describe('manage-ledger', () => {
-  test('shows each entry of a past day with its source, and the accounts', async () => {
+  test('the ledger of a past day has each entry with its source, and the accounts', async () => {
     const day = await ledger(earlier)
     expect(day).toMatchObject({ date: earlier, currency: 'GHS', trial_balance: '0.00' })
     expect(entriesOf(day, 'completion')).toEqual([
@@ -92,7 +92,7 @@ describe('manage-ledger', () => {
   })
 
   // All kinds of entries: test/ledger/entries.test.ts.
-  test('shows the fees, payouts and refunds of today', async () => {
+  test('the ledger of today has the fees, payouts and refunds', async () => {
     const day = await ledger(today)
     expect(day.trial_balance).toBe('0.00')
     expect(entriesOf(day, 'fees')).toMatchObject([{ source: { type: 'batch', id: settled.id } }])
@@ -101,7 +101,7 @@ describe('manage-ledger', () => {
     }
   })
 
-  test('prints one record for each line as CSV', async () => {
+  test('the CSV of the ledger has one record for each line', async () => {
     const text = await service.call('ledger', 'show', { date: earlier, format: 'csv' })
     expect(text.split('\r\n').slice(0, 2)).toEqual([
       'entry,time,type,source_type,source_id,reference,account,debit,credit,currency,description',
@@ -113,7 +113,7 @@ describe('manage-ledger', () => {
 describe('manage-funding', () => {
   const refusal = (options: Record<string, string>) => service.refusal('funding', 'record', options)
 
-  test('records a remittance once, and lists the newest first', async () => {
+  test('a remittance is recorded once, and the list has the newest first', async () => {
     const before = await findFunds()
     const recorded = await service.call('funding', 'record', fund('R-1'))
     expect(recorded).toMatchObject({ bank: 'GCB', reference: 'R-1', amount: '500.00', date: today })
@@ -129,7 +129,7 @@ describe('manage-funding', () => {
     expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
   })
 
-  testInProcess('rejects a future day in production only', async () => {
+  testInProcess('a remittance of a future day is rejected in production only', async () => {
     const tomorrow = fund('R-4', { date: dayAfter(today) })
     expect(await refusal(tomorrow)).toBeUndefined()
     vi.stubEnv('STAGE', 'production')
@@ -138,7 +138,7 @@ describe('manage-funding', () => {
   })
 })
 
-testInProcess('payouts that wait for funding start when a remittance covers them', async () => {
+testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {
   const provider = await createPayee(service, 'waiting')
   await completedOn(dayAfter(today, -4), 'waiting', 9_000_00)
   const batch: BatchId = (await provider.run(dayAfter(today, -3))).built[0].id
@@ -156,7 +156,7 @@ testInProcess('payouts that wait for funding start when a remittance covers them
   expect(await findFunds()).toBe(left)
 })
 
-test('reconcile-day finds no difference, and stores the balances of a past day', async () => {
+test('`reconcile-day` finds no difference, and stores the balances of a past day', async () => {
   for (const date of [earlier, yesterday]) {
     const { invariants } = await service.call('reconciliation', 'run', { date })
     const found = invariants.find(({ number }: Shown) => number === 40)

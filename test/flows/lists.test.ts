@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 
 describe('list-debit-requests', () => {
-  test('returns the debits in one status, newest first, with the published fields', async () => {
+  test('the list has the debits in one status, newest first, with the published fields', async () => {
     const { body } = await get('?status=completed')
     const page = { current_page: 1, per_page: 20, total_pages: 1, total_count: 5 }
     expect(body.meta).toMatchObject({ ...page, next_cursor: null, has_more: false })
@@ -45,7 +45,7 @@ describe('list-debit-requests', () => {
     })
   })
 
-  test('returns the code and the message of a failure, as the status read does', async () => {
+  test('the list has the code and the message of a failure, as the status read does', async () => {
     const [debit] = (await get('?status=failed')).body.data
     const { error_message, error_details } = debit
     expect(error_details).toEqual({ code: 'invalid_account', message: error_message })
@@ -54,7 +54,7 @@ describe('list-debit-requests', () => {
     expect(read.body.data).toEqual({ ...debit, refund: null, settlement: null, response })
   })
 
-  test('returns numbered pages and all debits by cursor, by default in all statuses', async () => {
+  test('the list has numbered pages and all debits by cursor, by default in all statuses', async () => {
     for (const [status, all] of [
       ['', [failed, ...references]],
       ['status=completed&', references],
@@ -76,7 +76,7 @@ describe('list-debit-requests', () => {
     }
   })
 
-  test('includes created_from and excludes created_to', async () => {
+  test('the list includes created_from and excludes created_to', async () => {
     const { body } = await get()
     const times: string[] = body.data.map((one: Shown) => one.created_at)
     const [newest = '', , third = '', , fifth = '', oldest = ''] = times
@@ -94,7 +94,7 @@ describe('list-debit-requests', () => {
     expect(listed(await between(offset, third))).toEqual(expected)
   })
 
-  test('finds the transaction with a partner_reference, if it matches the other filters', async () => {
+  test('the list finds the transaction with a partner_reference, if it matches the other filters', async () => {
     const own = '?partner_reference=no-account'
     const found = await get(own)
     const page = { current_page: 1, total_pages: 1, total_count: 1 }
@@ -109,7 +109,7 @@ describe('list-debit-requests', () => {
     }
   })
 
-  test('returns none of them to another provider, and rejects cursors of other lists', async () => {
+  test('the list of another provider has none of them, and rejects cursors of other lists', async () => {
     const other = 'sk_sandbox_other'
     const queries = ['?status=completed', '?page=2', '?partner_reference=no-account']
     for (const query of queries) expect(listed(await get(query, other))).toEqual([])
@@ -129,7 +129,7 @@ describe('list-debit-transactions', () => {
   const list = (query = '', credential = 'bt_sandbox_gcb') =>
     service.get(`${BANK_LIST}?phone_number=${encodeURIComponent(phone)}${query}`, credential)
 
-  test('returns the debits of a customer at this bank, with sums of two decimals', async () => {
+  test('the list has the debits of a customer at this bank, with sums of two decimals', async () => {
     const { body } = await list('&status=all')
     expect(body.data).toMatchObject({
       ...{ customer: 'Efua Sarpong', phone_number: phone, bank: GCB },
@@ -145,7 +145,7 @@ describe('list-debit-transactions', () => {
     })
   })
 
-  test('returns pending debits by default, or an empty list', async () => {
+  test('the list has pending debits by default, or is empty', async () => {
     const empty = { transactions: [], total_count: 0, total_amount: 0 }
     expect((await list()).body.data).toMatchObject({ ...empty, status_filter: 'pending' })
     expect((await list('&status=cancelled')).body.data).toMatchObject(empty)

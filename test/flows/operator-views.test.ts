@@ -10,7 +10,7 @@ const service = useService({ timeScale: 60 })
 const { receiver, subscribe } = useSubscribers(service)
 
 describe('debit list', () => {
-  test('without a provider or status has the newest debits of all providers', async () => {
+  test('a list without a provider or status has the newest debits of all providers', async () => {
     const { charge } = await createProvider(service, 'newest')
     const { reference: first } = await service.charge({ phone_number: SILENT })
     const second = await charge()
@@ -28,7 +28,7 @@ describe('debit list', () => {
 })
 
 describe('webhook ping', () => {
-  test('sends a signed ping and prints the response of the receiver', async () => {
+  test('a ping is signed, and the command prints the response of the receiver', async () => {
     const { provider, respond, arrived } = await subscribe('pinged')
     const ping = () => provider.webhook('ping')
     expect(await ping()).toMatchObject({ event: 'ping', delivered: true, response_code: 204 })
@@ -37,14 +37,14 @@ describe('webhook ping', () => {
     expect(arrived().map(({ body }) => body.event)).toEqual(['ping', 'ping'])
   })
 
-  test('of a provider without a webhook is refused', async () => {
+  test('a ping of a provider without a webhook is refused', async () => {
     const refusal = await service.refusal('webhook', 'ping', { provider: 'other' })
     expect(refusal).toBe('this provider has no webhook')
   })
 })
 
 describe('delivery show', () => {
-  test('has the attempts and the sent body, in which the customer is masked', async () => {
+  test('a delivery has the attempts and the sent body, in which the customer is masked', async () => {
     const { debit } = await subscribe('shown', CREATED)
     const { reference, record } = await debit('delivered')
     const shown = await service.call('delivery', 'show', { id: String(record.id) })
@@ -60,7 +60,7 @@ describe('delivery show', () => {
     expect(shown.body).toEqual({ ...sent?.body, data })
   })
 
-  test.each(['0', '1', 'x'])('of the id %s, which does not exist, is refused', async (id) => {
+  test.each(['0', '1', 'x'])('the id %s, which does not exist, is refused', async (id) => {
     expect(await service.refusal('delivery', 'show', { id })).toBe('no such delivery')
   })
 })

@@ -41,7 +41,7 @@ const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
   }, PATIENCE)
 
 testInProcess(
-  'settlement run of a day without completed debits builds nothing, in production for no future day',
+  'a settlement run of a day without completed debits builds nothing, in production for no future day',
   async () => {
     const date = '2020-01-01'
     const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
@@ -56,7 +56,7 @@ testInProcess(
 )
 
 describe('a payout at an HTTP bank', () => {
-  test('is sent on the next day and paid once', async () => {
+  test('a payout is sent on the next day and paid once', async () => {
     const { payee, batch } = await createBatch('paid-there')
     expect(bank.requestsFor(batch.uuid)).toEqual([])
     const { paid } = await payee.run(second)
@@ -76,7 +76,7 @@ describe('a payout at an HTTP bank', () => {
     expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
   })
 
-  test('that the bank rejects fails without an event, and its retry has a new uuid', async () => {
+  test('a payout that the bank rejects fails without an event, and its retry has a new uuid', async () => {
     const { payee, batch } = await createBatch('rejected-there')
     await expect(payee.batch('retry', batch.id)).rejects.toThrow('only a failed batch')
     bank.conducts.push('reject')
@@ -94,7 +94,7 @@ describe('a payout at an HTTP bank', () => {
     expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
   })
 
-  test('waits for an account and returns the reason', async () => {
+  test('a payout waits for an account and returns the reason', async () => {
     const { payee, batch } = await createBatch('no-account')
     const update = (settings: Record<string, string>) =>
       service.call('provider', 'update', { provider: payee.id, ...settings })
@@ -131,7 +131,7 @@ test.each([
   ['failed', '1041000000'],
   ['processing', '1041009999'],
 ])(
-  'settlement complete records the payout of a %s batch, and no run pays it again',
+  'the verb `settlement complete` records the payout of a %s batch, and no run pays it again',
   async (...row) => {
     const [status, digits] = row
     const reason = 'On the statement of GCB'
@@ -158,7 +158,7 @@ test.each([
 )
 
 describe('settlement.completed', () => {
-  test('is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
+  test('the event is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
     const payee = await createPayee(service, 'subscribed')
     const { secret } = await payee.webhook('set', {
       ...{ url: receiver.url(), events: 'settlement.completed' },
@@ -204,7 +204,7 @@ describe('settlement.completed', () => {
     expect(codeOf(await other.send('POST', redeliverPath(id)))).toBe('404/1404')
   })
 
-  test('is not sent without a subscription, but is in the feed', async () => {
+  test('the event is not sent without a subscription, but is in the feed', async () => {
     const { payee, batch } = await createBatch('not-subscribed')
     await payee.webhook('set', { url: receiver.url(), events: 'none' })
     const [reference = ''] = await payee.complete('1.00')

@@ -64,7 +64,7 @@ describe('a statement of a bank', () => {
     return (await compareFile({ file, date }, load)).report
   }
 
-  test('is compared with the debits of its day in all states', async () => {
+  test('a statement is compared with the debits of its day in all states', async () => {
     const matching = await ended('S-1')
     const byReference = await ended('S-2')
     const unknownToBank = await ended('S-4')
@@ -98,7 +98,7 @@ describe('a statement of a bank', () => {
     expect(shown('missing_at_bank')).toContainEqual([undefined, unknownToBank.reference, undefined])
   })
 
-  test('of twelve thousand rows is sent in parts', async () => {
+  test('a statement of twelve thousand rows is sent in parts', async () => {
     const debit = await ended('L-1')
     const rows = Array.from({ length: 12_000 }, (_, n) => {
       const uuid = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`

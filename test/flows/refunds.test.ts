@@ -71,7 +71,7 @@ const NONE = 'no open exception of this debit allows a refund'
 const DECLINED = { error_message: 'No' }
 
 describe('a reversal', () => {
-  test('creates one refund that the bank pays immediately and every view includes', async () => {
+  test('a reversal creates one refund that the bank pays immediately and every view includes', async () => {
     const debit = await completed('HTB')
     const pending = await reverse(debit)
     const amount = { amount: '80.00', currency: 'GHS', reason: 'Goods returned' }
@@ -108,7 +108,7 @@ describe('a reversal', () => {
     expect(listed[0].phone_number).not.toContain(SILENT.slice(4))
   })
 
-  test('of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
+  test('a reversal of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
     const debit = await processing('GCB')
     const options = { reference: debit.reference, reason: 'Dispute' }
     const line = await service.refusal('debit', 'reverse', options)
@@ -127,33 +127,39 @@ const bank_reference = 'GCB-4711'
 test.each([
   ['complete', 'completed', { metadata: { completion_reason: evidence.reason } }],
   ['fail', 'failed', { error_message: evidence.reason, error_code: 'insufficient_funds' }],
-])('debit %s ends a processing debit as a report of its bank does', async (verb, to, shown) => {
-  const { credential, webhook } = await createProvider(service, to, { 'daily-limit': '150.00' })
-  await webhook('set', { url: receiver.url() })
-  const charge = () => service.chargeUntil('processing', { phone_number: SILENT }, credential)
-  const { reference } = await charge()
-  const line = '--bank-reference: is required, --reason: is required'
-  expect(await service.refusal('debit', verb, { reference })).toBe(line)
-  const ended = await service.call('debit', verb, { reference, ...evidence })
-  expect(ended).toMatchObject({ status: to, bank_reference, ...shown })
-  const by = expect.stringMatching(/^operator:/)
-  expect(ended.history.at(-1)).toMatchObject({ event: `transaction.${to}`, by })
-  const { body } = (await receiver.events(reference, 4))[3] ?? {}
-  const transaction = { status: to, bank_reference }
-  expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
-  expect(await service.changeOf(reference)).toMatchObject({
-    ...{ noun: 'debit', verb },
-    changed: { status: { from: 'processing', to }, bank_reference: { from: null, to: 'GCB-4711' } },
-  })
-  for (const other of ['complete', 'fail']) {
-    const refused = await service.refusal('debit', other, { reference, ...evidence })
-    expect(refused).toMatch(new RegExp(`^cannot transition from ${to} to `))
-  }
-  expect(await service.show(reference)).toEqual(ended)
-  // A failed debit returns its amount to the daily limit.
-  if (to === 'failed') await charge()
-  else await expect(charge()).rejects.toThrow('400')
-})
+])(
+  'the verb `debit %s` ends a processing debit as a report of its bank does',
+  async (verb, to, shown) => {
+    const { credential, webhook } = await createProvider(service, to, { 'daily-limit': '150.00' })
+    await webhook('set', { url: receiver.url() })
+    const charge = () => service.chargeUntil('processing', { phone_number: SILENT }, credential)
+    const { reference } = await charge()
+    const line = '--bank-reference: is required, --reason: is required'
+    expect(await service.refusal('debit', verb, { reference })).toBe(line)
+    const ended = await service.call('debit', verb, { reference, ...evidence })
+    expect(ended).toMatchObject({ status: to, bank_reference, ...shown })
+    const by = expect.stringMatching(/^operator:/)
+    expect(ended.history.at(-1)).toMatchObject({ event: `transaction.${to}`, by })
+    const { body } = (await receiver.events(reference, 4))[3] ?? {}
+    const transaction = { status: to, bank_reference }
+    expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
+    expect(await service.changeOf(reference)).toMatchObject({
+      ...{ noun: 'debit', verb },
+      changed: {
+        status: { from: 'processing', to },
+        bank_reference: { from: null, to: 'GCB-4711' },
+      },
+    })
+    for (const other of ['complete', 'fail']) {
+      const refused = await service.refusal('debit', other, { reference, ...evidence })
+      expect(refused).toMatch(new RegExp(`^cannot transition from ${to} to `))
+    }
+    expect(await service.show(reference)).toEqual(ended)
+    // A failed debit returns its amount to the daily limit.
+    if (to === 'failed') await charge()
+    else await expect(charge()).rejects.toThrow('400')
+  },
+)
 
 test('a refund in progress is queried by the sweep until the bank has made it', async () => {
   const debit = await completed('GCB', await customer('9999'))
@@ -164,7 +170,7 @@ test('a refund in progress is queried by the sweep until the bank has made it', 
 })
 
 describe('a refund that the bank rejects', () => {
-  test('is an exception, and its retry has a new uuid', async () => {
+  test('a refund that the bank rejects is an exception, and its retry has a new uuid', async () => {
     const debit = await completed('HTB')
     const { reference } = debit
     bank.conducts.push('reject')
@@ -183,7 +189,7 @@ describe('a refund that the bank rejects', () => {
     expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
   })
 
-  test('is an exception too when the bank has no connector', async () => {
+  test('a refund is an exception too when the bank has no connector', async () => {
     const debit = await completed('HTB')
     await service.call('connector', 'remove', { bank: 'HTB' })
     await reverse(debit)
@@ -195,7 +201,7 @@ describe('a refund that the bank rejects', () => {
     await becomes(debit, 'completed')
   })
 
-  test('is not sent again after a note resolves it', async () => {
+  test('a refund is not sent again after a note resolves it', async () => {
     const debit = await completed('GCB', await customer('0000'))
     await reverse(debit)
     await becomes(debit, 'failed')

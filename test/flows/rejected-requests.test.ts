@@ -30,12 +30,15 @@ import { sign } from '../support/requests.ts'
 useCountedRequests()
 
 describe('the Authorization header', () => {
-  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])('accepts the scheme %s', async (scheme) => {
-    const reply = await callerOf('list-banks')({
-      headers: { authorization: `${scheme} token-any` },
-    })
-    expect(reply.statusCode).toBe(200)
-  })
+  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])(
+    'the service accepts the scheme %s',
+    async (scheme) => {
+      const reply = await callerOf('list-banks')({
+        headers: { authorization: `${scheme} token-any` },
+      })
+      expect(reply.statusCode).toBe(200)
+    },
+  )
 
   const missing = 'the Authorization header is missing'
   const twice = 'the request has more than one Authorization header'
@@ -60,20 +63,23 @@ describe('the Authorization header', () => {
     [`Bearer sk_test_${'0'.repeat(39)}`, unknown],
   ]
 
-  test.each(rows)('%j gets 401/1401 with the problem in details', async (value, problem) => {
-    const send = callerOf('list-banks')
-    credentialIs({})
-    const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
-    expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
-    const error = { message: 'Unauthorized', details: problem }
-    expect(JSON.parse(reply.body).error).toMatchObject(error)
-  })
+  test.each(rows)(
+    'the header %j gets 401/1401 with the problem in details',
+    async (value, problem) => {
+      const send = callerOf('list-banks')
+      credentialIs({})
+      const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
+      expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
+      const error = { message: 'Unauthorized', details: problem }
+      expect(JSON.parse(reply.body).error).toMatchObject(error)
+    },
+  )
 
   test.each([
     { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' },
     { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' },
     { kind: 'bank', owner: 'GCB', createdAt: '' },
-  ])('with the credential %o gets the bytes of an unknown one', async (Item) => {
+  ])('the credential %o gets the bytes of an unknown one', async (Item) => {
     const send = callerOf('list-banks')
     credentialIs({ Item })
     const reply = await send({ headers: { Authorization: 'Bearer known' } })
@@ -117,20 +123,23 @@ describe('a rejection of a known key', () => {
     ['a suspended provider', { status: 'suspended' }, {}, '403/1403'],
   ]
 
-  test.each(rejections)('counts per key and address: %s', async (_name, settings, more, code) => {
-    const send = callerOf('list-banks', settings)
-    const headers = { Authorization: `Bearer ${newestToken()}`, ...more }
-    const outcomes = await times(31, () => send({ headers }))
-    expect(outcomes.map(answer)).toEqual([...Array(30).fill(code), '429/1453'])
-    expect(standing(outcomes[29] as Reply)).toEqual([30, 0])
-    expect(details(outcomes[30] as Reply)).toMatchObject({ limit: 30, period: 'minute' })
-    // No other address, key or window of the provider is affected.
-    expect(answer(await send({ headers, address: '192.0.2.1' }))).toBe(code)
-    expect(answer(await callerOf('list-banks', settings)({}))).not.toBe('429/1453')
-    expect([...counts.windows.keys()].join()).not.toContain('WINDOW#list-banks')
-  })
+  test.each(rejections)(
+    'a rejection of a known key counts per key and address: %s',
+    async (_name, settings, more, code) => {
+      const send = callerOf('list-banks', settings)
+      const headers = { Authorization: `Bearer ${newestToken()}`, ...more }
+      const outcomes = await times(31, () => send({ headers }))
+      expect(outcomes.map(answer)).toEqual([...Array(30).fill(code), '429/1453'])
+      expect(standing(outcomes[29] as Reply)).toEqual([30, 0])
+      expect(details(outcomes[30] as Reply)).toMatchObject({ limit: 30, period: 'minute' })
+      // No other address, key or window of the provider is affected.
+      expect(answer(await send({ headers, address: '192.0.2.1' }))).toBe(code)
+      expect(answer(await callerOf('list-banks', settings)({}))).not.toBe('429/1453')
+      expect([...counts.windows.keys()].join()).not.toContain('WINDOW#list-banks')
+    },
+  )
 
-  test('never affects valid requests with the same key from the same address', async () => {
+  test('a rejection never affects valid requests with the same key from the same address', async () => {
     const send = callerOf('list-banks', signed)
     const { path } = operations['list-banks']
     const headers = { Authorization: `Bearer ${newestToken()}`, ...sign({ path, secret }) }
@@ -148,7 +157,7 @@ describe('a fault', () => {
       ...extra,
     })
 
-  test('gets 500/1500 in the envelope and leaks no detail', async () => {
+  test('a fault gets 500/1500 in the envelope and leaks no detail', async () => {
     const send = callerOf('charge')
     calls.on(TransactWriteCommand).rejects(named('ValidationException'))
     const { statusCode, headers, body } = await send()
@@ -170,7 +179,7 @@ describe('a fault', () => {
     named('TimeoutError'),
     named('Error', { code: 'ECONNREFUSED' }),
     named('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
-  ])('of an unavailable dependency gets 503/1503 (%s)', async (error) => {
+  ])('a fault of an unavailable dependency gets 503/1503 (%s)', async (error) => {
     const send = callerOf('charge')
     calls.on(TransactWriteCommand).rejects(error)
     const reply = await send()
@@ -180,13 +189,13 @@ describe('a fault', () => {
     expect(answer(await read())).toBe('503/1503')
   })
 
-  test('gets 504/2408 before the function times out', async () => {
+  test('a request gets 504/2408 before the function times out', async () => {
     const send = callerOf('charge')
     calls.on(TransactWriteCommand).callsFake(() => new Promise(() => undefined))
     expect(answer(await send({ milliseconds: 3_010 }))).toBe('504/2408')
   })
 
-  test('of a taken reference draws another one', async () => {
+  test('a taken reference makes the charge draw another one', async () => {
     const send = callerOf('charge')
     const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }]
     const taken = new TransactionCanceledException({

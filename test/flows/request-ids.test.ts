@@ -19,7 +19,7 @@ const idOf = ({ body }: Reply): string => body.meta.request_id
 const lineOf = (reply: Reply) =>
   lines().find((line) => line.message === 'request' && line.request_id === idOf(reply))
 
-test('reply, log line and history have the id of API Gateway, never one of the caller', async () => {
+test('each reply, log line and history has the id of API Gateway, never one of the caller', async () => {
   const names = ['X-Request-ID', 'X-Amzn-RequestId', 'X-Amz-Apigw-Id', 'X-Amzn-Trace-Id']
   const headers = Object.fromEntries(names.map((name) => [name, 'JHbGLHXXoAMF1Tw=']))
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
@@ -45,7 +45,7 @@ test.each([
   ['a b c d e', 'own'],
   ['EXCEPTION#1', 'own'],
   ['x'.repeat(65), 'own'],
-])('of an event with the id %j, the request id is %s', (extendedRequestId, expected) => {
+])('an event with the id %j has the request id %s', (extendedRequestId, expected) => {
   const event = { requestContext: { extendedRequestId } } as Parameters<typeof requestIdOf>[0]
   expect(requestIdOf(event, { newId: () => 'own' })).toBe(expected)
 })
@@ -87,19 +87,22 @@ const named: Partial<Record<OperationName, object>> = {
 }
 const withPath = operationNames.filter((name) => operations[name].path.includes('{'))
 
-test.each(withPath)('%s logs the debit or batch of a path without an object', async (name) => {
-  const { method, caller } = operations[name]
-  const credential = caller === 'bank' ? 'bt_sandbox_eco' : 'sk_sandbox_other'
-  const own = { identifier: 'NONE', phone_number: '%2B233200000000' }
-  const id = name === 'redeliver-event' ? { id: deliveryId } : {}
-  const body = method === 'GET' ? {} : { body: {} }
-  const path = pathOf(name, { ...own, ...id })
-  const reply = await service.send(method, path, { credential, ...body })
-  expect([404, 422]).toContain(reply.status)
-  const { reference, uuid } = lineOf(reply)
-  expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...named[name] })
-  expect(JSON.stringify(lineOf(reply))).not.toContain('2332000')
-})
+test.each(withPath)(
+  'the operation %s logs the debit or batch of a path without an object',
+  async (name) => {
+    const { method, caller } = operations[name]
+    const credential = caller === 'bank' ? 'bt_sandbox_eco' : 'sk_sandbox_other'
+    const own = { identifier: 'NONE', phone_number: '%2B233200000000' }
+    const id = name === 'redeliver-event' ? { id: deliveryId } : {}
+    const body = method === 'GET' ? {} : { body: {} }
+    const path = pathOf(name, { ...own, ...id })
+    const reply = await service.send(method, path, { credential, ...body })
+    expect([404, 422]).toContain(reply.status)
+    const { reference, uuid } = lineOf(reply)
+    expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...named[name] })
+    expect(JSON.stringify(lineOf(reply))).not.toContain('2332000')
+  },
+)
 
 test.each([
   ['dcs-20261121-abc123', 'dcs-20261121-abc123'],

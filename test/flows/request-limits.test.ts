@@ -32,7 +32,7 @@ const pointReads = ['get-debit-request', 'list-banks', 'get-bank', 'lookup-custo
 const waiting = operationNames.filter((name) => ![...pointReads, 'get-settlement'].includes(name))
 
 test.each(waiting)(
-  'above its limit, a request to %s makes the count alone and no read',
+  'a request to %s above its limit makes the count alone and no read',
   async (name) => {
     const send = callerOf(name)
     await send()
@@ -44,7 +44,7 @@ test.each(waiting)(
   },
 )
 
-test('under load, most charges need no count', async () => {
+test('most charges under load need no count', async () => {
   const send = callerOf('charge')
   const replies = await times(80, send)
   expect(new Set(replies.map(({ statusCode }) => statusCode))).toEqual(new Set([202]))
@@ -69,16 +69,19 @@ test('every operation has a published limit', () => {
   expect(limits.map(([name]) => name).sort()).toEqual([...operationNames].sort())
 })
 
-test.each(limits)('%s allows %i a minute in production, %i in the sandbox', async (...row) => {
-  const [name, ...allowed] = row
-  for (const [index, stage] of ['production', 'sandbox'].entries()) {
-    vi.stubEnv('STAGE', stage)
-    counts.windows.clear()
-    const reply = await callerOf(name)()
-    expect(standing(reply)).toEqual([allowed[index], Number(allowed[index]) - 1])
-    expect(reply.headers['X-RateLimit-Reset']).toMatch(/^[0-9]{10}$/)
-  }
-})
+test.each(limits)(
+  'the operation %s allows %i a minute in production, %i in the sandbox',
+  async (...row) => {
+    const [name, ...allowed] = row
+    for (const [index, stage] of ['production', 'sandbox'].entries()) {
+      vi.stubEnv('STAGE', stage)
+      counts.windows.clear()
+      const reply = await callerOf(name)()
+      expect(standing(reply)).toEqual([allowed[index], Number(allowed[index]) - 1])
+      expect(reply.headers['X-RateLimit-Reset']).toMatch(/^[0-9]{10}$/)
+    }
+  },
+)
 
 describe('an override', () => {
   test.each([
@@ -86,7 +89,7 @@ describe('an override', () => {
     ['list-debit-requests', 7],
     ['update-debit-transaction', 600],
     ['list-debit-transactions', 1],
-  ] as const)('of %s replaces the published limit with %i', async (name, perMinute) => {
+  ] as const)('an override of %s replaces the published limit with %i', async (name, perMinute) => {
     const send = callerOf(name, { requestLimits: { [name]: perMinute } })
     expect(standing(await send())).toEqual([perMinute, perMinute - 1])
     counts.usedBefore = perMinute
@@ -96,7 +99,7 @@ describe('an override', () => {
     expect(standing(refused)).toEqual([perMinute, 0])
   })
 
-  test('of another operation has no effect, and none needs an additional read', async () => {
+  test('an override of another operation has no effect, and none needs an additional read', async () => {
     const send = callerOf('charge', { requestLimits: { 'list-banks': 7 } })
     expect(standing(await send())).toEqual([100, 99])
     expect(tableCalls()).toMatch(/^Get Get Update/)
@@ -105,29 +108,35 @@ describe('an override', () => {
   test.each([
     [120, 2_000],
     [1, 17],
-  ])('of %i status reads per reference allows %i for all references', async (limit, ofAll) => {
-    const send = callerOf('get-debit-request', { requestLimits: { 'get-debit-request': limit } })
-    expect(standing(await send())).toEqual([limit, limit - 1])
-    vi.setSystemTime(Date.now() + 60_000)
-    const all = `WINDOW#get-debit-request#demo#${Math.floor(Date.now() / 60_000) * 60}`
-    counts.windows.set(all, ofAll - 1)
-    expect((await send()).statusCode).toBe(404)
-    const refused = await send()
-    expect([answer(refused), ...standing(refused)]).toEqual(['429/1454', ofAll, 0])
-  })
+  ])(
+    'an override of %i status reads per reference allows %i for all references',
+    async (limit, ofAll) => {
+      const send = callerOf('get-debit-request', { requestLimits: { 'get-debit-request': limit } })
+      expect(standing(await send())).toEqual([limit, limit - 1])
+      vi.setSystemTime(Date.now() + 60_000)
+      const all = `WINDOW#get-debit-request#demo#${Math.floor(Date.now() / 60_000) * 60}`
+      counts.windows.set(all, ofAll - 1)
+      expect((await send()).statusCode).toBe(404)
+      const refused = await send()
+      expect([answer(refused), ...standing(refused)]).toEqual(['429/1454', ofAll, 0])
+    },
+  )
 })
 
 const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
 
 describe('the scope of a limit', () => {
-  test.each(bankOperations)('of %s is one token of the bank with the full limit', async (name) => {
-    const first = callerOf(name)
-    const [limit, remaining] = standing(await first())
-    expect(standing(await callerOf(name)())).toEqual([limit, remaining])
-    expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
-  })
+  test.each(bankOperations)(
+    'the scope of %s is one token of the bank with the full limit',
+    async (name) => {
+      const first = callerOf(name)
+      const [limit, remaining] = standing(await first())
+      expect(standing(await callerOf(name)())).toEqual([limit, remaining])
+      expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
+    },
+  )
 
-  test('is the provider for all its credentials', async () => {
+  test('the scope is the provider for all its credentials', async () => {
     await callerOf('charge')()
     expect(standing(await callerOf('charge')())).toEqual([100, 98])
   })
@@ -145,7 +154,7 @@ describe('a request that no operation matches', () => {
     ['/api/v1/unknown', '404/1404', 'sandbox', 30],
     ['/api/v1/unknown', '404/1404', 'production', 60],
     [operations.charge.path, '405/1405', 'sandbox', 30],
-  ])('%s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
+  ])('a request to %s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
     const [path, code, stage, limit] = row
     vi.stubEnv('STAGE', stage)
     const outcomes = await times(limit + 1, () => send(path))
@@ -157,7 +166,7 @@ describe('a request that no operation matches', () => {
     expect(answer(await send(path, '198.51.100.8'))).toBe(code)
   })
 
-  test('gets 404 or 405 when the table cannot count it', async () => {
+  test('a request gets 404 or 405 when the table cannot count it', async () => {
     calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
     const reply = await send('/api/v1/unknown')
     expect(answer(reply)).toBe('404/1404')
@@ -167,23 +176,26 @@ describe('a request that no operation matches', () => {
 })
 
 describe('the metrics of operations', () => {
-  test.each(bankOperations)('of %s have one line with one metric for each 4xx', async (name) => {
-    const send = callerOf(name)
-    expect((await send()).statusCode).toBeLessThan(500)
-    counts.usedBefore = 5_000
-    await send()
-    expect(answer(await send({ headers: {} }))).toBe('429/1453')
-    const refused = { BankCredentialsRefused: 1 }
-    expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }, refused])
-    counts.usedBefore = 0
-    clear()
-    const suspended = callerOf(name, { status: 'suspended' })
-    const replies = await times(31, () => suspended())
-    expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
-    expect(metrics()).toEqual(Array(31).fill(refused))
-  })
+  test.each(bankOperations)(
+    'the metrics of %s have one line with one metric for each 4xx',
+    async (name) => {
+      const send = callerOf(name)
+      expect((await send()).statusCode).toBeLessThan(500)
+      counts.usedBefore = 5_000
+      await send()
+      expect(answer(await send({ headers: {} }))).toBe('429/1453')
+      const refused = { BankCredentialsRefused: 1 }
+      expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }, refused])
+      counts.usedBefore = 0
+      clear()
+      const suspended = callerOf(name, { status: 'suspended' })
+      const replies = await times(31, () => suspended())
+      expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
+      expect(metrics()).toEqual(Array(31).fill(refused))
+    },
+  )
 
-  test('have no line for a success, a fault or a provider', async () => {
+  test('the metrics have no line for a success, a fault or a provider', async () => {
     const provider = callerOf('list-banks')
     await provider({ headers: {} })
     counts.usedBefore = 5_000

@@ -36,7 +36,7 @@ beforeAll(async () => {
   batch = (await payee.run(nightAfter(0))).built[0]
 })
 
-test('before any restore the generation is 1 and no provider is held', async () => {
+test('the generation before any restore is 1, and no provider is held', async () => {
   expect(await service.call('restore', 'show')).toEqual({
     ...{ generation: 1, highest_generation: 1, begun_at: null, by: null },
     ...{ released_at: null, released: [], held: [] },
@@ -50,7 +50,7 @@ test('before any restore the generation is 1 and no provider is held', async () 
 describe('restore begin', () => {
   const USED = '--generation: must be above 2, the highest so far'
 
-  test('holds every provider, is recorded as a change and rejects a used generation', async () => {
+  test('a restore holds every provider, is recorded as a change and rejects a used generation', async () => {
     const begun = await begin('2')
     expect(begun).toMatchObject({ generation: 2, released_at: null, released: [] })
     expect(begun.held).toEqual(expect.arrayContaining(['demo', 'restored', 'held']))
@@ -60,7 +60,7 @@ describe('restore begin', () => {
     expect(await refusal('2')).toBe(USED)
   })
 
-  test('gives events ids of their generation, which no other generation finds', async () => {
+  test('a restore gives events ids of their generation, which no other generation finds', async () => {
     const reference = await provider.charge()
     const record = await provider.delivery(reference, 'failed', 'delivered')
     const { headers, body } = (await receiver.events(reference, 3))[2] ?? {}
@@ -78,7 +78,7 @@ describe('restore begin', () => {
     expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
   })
 
-  test('stops timeouts and payouts, and the batch waits', async () => {
+  test('a restore stops timeouts and payouts, and the batch waits', async () => {
     const expiry = { reference: silent, phase: 'processing' }
     await service.runJob('expire-debit', expiry, 700)
     expect((await service.show(silent)).status).toBe('processing')
@@ -89,7 +89,7 @@ describe('restore begin', () => {
     expect((await payee.batch('show', batch.id)).status).toBe('pending')
   })
 
-  test('needs a later generation when the table has lost the record of this one', async () => {
+  test('a restore needs a later generation when the table has lost the record of this one', async () => {
     await deleteRecord()
     expect(await refusal('2')).toBe(USED)
     const lost = { generation: 1, highest_generation: 2 }
@@ -97,7 +97,7 @@ describe('restore begin', () => {
     expect(await begin('3')).toMatchObject({ generation: 3 })
   })
 
-  test('can be retried when a step failed, and repairs the number in the bucket', async () => {
+  test('a restore can be retried when a step failed, and repairs the number in the bucket', async () => {
     const above = '--generation: must be above 4, the highest so far'
     // Before the write to the table, and after it.
     for (const _ of [1, 2]) {
@@ -112,7 +112,7 @@ describe('restore begin', () => {
   })
 })
 
-test('restore release releases one provider, whose batch is then paid, or all', async () => {
+test('the verb `restore release` releases one provider, whose batch is then paid, or all', async () => {
   const released = await release({ provider: payee.id })
   expect(released.released).toEqual([payee.id])
   expect(released.held).not.toContain(payee.id)

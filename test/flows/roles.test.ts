@@ -41,7 +41,7 @@ test('a function is denied a call that its row does not allow, which fails the t
 
 const rows = jobNames.flatMap((job) => queuesOf(job).map((queue) => [job, queue] as const))
 
-test.each(rows)('%s leaves an unreadable message in %s', async (job, queue) => {
+test.each(rows)('the job %s leaves an unreadable message in %s', async (job, queue) => {
   const batchItemFailures = [{ itemIdentifier: 'message-1' }]
   expect(await service.runJob(job, 'no message', 0, queue)).toEqual({ batchItemFailures })
 })
@@ -72,13 +72,16 @@ describe('the Invoke API', () => {
     return { status, fault: headers.get('x-amz-function-error'), reply: await response.json() }
   }
 
-  test.each(functionRows.map(({ name }) => name))('accepts the sample of %s', async (name) => {
-    const { status, fault, reply } = await invoke(name, await sampleEvent(name))
-    expect([status, fault]).toEqual([200, null])
-    expect(reply).toMatchObject(sampleReply(name))
-  })
+  test.each(functionRows.map(({ name }) => name))(
+    'the Invoke API accepts the sample of %s',
+    async (name) => {
+      const { status, fault, reply } = await invoke(name, await sampleEvent(name))
+      expect([status, fault]).toEqual([200, null])
+      expect(reply).toMatchObject(sampleReply(name))
+    },
+  )
 
-  test('has samples that match operations.ts (npm run events writes them)', () => {
+  test('the samples match operations.ts (npm run events writes them)', () => {
     const files = Object.entries(sampleFiles())
     const names = files.map(([name]) => name).sort()
     expect(names).toEqual([...operationNames, 'answer-unmatched'].sort())
@@ -87,7 +90,7 @@ describe('the Invoke API', () => {
     }
   })
 
-  test('replies 404 for an unknown function, 400 for malformed JSON and 200 with a fault', async () => {
+  test('the Invoke API replies 404 for an unknown function, 400 for malformed JSON and 200 with a fault', async () => {
     expect((await invoke('nobody', {})).status).toBe(404)
     expect((await invoke('charge', '{')).status).toBe(400)
     const { status, fault, reply } = await invoke('relay', null)

@@ -52,7 +52,7 @@ beforeAll(async () => {
 })
 
 describe('list-settlements', () => {
-  test('returns the batches of the provider in their current state, newest first, in pages', async () => {
+  test('the list has the batches of the provider in their current state, newest first, in pages', async () => {
     const batches = [third, second, first]
     const { body } = await get(LIST)
     expect(idsOf(body.data)).toEqual(idsOf(batches))
@@ -71,7 +71,7 @@ describe('list-settlements', () => {
     expect(pages).toEqual([idsOf([third, second]), [first.id]])
   })
 
-  test('returns to another provider its own batches and rejects the cursor', async () => {
+  test('the list of another provider has its own batches and rejects the cursor', async () => {
     expect(idsOf((await stranger.get(LIST)).body.data)).toEqual([foreign.id])
     const { next_cursor } = (await get(`${LIST}?per_page=1`)).body.meta
     const reply = await stranger.get(`${LIST}?cursor=${next_cursor}`)
@@ -80,7 +80,7 @@ describe('list-settlements', () => {
   })
 })
 
-test('settlement run builds the batch of a day once and pays it on the next day, for one provider', async () => {
+test('the verb `settlement run` builds the batch of a day once and pays it on the next day, for one provider', async () => {
   const none = { built: [], paid: [], unpaid: [], in_work: [] }
   expect(runs[0]).toEqual({ ...none, date: nightAfter(0), built: [first] })
   const done = { status: 'completed', paid: '131.33', processed_at: TIME, completed_at: TIME }
@@ -99,7 +99,7 @@ test('settlement run builds the batch of a day once and pays it on the next day,
 })
 
 describe('get-settlement', () => {
-  test('returns a paid batch with sums as text', async () => {
+  test('a reply has a paid batch with sums as text', async () => {
     const schedule = { basis_points: 150, fixed: '0.00', minimum: null, maximum: null }
     expect((await get(pathOf(first.id))).body.data).toEqual({
       ...{ id: expect.stringMatching(/^STL-[0-9]{8}-[A-Z0-9]{6}$/), uuid: first.uuid },
@@ -112,7 +112,7 @@ describe('get-settlement', () => {
     })
   })
 
-  test('returns an adjustment for a reversed debit, and both debits name their batches', async () => {
+  test('a reply has an adjustment for a reversed debit, and both debits name their batches', async () => {
     expect((await get(pathOf(third.id))).body.data).toMatchObject({
       ...{ status: 'pending', count: 2, debits: 1, gross: '250.00', fee: '3.75' },
       ...{ adjustments: '-32.83', net: '213.42', paid: null },
@@ -135,7 +135,7 @@ describe('get-settlement-report', () => {
     ...fields,
   })
 
-  test('returns the batch as it was sealed, its lines and their sums as JSON', async () => {
+  test('a report has the batch as it was sealed, its lines and their sums as JSON', async () => {
     const { body } = await get(reportPath(third.id))
     const { count, debits, gross, fee, adjustments, net } = third
     const taken = { reference: reversed, gross: '-33.33', fee: '-0.50', net: '-32.83' }
@@ -149,7 +149,7 @@ describe('get-settlement-report', () => {
     expect(sealed).toMatchObject({ id: first.id, status: 'pending', paid: null })
   })
 
-  test('returns a CSV file with the headers of every reply', async () => {
+  test('a report is a CSV file with the headers of every reply', async () => {
     const { headers, body } = await get(reportPath(third.id, 'csv'))
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).toBe(`attachment; filename="${third.id}.csv"`)
@@ -164,7 +164,7 @@ describe('get-settlement-report', () => {
     )
   })
 
-  test('gets 400/5001 for an unsealed batch', async () => {
+  test('a report of an unsealed batch gets 400/5001', async () => {
     const builder = await createPayee(service, 'broken-off')
     const id = 'STL-20261122-LEFT01' as BatchId
     const uuid = crypto.randomUUID() as Batch['uuid']
@@ -181,7 +181,7 @@ describe('get-settlement-report', () => {
     }
   })
 
-  test('redirects with 303 to a report that is too large for a reply', async () => {
+  test('a report that is too large for a reply is a redirect with 303', async () => {
     const megabyte = 'x'.repeat(1024 * 1024)
     async function* large() {
       for (let n = 0; n < 5; n += 1) yield megabyte
@@ -197,7 +197,7 @@ describe('get-settlement-report', () => {
 })
 
 test.each([pathOf, reportPath])(
-  '%o of foreign, unknown and malformed ids are alike',
+  'the replies of %o to foreign, unknown and malformed ids are alike',
   async (path) => {
     const ids = [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
     const replies = await Promise.all(ids.map((id) => get(path(id))))

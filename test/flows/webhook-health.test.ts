@@ -39,7 +39,7 @@ describe('redeliver-event', () => {
     own = await subscribe('redelivers', ONCE)
   })
 
-  test('replaces the attempt that is due, so that each attempt number is used once', async () => {
+  test('a redelivery replaces the attempt that is due, so that each attempt number is used once', async () => {
     const { provider, script, debit, redeliver } = await subscribe('replaced', CREATED)
     script(503, 503)
     const { reference, record } = await debit('failed')
@@ -56,7 +56,7 @@ describe('redeliver-event', () => {
     expect(after).toMatchObject({ attempt_count: 3, max_attempts: 3 })
   })
 
-  test('makes the first attempt at an event that was never sent', async () => {
+  test('a redelivery makes the first attempt at an event that was never sent', async () => {
     const { reference, record } = await own.debit('delivered')
     await own.set({ events: 'none' })
     const next = record.id + 1
@@ -66,7 +66,7 @@ describe('redeliver-event', () => {
     expect(pending).toMatchObject({ id: next, attempt_count: 1 })
   })
 
-  test('rejects what cannot be sent with 4403, 1409 or 4404', async () => {
+  test('a redelivery that cannot be sent is rejected with 4403, 1409 or 4404', async () => {
     const { provider, debit, redeliver, set } = await subscribe('unsendable', ONCE)
     const { id } = (await debit('delivered')).record
     const code = async () => codeOf(await redeliver(id))
@@ -79,7 +79,7 @@ describe('redeliver-event', () => {
     expect(await code()).toBe('404/4404')
   })
 
-  test('replies the same bytes with 404/1404 for foreign, unknown and malformed ids', async () => {
+  test('a redelivery of foreign, unknown and malformed ids gets the same bytes with 404/1404', async () => {
     await own.set(CREATED)
     const { reference, record } = await own.debit('delivered')
     const other = await createProvider(service, 'redelivers-other')
@@ -95,37 +95,40 @@ describe('redeliver-event', () => {
   })
 })
 
-test.each(['enable', 'set'])('a disabled webhook gets no events until webhook %s', async (verb) => {
-  const own = await subscribe(`renewed-by-${verb}`, CREATED)
-  const { provider, respond, debit } = own
-  respond(503)
-  const due = (await debit('failed')).reference
-  await shows(provider, { health: 'failing', failing_since: TIME, exhausted_since: null })
-  const since = daysAgo(5.01)
-  const health = { failingSince: since, exhaustedSince: since }
-  await changeHealth(providerId(provider.id), () => health)
-  respond(400)
-  const last = (await debit('abandoned')).reference
-  await shows(provider, { health: 'disabled', disabled_at: TIME })
-  respond(204)
-  const sent = own.arrived().length
-  const missed = await debit('abandoned')
-  await provider.attempt(due, 0, 2)
-  const refused = { reason: { code: 4001 }, failed_at: TIME, next_attempt_at: null }
-  const without = { attempt_count: 0, response_code: null, attempts: [] }
-  expect(missed.record).toMatchObject({ ...refused, ...without })
-  const abandoned = await provider.delivery(due, 'created', 'abandoned')
-  expect(abandoned).toMatchObject({ ...refused, attempt_count: 1 })
-  expect(own.arrived()).toHaveLength(sent)
-  await (verb === 'set' ? own.set(CREATED) : provider.webhook(verb))
-  await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
-  await debit('delivered')
-  const open = { failing_since: null, exhausted_since: null, disabled_at: null }
-  await shows(provider, { ...open, health: 'healthy', recovered_at: TIME, is_sidelined: false })
-  for (const reference of [due, last, missed.reference]) {
-    await provider.delivery(reference, 'created', 'delivered')
-  }
-})
+test.each(['enable', 'set'])(
+  'a disabled webhook gets no events until `webhook %s`',
+  async (verb) => {
+    const own = await subscribe(`renewed-by-${verb}`, CREATED)
+    const { provider, respond, debit } = own
+    respond(503)
+    const due = (await debit('failed')).reference
+    await shows(provider, { health: 'failing', failing_since: TIME, exhausted_since: null })
+    const since = daysAgo(5.01)
+    const health = { failingSince: since, exhaustedSince: since }
+    await changeHealth(providerId(provider.id), () => health)
+    respond(400)
+    const last = (await debit('abandoned')).reference
+    await shows(provider, { health: 'disabled', disabled_at: TIME })
+    respond(204)
+    const sent = own.arrived().length
+    const missed = await debit('abandoned')
+    await provider.attempt(due, 0, 2)
+    const refused = { reason: { code: 4001 }, failed_at: TIME, next_attempt_at: null }
+    const without = { attempt_count: 0, response_code: null, attempts: [] }
+    expect(missed.record).toMatchObject({ ...refused, ...without })
+    const abandoned = await provider.delivery(due, 'created', 'abandoned')
+    expect(abandoned).toMatchObject({ ...refused, attempt_count: 1 })
+    expect(own.arrived()).toHaveLength(sent)
+    await (verb === 'set' ? own.set(CREATED) : provider.webhook(verb))
+    await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
+    await debit('delivered')
+    const open = { failing_since: null, exhausted_since: null, disabled_at: null }
+    await shows(provider, { ...open, health: 'healthy', recovered_at: TIME, is_sidelined: false })
+    for (const reference of [due, last, missed.reference]) {
+      await provider.delivery(reference, 'created', 'delivered')
+    }
+  },
+)
 
 describe('delivery recover', () => {
   test.each([
@@ -133,12 +136,12 @@ describe('delivery recover', () => {
     ['redelivers', daysAgo(-1).toISOString(), '--since: must not be in the future'],
     ['redelivers', 'yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
     ['other', daysAgo(1).toISOString(), 'Webhook not configured for partner (4404)'],
-  ])('for %s since %s is refused: %s', async (provider, since, error) => {
+  ])('a recovery for %s since %s is refused: %s', async (provider, since, error) => {
     expect(await service.refusal('delivery', 'recover', { provider, since })).toBe(error)
   })
 
   // Pages: test/queues/relay.test.ts and test/store/webhooks/recoveries.test.ts.
-  test('sends every undelivered event once, and no delivered one', async () => {
+  test('a recovery sends every undelivered event once, and no delivered one', async () => {
     const own = await subscribe('recovers', { 'max-attempts': '1' })
     const { id: provider, charge, delivery, attempt } = own.provider
     const received = await charge()
@@ -170,7 +173,7 @@ describe('delivery recover', () => {
 
 const FEW = 10
 
-test('nine providers receive all their events while the first attempts for the tenth still hang', async () => {
+test('all of nine providers receive their events while the first attempts for the tenth still hang', async () => {
   const slow = await subscribe('silent')
   slow.respond(hold)
   const others = await atOnce(9, (n) => subscribe(`awake-${n}`))

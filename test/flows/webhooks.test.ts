@@ -12,7 +12,7 @@ const { receiver, create, subscribe } = useSubscribers(service)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-test('webhook rotate-secret signs with the current and the previous secret during the overlap, also a retry', async () => {
+test('the verb `webhook rotate-secret` signs with both secrets during the overlap, also a retry', async () => {
   const { provider, set, script, debit, lastEvent } = await create('rotates')
   const { secret: first, ...settings } = await set(CREATED)
   script(503)
@@ -36,7 +36,7 @@ test('webhook rotate-secret signs with the current and the previous secret durin
 })
 
 describe('webhook set', () => {
-  test('changes the format of an event, and back', async () => {
+  test('a setting changes the format of an event, and back', async () => {
     const variants = { payload: 'reduced', 'event-names': 'debit_request' }
     const { set, lastEvent } = await subscribe('varies', variants)
     await set({ 'signature-prefix': 'sha256' })
@@ -51,7 +51,7 @@ describe('webhook set', () => {
     expect((await lastEvent()).body).toMatchObject(full)
   })
 
-  test('keeps the secret and the settings until they are changed', async () => {
+  test('a setting keeps the secret and the other settings until they are changed', async () => {
     const { provider, set } = await create('keeps')
     const first = await set({ 'max-attempts': '3', timeout: '15' })
     const url = 'http://127.0.0.1:4243/y'
@@ -71,7 +71,7 @@ describe('webhook set', () => {
     expect(JSON.stringify(listed)).not.toContain(secret)
   })
 
-  test('creates another secret after a removal, and one secret for concurrent calls', async () => {
+  test('a setting creates another secret after a removal, and one secret for concurrent calls', async () => {
     const { provider, set } = await create('removes')
     const settings = await Promise.all(Array.from({ length: 6 }, () => set()))
     expect(new Set(settings.map(({ secret }) => secret)).size).toBe(1)
@@ -85,7 +85,7 @@ describe('webhook set', () => {
 })
 
 describe('list-deliveries', () => {
-  test('returns every published field of each event and the log of its attempts', async () => {
+  test('the list has every published field of each event and the log of its attempts', async () => {
     const settings = { ...CREATED, 'max-attempts': '2' }
     const { provider, script, debit, listed } = await subscribe('lists', settings)
     script((response) => response.writeHead(503).end('\u001b[31mbusy'))
@@ -121,7 +121,7 @@ describe('list-deliveries', () => {
     }
   })
 
-  test('replies the same bytes with 404/3404 for foreign and unknown debits', async () => {
+  test('the list has the same bytes with 404/3404 for foreign and unknown debits', async () => {
     const reference = (await service.charge()).reference
     const other = await createProvider(service, 'lists-other')
     const foreign = await other.get(deliveriesPath(reference))
@@ -133,7 +133,7 @@ describe('list-deliveries', () => {
     expect((await other.get(deliveriesPath(without))).body.data).toEqual([])
   })
 
-  test('lets the operator list those of a debit, and the newest of a provider by status', async () => {
+  test('the operator lists the deliveries of a debit, and the newest of a provider by status', async () => {
     const { provider, script, debit, listed } = await subscribe('operator-lists', ONCE)
     const { reference: taken } = await debit('delivered')
     script(500)
@@ -152,15 +152,18 @@ describe('list-deliveries', () => {
   test.each([
     ['set', { events: 'transaction.completed' }, 4403],
     ['remove', {}, 4404],
-  ] as const)('shows %s %o between two attempts as the reason %i', async (verb, options, code) => {
-    const { provider, set, script, debit } = await subscribe(`abandons-${code}`, CREATED)
-    script(503)
-    const { reference } = await debit('failed')
-    await (verb === 'set' ? set(options) : provider.webhook(verb))
-    await provider.attempt(reference, 0, 2)
-    expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
-      ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME },
-      ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
-    })
-  })
+  ] as const)(
+    'the list shows %s %o between two attempts as the reason %i',
+    async (verb, options, code) => {
+      const { provider, set, script, debit } = await subscribe(`abandons-${code}`, CREATED)
+      script(503)
+      const { reference } = await debit('failed')
+      await (verb === 'set' ? set(options) : provider.webhook(verb))
+      await provider.attempt(reference, 0, 2)
+      expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+        ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME },
+        ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
+      })
+    },
+  )
 })

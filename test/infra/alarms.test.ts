@@ -67,20 +67,23 @@ const rows = [
   ]),
 ] as [string, string, string, string, string][]
 
-test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, ...expected) => {
-  const row = alarm(name)
-  const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
-  const operator = row?.ComparisonOperator === 'LessThanThreshold' ? '<' : '>='
-  const statistic = row?.Statistic ?? row?.ExtendedStatistic
-  expect([
-    `${namespace} ${row?.MetricName}`,
-    `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
-    String(row?.EvaluationPeriods),
-    row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
-  ]).toEqual(expected)
-})
+test.each(rows)(
+  'the alarm %s fires on %s: %s in %s periods; missing data is %s',
+  (name, ...expected) => {
+    const row = alarm(name)
+    const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
+    const operator = row?.ComparisonOperator === 'LessThanThreshold' ? '<' : '>='
+    const statistic = row?.Statistic ?? row?.ExtendedStatistic
+    expect([
+      `${namespace} ${row?.MetricName}`,
+      `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
+      String(row?.EvaluationPeriods),
+      row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
+    ]).toEqual(expected)
+  },
+)
 
-test('invocations-dropped covers all jobs with loop detection, and endpoints-crashed all canaries', () => {
+test('the alarm invocations-dropped covers all jobs with loop detection, and endpoints-crashed all canaries', () => {
   const metrics = alarm('invocations-dropped')?.Metrics ?? []
   const counted = metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? [])
   const sums = metrics.flatMap(({ Expression }) => Expression ?? [])
@@ -118,7 +121,7 @@ test('the alarms on throttles cover the table and all its indexes', () => {
   expect(alarms).toHaveLength(rows.length + 4)
 })
 
-test('alarms on the account, the schedules and the firewall have the dimensions of AWS', () => {
+test('the alarms on the account, the schedules and the firewall have the dimensions of AWS', () => {
   const dimensions = ['concurrency-high', 'schedules-dropped', 'requests-blocked'].map(
     (name) => alarm(name)?.Dimensions,
   )
@@ -140,7 +143,7 @@ test('the threshold of concurrency follows the quota, and a stage without firewa
   expect(rows.map(({ name }) => name)).not.toContain('requests-blocked')
 })
 
-test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
+test('the alarm charge-slow measures the gateway latency and ignores periods with few samples', () => {
   expect(alarm('charge-slow')).toMatchObject({
     EvaluateLowSampleCountPercentile: 'ignore',
     Dimensions: expect.arrayContaining([

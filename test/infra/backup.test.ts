@@ -20,7 +20,7 @@ test('a stage with every setting has no finding of AWS Solutions', () => {
   expect(findings()).toEqual([])
 })
 
-test('backups, traces and replicas exist only if the stage sets them', () => {
+test('the backups, traces and replicas exist only if the stage sets them', () => {
   for (const type of ['BackupVault', 'BackupPlan', 'BackupSelection']) {
     plain.resourceCountIs(`AWS::Backup::${type}`, 0)
   }
@@ -40,7 +40,7 @@ test('the vault has its own key, a lock, and outlives its stack', () => {
   all.resourceCountIs('AWS::KMS::Key', 2)
 })
 
-test('table and reports have daily backups with copies, and reports continuous ones', () => {
+test('the table and the reports have daily backups with copies, and the reports continuous ones', () => {
   const selected = propertiesOf(all, 'AWS::Backup::BackupSelection').map(
     ({ BackupSelection }) => BackupSelection.Resources,
   )

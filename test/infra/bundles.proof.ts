@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('bundles contain no module that the build removes', () => {
+test('the bundles contain no module that the build removes', () => {
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs))
   const removed =
     /credential-provider-(?!node|env)|token-providers|nested-clients|event-streams\/EventStream|mnemonist|undici\/lib\/(?:cache|interceptor|mock)\//
@@ -51,7 +51,7 @@ test('a bundle contains a client for banks or receivers exactly if its function 
   expect(bundlesWith('shared/webhooks/http/connection.ts')).toEqual(callersOf('receivers'))
 })
 
-test("bundles load Node's own modules by call, never by import", async () => {
+test("the bundles load Node's own modules by call, never by import", async () => {
   for (const name of Object.keys(everyFunction)) {
     const text = await readFile(bundleFile(name, folder), 'utf8')
     expect(text.match(/(?:^|[;}])import[^(]{0,200}from"/), name).toBeNull()
@@ -59,7 +59,7 @@ test("bundles load Node's own modules by call, never by import", async () => {
   }
 })
 
-test('bundles are the same bytes in each build: a charge within 265 kB', async () => {
+test('the bundles are the same bytes in each build: a charge within 265 kB', async () => {
   const again = join(folder, 'again')
   await buildBundles({ charge: everyFunction.charge ?? '' }, again)
   const files = [folder, again].map((path) => readFile(bundleFile('charge', path)))
@@ -68,7 +68,7 @@ test('bundles are the same bytes in each build: a charge within 265 kB', async (
   expect(first?.length).toBeLessThan(265_000)
 })
 
-test('bundles load the client for the sealing key from another file if only some callers need it', async () => {
+test('the bundles load the client for the sealing key from another file if only some callers need it', async () => {
   for (const { name, permissions } of functionRows) {
     const text = await readFile(bundleFile(name, folder), 'utf8')
     const isLoaded = permissions.sealingKey && text.includes('"./sealing.mjs"')

@@ -46,7 +46,7 @@ test('the dashboard begins with the composite alarms and ends with all alarms', 
   expect(rows.length).toBeLessThanOrEqual(100)
 })
 
-test('graphs show the thresholds of the alarms on their metrics', () => {
+test('the graphs show the thresholds of the alarms on their metrics', () => {
   const thresholds = Object.fromEntries(
     widgets.flatMap(({ properties }) => {
       const lines: TemplateNode[] = properties.annotations?.horizontal ?? []

@@ -9,13 +9,13 @@ const queuesConsumedBy = (name: (typeof jobNames)[number]): string[] => {
   return 'queues' in from ? [...from.queues] : []
 }
 
-test('queues have a message schema and one consumer each', () => {
+test('the queues have a message schema and one consumer each', () => {
   const consumed = jobNames.flatMap(queuesConsumedBy)
   expect(consumed.sort()).toEqual(Object.keys(messages).sort())
   expect(queueRows.map(({ name }) => name).sort()).toEqual(consumed)
 })
 
-test('functions never send to a queue that they consume', () => {
+test('a function never sends to a queue that it consumes', () => {
   const loops = jobNames.filter((name) => {
     const { sends = [] } = permissionsOf(name)
     return sends.some((queue) => queuesConsumedBy(name).includes(queue))
@@ -23,7 +23,7 @@ test('functions never send to a queue that they consume', () => {
   expect(loops).toEqual([])
 })
 
-test('queues have visibility timeouts of at least six function timeouts', () => {
+test('the queues have visibility timeouts of at least six function timeouts', () => {
   for (const { name, visibilitySeconds } of queueRows) {
     const job = jobNames.find((consumer) => queuesConsumedBy(consumer).includes(name))
     const timeoutSeconds = job ? jobRow(job).timeoutSeconds : Infinity
@@ -31,7 +31,7 @@ test('queues have visibility timeouts of at least six function timeouts', () => 
   }
 })
 
-test('settlement starts three times a night, and the sweep every minute', () => {
+test('the settlement starts three times a night, and the sweep every minute', () => {
   const expressions = Object.groupBy(recurring, ({ queue }) => queue)
   const timesOf = (queue: 'settlement-runs' | 'sweeps') =>
     expressions[queue]?.map(({ expression }) => expression)

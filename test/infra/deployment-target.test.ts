@@ -15,7 +15,7 @@ test.each([
   ['222222222222', 'eu-west-1'],
   ['111111111111', 'af-south-1'],
 ])(
-  'credentials of another account or Region than %s in %s are rejected',
+  'the deployment rejects credentials of another account or Region than %s in %s',
   async (account, region) => {
     const stage = { ...stageNamed('sandbox'), account, region }
     await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
@@ -30,19 +30,22 @@ test('a stage without account and Region accepts any, and another stage its own'
   expect(lambda.calls()).toEqual([])
 })
 
-test.each([10, 899])('production is rejected where the quota is %i executions', async (quota) => {
-  withQuota(quota)
-  await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
-    `needs 900 concurrent executions (334 reserved, 566 for jobs), but the quota of the account is ${quota}`,
-  )
-})
+test.each([10, 899])(
+  'the production stage is rejected where the quota is %i executions',
+  async (quota) => {
+    withQuota(quota)
+    await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
+      `needs 900 concurrent executions (334 reserved, 566 for jobs), but the quota of the account is ${quota}`,
+    )
+  },
+)
 
-test('production is accepted where the quota covers its reservations', async () => {
+test('the production stage is accepted where the quota covers its reservations', async () => {
   withQuota(900)
   await checkDeploymentTarget(stageNamed('production'), place)
 })
 
-test('nothing is checked without credentials', async () => {
+test('no check is made without credentials', async () => {
   const pinned = { ...stageNamed('production'), account: '222222222222' }
   await checkDeploymentTarget(pinned, {})
 })

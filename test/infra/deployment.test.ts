@@ -59,7 +59,7 @@ test.each(['acme/debits', 'acme@1234/debits@5678'])(
 )
 
 test.each([true, '', 'debits', 'acme/*', 'acme/debits:ref', 'acme/debits/x'])(
-  '%j is not accepted as a repository',
+  'the text %j is not accepted as a repository',
   (repository) => {
     expect(() => deploymentOf(stages.sandbox as Stage, repository)).toThrow(InvalidStage)
   },
@@ -84,7 +84,7 @@ test('the role may assume the roles of cdk bootstrap and no others', () => {
   ])
 })
 
-test('in a stage with the sandbox bank the role may invoke all functions that the smoke test calls', () => {
+test('the role may invoke all functions that the smoke test calls in a stage with the sandbox bank', () => {
   const source = globSync('commands/smoke/*.ts').map((file) => readFileSync(file, 'utf8'))
   const calls = source.join('\n').matchAll(/operator(?:<.*>)?\(\s*'([a-z]+)'/g)
   const used = [...calls].map(([, noun]) => `debit-collection-sandbox-manage-${noun}`)
@@ -93,7 +93,7 @@ test('in a stage with the sandbox bank the role may invoke all functions that th
   expect(used.filter((name) => !allowed.includes(name))).toEqual([])
 })
 
-test('in production the role can neither grant approvals nor move money', () => {
+test('the role can neither grant approvals nor move money in production', () => {
   const functions = (name: string) =>
     resourcesFor('lambda:InvokeFunction', deploymentOf(stageNamed(name))).map((arn) =>
       arn.replace(`debit-collection-${name}-manage-`, ''),

@@ -111,7 +111,7 @@ test('a role belongs to one function, trusts only Lambda, and has no managed pol
   }
 })
 
-test('statements allow no wildcards without a reason, and limit items, keys and roles', () => {
+test('the statements allow no wildcards without a reason, and limit items, keys and roles', () => {
   for (const statement of statements) {
     const { Effect, Action, Resource, Condition, ...rest } = statement
     const actions = expect.not.stringContaining('*')
@@ -138,7 +138,7 @@ test('only schedule-timeout may pass a role, and only to Scheduler', () => {
   expect(passing).toEqual([['schedule-timeout', condition]])
 })
 
-test('functions query all indexes of the table and no others', () => {
+test('the functions query all indexes of the table and no others', () => {
   const queried = names.flatMap((name) =>
     codeStatements(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
   )

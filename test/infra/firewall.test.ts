@@ -21,42 +21,45 @@ const aclOf = (stage: keyof typeof templates): TemplateNode =>
 test.each([
   ['production', 8_020],
   ['sandbox', 3_420],
-] as const)('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
-  const api = { 'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])] }
-  const association = { ResourceArn: api }
-  templates[name].all.hasResourceProperties('AWS::WAFv2::WebACLAssociation', association)
-  const { Rules, CustomResponseBodies } = aclOf(name)
-  const headers = {
-    'Cache-Control': 'no-store',
-    'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
-    'X-Content-Type-Options': 'nosniff',
-    'Retry-After': '60',
-  }
-  const CustomResponse = {
-    ResponseCode: errors[1453].http,
-    CustomResponseBodyKey: 'address-limit',
-    ResponseHeaders: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
-  }
-  expect(Rules[0]).toMatchObject({
-    Priority: 0,
-    Statement: { RateBasedStatement: { Limit: limit, EvaluationWindowSec: 60 } },
-    Action: { Block: { CustomResponse } },
-  })
-  const { message, category, severity } = errors[1453]
-  const details = { limit, period: 'minute', retry_after: 60 }
-  const { ContentType, Content } = CustomResponseBodies['address-limit']
-  expect(ContentType).toBe('APPLICATION_JSON')
-  holdError('the 429 of the firewall', JSON.parse(Content))
-  expect(JSON.parse(Content)).toEqual({
-    success: false,
-    error: {
-      ...{ code: 1453, message, category, severity, details },
-      ...(name === 'production' && { doc_url: `${GUIDE}#c1453` }),
-    },
-    details,
-    meta: { timestamp: null, request_id: null, api_version: 'v1' },
-  })
-})
+] as const)(
+  'the firewall of %s replies 429/1453 to an address above %i requests a minute',
+  (name, limit) => {
+    const api = { 'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])] }
+    const association = { ResourceArn: api }
+    templates[name].all.hasResourceProperties('AWS::WAFv2::WebACLAssociation', association)
+    const { Rules, CustomResponseBodies } = aclOf(name)
+    const headers = {
+      'Cache-Control': 'no-store',
+      'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+      'X-Content-Type-Options': 'nosniff',
+      'Retry-After': '60',
+    }
+    const CustomResponse = {
+      ResponseCode: errors[1453].http,
+      CustomResponseBodyKey: 'address-limit',
+      ResponseHeaders: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+    }
+    expect(Rules[0]).toMatchObject({
+      Priority: 0,
+      Statement: { RateBasedStatement: { Limit: limit, EvaluationWindowSec: 60 } },
+      Action: { Block: { CustomResponse } },
+    })
+    const { message, category, severity } = errors[1453]
+    const details = { limit, period: 'minute', retry_after: 60 }
+    const { ContentType, Content } = CustomResponseBodies['address-limit']
+    expect(ContentType).toBe('APPLICATION_JSON')
+    holdError('the 429 of the firewall', JSON.parse(Content))
+    expect(JSON.parse(Content)).toEqual({
+      success: false,
+      error: {
+        ...{ code: 1453, message, category, severity, details },
+        ...(name === 'production' && { doc_url: `${GUIDE}#c1453` }),
+      },
+      details,
+      meta: { timestamp: null, request_id: null, api_version: 'v1' },
+    })
+  },
+)
 
 test('the firewall exists by default and takes no samples, which contain credentials', () => {
   templatesOf({ ...stageNamed('sandbox'), hasFirewall: false }).all.resourceCountIs(

@@ -45,7 +45,7 @@ const logOf = (name: string) =>
   `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:${stage.functionNamed(name).LoggingConfig.LogGroup}:log-stream:1`
 
 test.each(Object.entries(stages))(
-  'charge may write in %s, whether a write is checked with its own key or with all keys',
+  'the charge function may write in %s, whether a write is checked with its own key or with all keys',
   async (_, deployed) => {
     const writes = [
       ['PutItem', debit],
@@ -121,7 +121,7 @@ const rows: [SimulatedResult, ...Row][] = [
 ]
 
 test.each(rows)(
-  '%s: %s calls %s on %s with %o',
+  'the simulation answers %s: %s calls %s on %s with %o',
   async (expected, name, action, resource, context) => {
     const check = { principal: roleOf(name), action, resource, ...(context && { context }) }
     expect((await simulate(stage, check)).result).toBe(expected)
@@ -137,7 +137,7 @@ test.each([
   [roleOf('charge'), roleOf('manage-debit'), {}],
   [scheduler, scheduleRole, schedulerContext(ACCOUNT, 'default')],
   [scheduler, scheduleRole, schedulerContext('999999999999', SCHEDULE_GROUP)],
-])('%s may not assume %s with %o', async (principal, resource, context) => {
+])('the principal %s may not assume %s with %o', async (principal, resource, context) => {
   const check = { principal, action: 'sts:AssumeRole', resource, context }
   expect((await simulate(stage, check)).result).toBe('ImplicitlyDenied')
 })

@@ -72,7 +72,7 @@ test('the code of a caller may not create or delete network interfaces', async (
   }
 })
 
-test('functions that call banks may read the client certificate, other functions may not', async () => {
+test('the functions that call banks may read the client certificate, other functions may not', async () => {
   const secretCheck = (name: string): IamCheck => ({
     principal: roleOf(name),
     action: 'secretsmanager:GetSecretValue',

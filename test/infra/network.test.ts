@@ -49,7 +49,7 @@ test('only functions that call banks or receivers run in the network, in the sec
   }
 })
 
-test('security groups admit no traffic in, and only the ports of banks and receivers out', () => {
+test('the security groups admit no traffic in, and only the ports of banks and receivers out', () => {
   const port = (from: number, to = from) =>
     Match.objectLike({ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: from, ToPort: to })
   for (const ports of [[port(0, 65_535)], [port(443), port(8_443)]]) {

@@ -7,7 +7,7 @@ const stage = stageNamed('production')
 const { all } = templatesOf(stage)
 const rows = functionsOf(stage)
 
-test('endpoints and event sources invoke the live alias of a function', () => {
+test('the endpoints and event sources invoke the live alias of a function', () => {
   const aliases = all.findResources('AWS::Lambda::Alias')
   const endpointsAndJobs = rows.filter(({ name }) => !name.startsWith('manage-'))
   expect(Object.keys(aliases)).toHaveLength(endpointsAndJobs.length)
@@ -21,7 +21,7 @@ test('endpoints and event sources invoke the live alias of a function', () => {
   }
 })
 
-test('charge, status and bank operations move to a new version through a canary with alarms', () => {
+test('the charge, status and bank operations move to a new version through a canary with alarms', () => {
   const groups = propertiesOf(all, 'AWS::CodeDeploy::DeploymentGroup')
   expect(groups).toHaveLength(5)
   for (const group of groups) {
@@ -44,7 +44,7 @@ test('charge, status and bank operations move to a new version through a canary 
 
 // CodeDeploy refuses a rollout while one of its alarms rings, as it does for a paused stage.
 test.each([{ paused: 'true' }, { canary: 'false' }])(
-  'with %j all functions switch at once, and the alarms remain',
+  'all functions switch at once with %j, and the alarms remain',
   (context) => {
     const atOnce = templatesOf(stageNamed('production', context)).all
     expect(propertiesOf(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([])

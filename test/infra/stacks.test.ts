@@ -62,7 +62,7 @@ test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', jso
   ])
 })
 
-test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
+test('the variable PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
   const waiting = (payoutsWaitForFunding: boolean) =>
     functionsWith(
       ({ Environment }) => Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true',
@@ -103,7 +103,7 @@ test('only functions with the permission know the ARN of the sealing key', () =>
   expect(readers).toEqual(expected.sort())
 })
 
-test('functions run on Node 24 and arm64 with their names and timeouts', () => {
+test('the functions run on Node 24 and arm64 with their names and timeouts', () => {
   for (const { name, timeoutSeconds } of rows) {
     all.hasResourceProperties('AWS::Lambda::Function', {
       FunctionName: `debit-collection-production-${name}`,
@@ -116,7 +116,7 @@ test('functions run on Node 24 and arm64 with their names and timeouts', () => {
   all.resourceCountIs('AWS::Lambda::Function', rows.length)
 })
 
-test('functions have loop detection except those with long chains of invocations', () => {
+test('the functions have loop detection except those with long chains of invocations', () => {
   expect(functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')).toEqual([
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'reconcile-part', 'recover-deliveries'],
     ...['relay', 'submit-sidelined', 'submit-to-bank'],
@@ -135,7 +135,7 @@ test('the invocation trail records calls of operator functions only, if the stag
   templatesOf(stageNamed('sandbox')).all.resourceCountIs('AWS::CloudTrail::Trail', 0)
 })
 
-test('queues have their URLs in the environment of exactly their senders', () => {
+test('the queues have their URLs in the environment of exactly their senders', () => {
   for (const queue of queues) {
     const known = functionsWith(({ Environment }) =>
       Object.keys(Environment?.Variables ?? {}).includes(queueUrlVariable(queue.name)),
@@ -145,7 +145,7 @@ test('queues have their URLs in the environment of exactly their senders', () =>
   }
 })
 
-test('queues have dead-letter queues with longer retention', () => {
+test('the queues have dead-letter queues with longer retention', () => {
   for (const row of queues) {
     all.hasResourceProperties('AWS::SQS::Queue', {
       VisibilityTimeout: row.visibilitySeconds,
@@ -170,7 +170,7 @@ test('a FIFO queue has a FIFO dead-letter queue, deduplicates by body and has a 
   })
 })
 
-test('queues have event sources that report single failures and limit concurrency', () => {
+test('the queues have event sources that report single failures and limit concurrency', () => {
   const mappings = propertiesOf(all, 'AWS::Lambda::EventSourceMapping')
   const responses = mappings.flatMap(({ FunctionResponseTypes }) => FunctionResponseTypes)
   expect(responses).toEqual(Array(queues.length + 1).fill('ReportBatchItemFailures'))

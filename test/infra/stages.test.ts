@@ -52,7 +52,7 @@ const variablesOf = (stage: StageName, name: string): TemplateNode =>
   lambda(stage, name).Environment.Variables
 
 test.each(stageNames)(
-  '%s has no finding of AWS Solutions and under 300 resources a stack',
+  'the stage %s has no finding of AWS Solutions and under 300 resources a stack',
   (name) => {
     const { templates: stacks, findings } = templates[name]
     expect(findings()).toEqual([])
@@ -68,7 +68,7 @@ test.each([
   ['sandbox', 100, 200, 30, 'Delete', false],
   ['production', 1_000, 2_000, 365, 'RetainExceptOnCreate', true],
 ] as const)(
-  '%s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
+  'the stage %s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
   (name, perSecond, burst, days, policy, isProtected) => {
     const { all } = templates[name]
     const settings = { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: burst }
@@ -91,24 +91,27 @@ test.each([
 test.each([
   ['sandbox', 'true', undefined],
   ['production', undefined, 'true'],
-] as const)('%s has the sandbox bank: %s, and approvals: %s', (stage, sandboxBank, approvals) => {
-  expect(variablesOf(stage, 'submit-to-bank').SANDBOX_BANK).toBe(sandboxBank)
-  expect(variablesOf(stage, 'manage-debit').APPROVALS).toBe(approvals)
-  const names = namesIn(stage)
-  const bank = functionRows.map(({ name }) => name).filter((name) => !names.includes(name))
-  expect(bank).toEqual(sandboxBank ? [] : ['report-sandbox-outcome'])
-  const hasBank = sandboxBank !== undefined
-  expect('QUEUE_URL_SANDBOX_OUTCOMES' in variablesOf(stage, 'submit-to-bank')).toBe(hasBank)
-  const template = JSON.stringify(templates[stage].all.toJSON())
-  expect(template.includes('sandbox-outcomes')).toBe(hasBank)
-})
+] as const)(
+  'the stage %s has the sandbox bank: %s, and approvals: %s',
+  (stage, sandboxBank, approvals) => {
+    expect(variablesOf(stage, 'submit-to-bank').SANDBOX_BANK).toBe(sandboxBank)
+    expect(variablesOf(stage, 'manage-debit').APPROVALS).toBe(approvals)
+    const names = namesIn(stage)
+    const bank = functionRows.map(({ name }) => name).filter((name) => !names.includes(name))
+    expect(bank).toEqual(sandboxBank ? [] : ['report-sandbox-outcome'])
+    const hasBank = sandboxBank !== undefined
+    expect('QUEUE_URL_SANDBOX_OUTCOMES' in variablesOf(stage, 'submit-to-bank')).toBe(hasBank)
+    const template = JSON.stringify(templates[stage].all.toJSON())
+    expect(template.includes('sandbox-outcomes')).toBe(hasBank)
+  },
+)
 
 test('only a stage with private peers lets functions reach private addresses', () => {
   const peers = stageNames.map((stage) => variablesOf(stage, 'deliver-webhook').LOCAL_PEERS)
   expect(peers).toEqual([undefined, undefined, '127.0.0.1,bank.test'])
 })
 
-test('approvals invoke functions of the same stage', () => {
+test('the approvals invoke functions of the same stage', () => {
   const { FUNCTION_PREFIX } = variablesOf('production', 'manage-approval')
   expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
   expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
@@ -126,7 +129,7 @@ const consumers = (stage: StageName): number[] =>
     ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
   )
 
-test('concurrency is reserved in production for exactly the functions behind the gateway', () => {
+test('the production stage reserves concurrency for exactly the functions behind the gateway', () => {
   const workers = reserved('production')
   expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
   expect(workers).toMatchObject({ charge: 100, 'get-debit-request': 50, 'list-banks': 8 })
@@ -149,7 +152,7 @@ test('a stage can set the concurrency of a job, and its upper limit applies', ()
   expect(names.map((name) => concurrencyOf(name, unlimited))).toEqual([30, 3, 2])
 })
 
-test('concurrency is not reserved in a sandbox, and at most five per queue', () => {
+test('a sandbox reserves no concurrency and has at most five workers per queue', () => {
   expect(reserved('sandbox')).toEqual({})
   expect(Math.max(...consumers('sandbox'))).toBe(5)
   expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
@@ -192,7 +195,7 @@ test('a domain that is set later removes no export', () => {
 })
 
 // A rollback deploys the jobs before the operators, which may still import a queue of the newer version.
-test.each(['production', 'sandbox'] as const)('%s exports every queue', (name) => {
+test.each(['production', 'sandbox'] as const)('the stage %s exports every queue', (name) => {
   const { all } = templates[name]
   const exported = Object.values(all.findOutputs('*')).flatMap(({ Export, Value }) =>
     Export ? [JSON.stringify(Value)] : [],
@@ -236,7 +239,7 @@ test('a paused stage denies every request at the gateway and a resumed one allow
   expect(new Set(deployments.flat()).size).toBe(2)
 })
 
-test('with an error guide, replies of the gateway and of functions lead to their code', () => {
+test('the replies of the gateway and of functions lead to their code if the stage has an error guide', () => {
   const bodies = propertiesOf(templates.custom.all, 'AWS::ApiGateway::GatewayResponse').map(
     ({ ResponseTemplates }) => JSON.parse(ResponseTemplates['application/json']),
   )

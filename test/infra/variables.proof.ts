@@ -48,7 +48,7 @@ test.each([
   ['tableName', 'TABLE_NAME'],
   ['reportsBucket', 'REPORTS_BUCKET'],
   ['schedules', 'SCHEDULE_GROUP'],
-])('exactly the bundles that read %s have the variable %s', async (setting, variable) => {
+])('the bundles that read %s are exactly those with the variable %s', async (setting, variable) => {
   const read: string[] = []
   for (const { name } of functionRows) {
     const text = await readFile(bundleFile(name, folder), 'utf8')

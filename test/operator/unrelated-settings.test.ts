@@ -134,7 +134,7 @@ describe('provider', () => {
     await storeProvider({ ...stored, requestSigning: { ...stored.requestSigning, secret } })
   })
 
-  test.each(calls)('settings of a provider that are unrelated to `%s` stay', async (...one) => {
+  test.each(calls)('the settings of a provider that are unrelated to `%s` stay', async (...one) => {
     await check(one, read)
   })
 
@@ -188,7 +188,7 @@ describe('bank', () => {
     await transact([await connectorWrite(identifier, everyConnector, runtime)], runtime)
   })
 
-  test.each(calls)('settings of a bank that are unrelated to `%s` stay', async (...one) => {
+  test.each(calls)('the settings of a bank that are unrelated to `%s` stay', async (...one) => {
     await check(one, async () => ({
       ...((await findBank(identifier)) ?? gcb),
       ...((await findConnectorSettings(identifier)) ?? everyConnector),
@@ -232,7 +232,7 @@ describe('webhook', () => {
     await storeWebhook(id, everyWebhook)
   })
 
-  test.each(calls)('settings of a webhook that are unrelated to `%s` stay', async (...one) => {
+  test.each(calls)('the settings of a webhook that are unrelated to `%s` stay', async (...one) => {
     await check(one, async () => (await findWebhook(id)) ?? webhook)
   })
 })

@@ -49,7 +49,7 @@ test('a delay is rounded up to whole seconds, is never negative, and has the max
   await expect(send(outgoing(901))).rejects.toThrow(RangeError)
 })
 
-test('twenty-five messages for one queue take three calls, and none takes no call', async () => {
+test('25 messages for one queue take three calls, and none takes no call', async () => {
   calls.on(SendMessageBatchCommand).resolves({})
   expect(await sendAll(Array.from({ length: 25 }, () => outgoing()))).toEqual([])
   expect(batches().map(([, count]) => count)).toEqual([10, 10, 5])

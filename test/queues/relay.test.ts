@@ -170,7 +170,7 @@ test('an unreadable record fails alone, and its neighbours are relayed', async (
   expect(sent.filter(({ queue }) => queue === 'submissions')).toHaveLength(2)
 })
 
-test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
+test('the attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
   const slow = providerId('slow')
   await changeHealth(slow, (health) => noteSlow(health, NOON))
   const debit = pendingDebit({ provider: slow })

@@ -261,7 +261,7 @@ test('each invariant has a fault', () => {
   expect(Object.keys(invariants).map(Number)).toEqual([...tested].sort((a, b) => a - b))
 })
 
-test('reconciliation repairs nothing', async () => {
+test('the reconciliation repairs nothing', async () => {
   /** All items except those that reconciliation stores. */
   const readTable = async () => {
     const scan = new ScanCommand({ TableName: tableName(), ConsistentRead: true })

@@ -142,12 +142,15 @@ const faults: Record<string, Fault> = {
   ],
 }
 
-test.each(Object.entries(faults))('%s is a difference', async (_, [difference, plant]) => {
-  await plant(await settleDay())
-  expect(await found(2)).toContainEqual(expect.stringMatching(difference))
-})
+test.each(Object.entries(faults))(
+  'the check of the ledger reports %s as a difference',
+  async (_, [difference, plant]) => {
+    await plant(await settleDay())
+    expect(await found(2)).toContainEqual(expect.stringMatching(difference))
+  },
+)
 
-test('balances are stored only for days without a difference', async () => {
+test('the balances are stored only for days without a difference', async () => {
   const { batch } = await settleDay()
   await overwrite(keys.batch(batch), { paid: 295_50 })
   expect(await found(2)).not.toEqual([])

@@ -133,7 +133,7 @@ const randomFrom = (seed: number) => {
 }
 
 test.each([TODAY, TOMORROW, DAY_AFTER])(
-  'interrupted, repeated and shuffled parts of %s find what one uninterrupted run finds',
+  'the interrupted, repeated and shuffled parts of %s find the same as one uninterrupted run',
   async (date) => {
     const day = await severalProviders()
     await damage(day)
@@ -150,7 +150,7 @@ test.each([TODAY, TOMORROW, DAY_AFTER])(
   },
 )
 
-test('interrupted parts store the same balances as one uninterrupted run', async () => {
+test('the interrupted parts store the same balances as one uninterrupted run', async () => {
   await severalProviders()
   await reconcileLater(TODAY, LATER)
   const expected = await findClosing(TODAY)

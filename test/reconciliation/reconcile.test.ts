@@ -92,12 +92,15 @@ const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] 
   ],
 ]
 
-test.each(inProgress)('%s causes no difference', async (_, plant, last, first, number) => {
-  await putProviders()
-  await plant()
-  expect(await differencesOn(TODAY, last)).toEqual([])
-  expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
-})
+test.each(inProgress)(
+  'the run reports no difference for %s',
+  async (_, plant, last, first, number) => {
+    await putProviders()
+    await plant()
+    expect(await differencesOn(TODAY, last)).toEqual([])
+    expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
+  },
+)
 
 test('an event before its attempt or before the last change of the webhook causes no difference', async () => {
   await putProviders()

@@ -61,7 +61,7 @@ const putDebit = () =>
     ],
   })
 
-test('items keep their values, also in attributes with names of types, and errors their reasons', async () => {
+test('the items keep their values, also in attributes with names of types, and errors their reasons', async () => {
   const table = tableOf('charge')
   await table.send(putDebit())
   const { Item } = await table.send(new GetCommand({ TableName, Key: debit, ConsistentRead: true }))

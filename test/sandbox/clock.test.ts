@@ -28,13 +28,13 @@ const statusOf = async (reference: string) => (await service.show(reference)).st
 beforeEach(async () => void expect((await control('reset')).status).toBe(200))
 
 describe('the clock', () => {
-  test('runs by the time of this machine until it is moved', async () => {
+  test('the clock runs by the time of this machine until it is moved', async () => {
     const { now, frozen, ready } = await clock()
     expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(5_000)
     expect({ frozen, ready }).toEqual({ frozen: false, ready: true })
   })
 
-  test('brings a debit to its end, and its events to the receiver, before the reply', async () => {
+  test('a move brings a debit to its end, and its events to the receiver, before the reply', async () => {
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
     const { reference } = await service.charge()
     await move({ advance: '1m' })
@@ -45,7 +45,7 @@ describe('the clock', () => {
     )
   })
 
-  test('fires the timeout of five minutes, and of ten after an approval', async () => {
+  test('a move fires the timeout of five minutes, and of ten after an approval', async () => {
     const silent = await service.charge({ phone_number: SILENT })
     const approved = await service.charge({ phone_number: SILENT })
     await move({ advance: '4m' })
@@ -58,7 +58,7 @@ describe('the clock', () => {
     expect(await service.show(approved.reference)).toMatchObject({ status: 'failed' })
   })
 
-  test('reaches the end of five days with a failing webhook, which is then disabled', async () => {
+  test('a move reaches the end of five days with a failing webhook, which is then disabled', async () => {
     receiver.otherwise = () => 500
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/failing') })
     await service.charge()
@@ -70,7 +70,7 @@ describe('the clock', () => {
     })
   })
 
-  test('settles and pays a day within a move past two midnights', async () => {
+  test('a move past two midnights settles and pays a day', async () => {
     const { reference } = await service.charge()
     await move({ advance: '1m' })
     await move({ advance: '50h' })
@@ -79,7 +79,7 @@ describe('the clock', () => {
     expect(await service.show(reference)).toMatchObject({ status: 'completed' })
   })
 
-  test('stands while it is frozen, and runs on from there', async () => {
+  test('the clock stands while it is frozen, and runs on from there', async () => {
     const frozen = await move({ freeze: true })
     const { reference } = await service.charge()
     expect(await clock()).toMatchObject({ now: frozen.toISOString(), frozen: true })
@@ -91,7 +91,7 @@ describe('the clock', () => {
     expect(await clock()).toMatchObject({ frozen: false })
   })
 
-  test('moves to an instant, one move after the other', async () => {
+  test('the clock moves to an instant, one move after the other', async () => {
     const [first, second] = [6, 3].map((hours) => new Date(Date.now() + hours * HOUR_MS))
     const replies = await Promise.all([
       control('clock', { to: first }),
@@ -114,7 +114,7 @@ describe('the clock', () => {
       {}                                 422/1007  must have one of advance, to, freeze
       []                                 400/1400  body must be a JSON object
     `),
-  )('refuses %s with %s: %s', async (body = '', code = '', reason = '') => {
+  )('the clock refuses %s with %s: %s', async (body = '', code = '', reason = '') => {
     const before = Date.parse((await clock()).now)
     const reply = await control('clock', JSON.parse(body))
     expect(`${reply.status}/${reply.body.error.code}`).toBe(code)
@@ -122,7 +122,7 @@ describe('the clock', () => {
     expect(Date.parse((await clock()).now) - before).toBeLessThan(60_000)
   })
 
-  test('moves neither rate limits nor the age of signatures', async () => {
+  test('the clock moves neither rate limits nor the age of signatures', async () => {
     await move({ advance: '2h' })
     const body = JSON.stringify(chargeBody())
     const headers = sign({ method: 'POST', path: CHARGE, body })
@@ -142,7 +142,7 @@ describe('the clock', () => {
 })
 
 describe('a reset', () => {
-  test('restores the seeds and the time of this machine', async () => {
+  test('a reset restores the seeds and the time of this machine', async () => {
     const { reference } = await service.charge()
     await service.call('provider', 'update', { provider: 'demo', name: 'Renamed' })
     await move({ advance: '3d' })
@@ -155,7 +155,7 @@ describe('a reset', () => {
     expect((await service.charge()).reference).not.toBe(reference)
   })
 
-  test('leaves no job of the earlier state: its debits, timers and webhooks are gone', async () => {
+  test('a reset leaves no job of the earlier state: its debits, timers and webhooks are gone', async () => {
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
     const { reference } = await service.charge({ phone_number: SILENT })
     await receiver.events(reference, 3)
@@ -166,7 +166,7 @@ describe('a reset', () => {
     expect(await service.call('debit', 'list', { provider: 'demo', status: 'failed' })).toEqual([])
   })
 
-  test('is atomic for callers: a charge during a reset is accepted', async () => {
+  test('a reset is atomic for callers: a charge during a reset is accepted', async () => {
     const resetting = control('reset')
     const charges = await atOnce(5, () =>
       service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body: chargeBody() }),
@@ -182,7 +182,7 @@ test.each(
     GET  reset  405/1405
     GET  nothing  404/1404
   `),
-)('%s /sandbox/%s gets %s', async (method = '', path = '', code = '') => {
+)('the request %s /sandbox/%s gets %s', async (method = '', path = '', code = '') => {
   const reply = await control(path, undefined, method)
   expect(`${reply.status}/${reply.body.error.code}`).toBe(code)
 })

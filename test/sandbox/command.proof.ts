@@ -47,7 +47,7 @@ const isRunning = (pid: number): boolean => {
 }
 
 describe('the sandbox command', () => {
-  test('prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
+  test('the command prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
     const sandbox = startSandbox(['--port', '0', '--time-scale', '30'])
     const { child, printed, exited } = sandbox
     const port = await readyPort(sandbox)
@@ -65,7 +65,7 @@ describe('the sandbox command', () => {
     expect(await exited).toBe(0)
   }, 60_000)
 
-  test('plays scenarios by the trigger command and applies fixture files', async () => {
+  test('the command plays scenarios by the trigger command and applies fixture files', async () => {
     const port = await readyPort(startSandbox(['--port', '0']))
     const run = (...words: string[]) => runScript([...words, '--port', port])
     expect((await run('commands/trigger.ts')).stdout).toMatch(
@@ -95,7 +95,7 @@ describe('the sandbox command', () => {
     expect((await run('commands/fixtures.ts', 'apply')).code).toBe(2)
   }, 60_000)
 
-  test('lets a second operator approve the call of the first with --approvals', async () => {
+  test('the option --approvals lets a second operator approve the call of the first', async () => {
     const run = operatorAt(await readyPort(startSandbox(['--port', '0', '--approvals'])))
     const operator = (name: string, ...args: string[]) =>
       run(args, { ...process.env, OPERATOR_NAME: name })
@@ -110,7 +110,7 @@ describe('the sandbox command', () => {
   }, 60_000)
 
   test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'runs bundles in processes with --bundles, also after approvals start, until %s',
+    'the option --bundles runs bundles in processes, also after approvals start, until %s',
     async (signal) => {
       // A killed sandbox leaves its bundles.
       const TMPDIR = mkdtempSync(join(tmpdir(), 'sandbox-'))
@@ -135,7 +135,7 @@ describe('the sandbox command', () => {
   )
 
   test.each([[[]], [['--bundles']]])(
-    'prints one line for a fault of a function, and its stack with --verbose, with %j',
+    'the command prints one line for a fault of a function, and its stack with --verbose, with %j',
     async (options) => {
       const records = [{ messageId: 'm1', body: 'x', eventSource: 'aws:sqs', attributes: {} }]
       const faultsOf = async (...extra: string[]): Promise<string[]> => {
@@ -168,7 +168,7 @@ describe('the sandbox command', () => {
     120_000,
   )
 
-  test('prints one line and exits with 1 when the port is taken', async () => {
+  test('the command prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {
       const { printed, exited } = startSandbox(['--port', String(port)])
       expect(await exited).toBe(1)
@@ -182,7 +182,7 @@ describe('the sandbox command', () => {
     ['--time-scale', '0'],
     ['--time-scale', '1e400'],
     ['--colour', 'red'],
-  ])('prints the usage and exits with 2 for %s %s', async (...args) => {
+  ])('the command prints the usage and exits with 2 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(2)
     expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
@@ -221,7 +221,7 @@ describe('the sandbox on a running emulator', () => {
     ].filter((resource) => resource.startsWith(name))
   }
 
-  test('completes a debit with its own resources and removes them', async () => {
+  test('the sandbox completes a debit with its own resources and removes them', async () => {
     const sandbox = startSandbox(['--port', '0', '--time-scale', '30'], env)
     const { child, printed, exited } = sandbox
     const address = `http://127.0.0.1:${await readyPort(sandbox)}`
@@ -246,7 +246,7 @@ describe('the sandbox on a running emulator', () => {
     expect(await resourcesOf(name)).toEqual([])
   }, 120_000)
 
-  test('prints one line and exits with 1 for an endpoint that is no emulator', async () => {
+  test('the command prints one line and exits with 1 for an endpoint that is no emulator', async () => {
     const startAt = async (AWS_ENDPOINT_URL: string): Promise<string> => {
       const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
       expect(await exited).toBe(1)
@@ -273,7 +273,7 @@ test.each([
   [['charge', '--colour', 'red'], 2, 'usage: '],
   [['charge', '--port', 'x'], 2, '--port: must be a port'],
 ])(
-  'invoke without a sandbox prints one line for %j and exits with %i',
+  'the invoke command without a sandbox prints one line for %j and exits with %i',
   async (args, code, line) => {
     expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
   },

@@ -50,7 +50,7 @@ test('the verbose form adds the other fields and the stack of each error', () =>
   expect(details).toContain('{"name":"Error","message":"connect ECONNREFUSED 127.0.0.1:1"}')
 })
 
-test('text of an error neither starts a line nor controls the terminal, and is cut', () => {
+test('a text of an error neither starts a line nor controls the terminal, and is cut', () => {
   const text = `a\n\u001b[2J\u202eb ${'c'.repeat(300)}`
   const [line = '', ...others] = shown({ level: 'ERROR', message: 'fault', ...frame, error: text })
   expect(others).toEqual([])

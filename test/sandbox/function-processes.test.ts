@@ -78,7 +78,7 @@ test('an error of a handler keeps its name and message, and the process continue
   expect((await invoke('charge')).pid).toBe(pid)
 })
 
-test('this process prints the lines of a function and the error of a crash, on its behalf', async () => {
+test('the sandbox process prints the lines of a function and the error of a crash, on its behalf', async () => {
   const { invoke } = await startFunctions()
   const printed: unknown[] = []
   const write = vi.spyOn(process.stderr, 'write').mockImplementation((part) => {

@@ -50,27 +50,27 @@ describe('the path of an event', () => {
     [`/${BANKS}`, BANKS, { resource: BANKS, pathParameters: null }],
     [`${BANKS}/`, `${BANKS}/`, { resource: BANKS, pathParameters: null }],
     [`${BANKS}/GCB`, undefined, { resource: `${BANKS}/{identifier}` }],
-  ])('of GET %s is undecoded', async (sent, path = sent, expected) => {
+  ])('the path of GET %s is undecoded', async (sent, path = sent, expected) => {
     const event = await eventOf(`GET ${sent}`)
     expect(event).toMatchObject({ ...expected, path, requestContext: { path: sent } })
     expect(event.requestContext.resourcePath).toBe(event.resource)
   })
 
-  test('of the root has no parameters', async () => {
+  test('the path of the root has no parameters', async () => {
     const root = { resource: '/', path: '/', pathParameters: null, function: 'answer-unmatched' }
     expect(await eventOf('GET /')).toMatchObject(root)
     expect(await eventOf('GET //')).toMatchObject(root)
   })
 
   test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
-    'has the parameter %s as sent',
+    'the path has the parameter %s as sent',
     async (phone_number) => {
       const event = await eventOf(`GET ${BANKS}/lookup/${phone_number}`)
       expect(event).toMatchObject({ resource: LOOKUP, pathParameters: { phone_number } })
     },
   )
 
-  test.each(operationNames)('of %s may end with a slash', async (name) => {
+  test.each(operationNames)('the path of %s may end with a slash', async (name) => {
     const [{ method, path: resource }, path] = [operations[name], `${pathOf(name)}/`]
     const routed = { function: name, resource, path }
     expect(await eventOf(`${method} ${path}`)).toMatchObject(routed)
@@ -94,16 +94,19 @@ describe('the query of an event', () => {
     ['?', null],
     ['?empty=&none', { empty: [''], none: [''] }],
     ['?twice=%2525&k%65y=1&Key=2', { twice: ['%25'], key: ['1'], Key: ['2'] }],
-  ])('%s is decoded once, with the last value as the single one', async (query, expected) => {
-    const event = await eventOf(`GET /x${query}`)
-    expect(event.multiValueQueryStringParameters).toEqual(expected)
-    const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
-    expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
-  })
+  ])(
+    'the query %s is decoded once, with the last value as the single one',
+    async (query, expected) => {
+      const event = await eventOf(`GET /x${query}`)
+      expect(event.multiValueQueryStringParameters).toEqual(expected)
+      const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
+      expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
+    },
+  )
 })
 
 describe('the headers of an event', () => {
-  test('have the case of the caller, and the last value as the single one', async () => {
+  test('the headers have the case of the caller, and the last value as the single one', async () => {
     const { headers, multiValueHeaders } = await eventOf('GET /x', [
       ...['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2', 'Accept: */*'],
     ])
@@ -118,13 +121,13 @@ describe('the headers of an event', () => {
     expect(multiValueHeaders).toEqual({ ...Object.fromEntries(lists), 'X-Two': ['1', '2'] })
   })
 
-  test('exclude those of the connection', async () => {
+  test('the headers exclude those of the connection', async () => {
     const lines = ['TE: trailers', 'Max-Forwards: 1', 'Server: x', 'Content-MD5: x']
     const { headers } = await eventOf('POST /x', lines, '{}')
     expect(Object.keys(headers).filter((name) => !name.startsWith('X-'))).toEqual(['Host'])
   })
 
-  test('append the peer to the addresses of the caller, which name no source', async () => {
+  test('the headers append the peer to the addresses of the caller, which name no source', async () => {
     const lines = ['x-forwarded-for: 192.0.2.1', 'X-FORWARDED-PROTO: http', 'X-Forwarded-Port: 1']
     const { headers, requestContext } = await eventOf('GET /x', lines)
     const names = Object.entries(headers).filter(([name]) => /^x-forw/i.test(name))

@@ -57,7 +57,7 @@ test('the error guide has an anchor for each code, and each code has advice', ()
   expect(anchored).toEqual(Object.keys(errors))
 })
 
-test('doc_url of an error leads to its row in the error guide', async () => {
+test('the `doc_url` of an error leads to its row in the error guide', async () => {
   const { body } = await service.get('/api/v1/payment-providers/banks/XXX')
   const { doc_url } = body.error
   expect(doc_url).toBe(`${service.sandbox().address}${GUIDES}/errors#c1404`)
@@ -73,7 +73,7 @@ test('the commands of a guide name the address of the sandbox', () => {
 })
 
 test.each(['nothing', '..%2fREADME', 'errors.md', 'images/none.png', 'README'])(
-  'there is no guide %s',
+  'no guide has the name %s',
   async (name) => {
     expect((await get(`${GUIDES}/${name}`)).status).toBe(404)
   },

@@ -10,7 +10,7 @@ const get = (path: string, headers = {}) =>
 const CHROME = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 describe('the root path', () => {
-  test('is the start page for a browser, with the address of the request', async () => {
+  test('the root is the start page for a browser, with the address of the request', async () => {
     const response = await get('/', { Accept: CHROME })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -18,11 +18,14 @@ describe('the root path', () => {
     expect(await response.text()).toContain(`curl -s http://${host}/api/v1/`)
   })
 
-  test.each(['*/*', 'application/json', ''])('is 404/1404 for Accept: %s', async (accept) => {
-    const response = await get('/', { Accept: accept })
-    expect(response.status).toBe(404)
-    expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
-  })
+  test.each(['*/*', 'application/json', ''])(
+    'the root is 404/1404 for Accept: %s',
+    async (accept) => {
+      const response = await get('/', { Accept: accept })
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
+    },
+  )
 })
 
 test('the sandbox serves the API description', async () => {
@@ -32,7 +35,7 @@ test('the sandbox serves the API description', async () => {
 })
 
 test.each(['/', '/docs', '/docs/guides'])(
-  '%s runs no inline script and loads nothing from another host',
+  'the page %s runs no inline script and loads nothing from another host',
   async (path) => {
     const response = await get(path, { Accept: CHROME })
     const policy = response.headers.get('content-security-policy') ?? ''

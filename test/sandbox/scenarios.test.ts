@@ -86,8 +86,8 @@ test('the list has each scenario with its description', async () => {
   for (const { description } of body.data) expect(description).toMatch(/^[A-Z].*\.$/)
 })
 
-describe.each(['a new sandbox', 'a used sandbox'])('in %s', () => {
-  test.each(Object.entries(ends))('%s ends as %j', async (name, end) => {
+describe.each(['a new sandbox', 'a used sandbox'])('a scenario in %s', () => {
+  test.each(Object.entries(ends))('the scenario %s ends as %j', async (name, end) => {
     const { reference, status } = await played(name)
     expect(status).toBe(end.status)
     expect(await endOf(reference)).toMatchObject(end)
@@ -97,7 +97,7 @@ describe.each(['a new sandbox', 'a used sandbox'])('in %s', () => {
 describe('the result of', () => {
   const batchOf = (id: string) => dataOf(`/api/v1/payment-providers/settlements/${id}`)
 
-  test('a settlement names its batch', async () => {
+  test('the result of a settlement names its batch', async () => {
     const { batch } = await played('settled-and-paid-out')
     expect(await batchOf(batch.id)).toMatchObject({ status: 'completed', paid: batch.paid })
     expect(Number(batch.paid)).toBeGreaterThan(0)
@@ -108,14 +108,14 @@ describe('the result of', () => {
     expect(retried).toMatchObject({ status: 'completed' })
   })
 
-  test('a reversal after the settlement names both batches', async () => {
+  test('the result of a reversal after the settlement names both batches', async () => {
     const { reference, settled_in, batch } = await played('negative-batch')
     const { settlement } = await dataOf(statusPath(reference))
     expect(settlement).toEqual({ batch_id: settled_in, adjusted_in: batch.id })
     expect(await batchOf(batch.id)).toMatchObject({ status: 'pending', net: '-4.92' })
   })
 
-  test('a receiver’s failure has the attempts', async () => {
+  test('the result of a receiver’s failure has the attempts', async () => {
     const lost = await played('webhook-abandoned-and-recovered')
     const attempts = [{ response_code: 503 }, { response_code: 503 }, { response_code: 204 }]
     expect(lost.delivery).toMatchObject({ status: 'delivered', attempts })
@@ -126,7 +126,7 @@ describe('the result of', () => {
     expect(slow.delivery.attempts[0].duration_ms).toBeGreaterThan(2_000)
   })
 
-  test('exception-to-resolve is resolved by a note', async () => {
+  test('the result of exception-to-resolve is resolved by a note', async () => {
     const { reference } = await played('exception-to-resolve')
     await service.call('exception', 'resolve', { reference, note: 'The bank corrected it' })
     expect(await endOf(reference)).toEqual({ status: 'completed' })
@@ -144,7 +144,7 @@ describe('with the reference of a debit', () => {
     ['refund-rejected', 'reversed'],
     ['slow-receiver', 'completed'],
     ['settled-and-paid-out', 'completed'],
-  ])('%s ends this debit as %s', async (name, status) => {
+  ])('the scenario %s ends this debit as %s', async (name, status) => {
     const { reference } = await silent({ bank_identifier: 'ECO' })
     await service.until(reference, 'processing')
     expect(await played(name, reference)).toMatchObject({ reference, status })
@@ -181,7 +181,7 @@ describe('a scenario', () => {
   const behaviour = async () => (await service.call('bank', 'show', { bank: 'GCB' })).behaviour
   const webhook = () => service.call('webhook', 'show', { provider: 'demo' })
 
-  test('restores the behaviour of a bank, also if it fails', async () => {
+  test('a scenario restores the behaviour of a bank, also if it fails', async () => {
     await service.call('bank', 'behave', { bank: 'ECO', as: 'silent', for: '1h' })
     const eco = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour
     const before = await eco()
@@ -203,7 +203,7 @@ describe('a scenario', () => {
     })
   })
 
-  test('restores the webhook, and the provider receives other events later', async () => {
+  test('a scenario restores the webhook, and the provider receives other events later', async () => {
     await expect(webhook()).rejects.toThrow('has no webhook')
     const settings = { events: 'transaction.completed,transaction.failed', 'max-attempts': '4' }
     await service.call('webhook', 'set', { provider: 'demo', url: receiver.url(), ...settings })
@@ -219,14 +219,14 @@ describe('a scenario', () => {
     await service.call('webhook', 'remove', { provider: 'demo' })
   })
 
-  test('plays while the clock is frozen', async () => {
+  test('a scenario plays while the clock is frozen', async () => {
     await service.sandbox().control.clock.freeze(true)
     await played('webhook-abandoned-and-recovered')
     await played('timeout-before-approval')
     await service.sandbox().control.clock.freeze(false)
   })
 
-  test('passes refusals of the API on', async () => {
+  test('a scenario passes refusals of the API on', async () => {
     const limit = { provider: 'demo', operation: 'charge', 'per-minute': '1' }
     await service.call('limit', 'set', limit)
     const reply = await play('completed')
@@ -242,6 +242,6 @@ test.each([
   ['GET', 'scenarios/completed', undefined, '405/1405'],
   ['POST', 'scenarios/completed', [], '400/1400'],
   ['POST', 'scenarios/completed', { reference: 5 }, '422/1007'],
-])('%s %s with %j is refused as %s', async (method, path, body, code) => {
+])('the request %s %s with %j is refused as %s', async (method, path, body, code) => {
   expect(codeOf(await call(method, path, body))).toBe(code)
 })

@@ -115,7 +115,7 @@ test('a bank without handlers for payments rejects them, also in the reply to a 
 })
 
 describe('the current outcome', () => {
-  test('replaces an accepted reply in queries only', async () => {
+  test('an outcome replaces an accepted reply in queries only', async () => {
     const completed = { status: 'completed', bankReference: 'B-9', fee: '1.50' } as const
     const onQuery = vi.fn(async () => ({ ...completed, approvalMethod: 'ussd' as const }))
     const { post, query } = openBank({ onQuery })
@@ -130,7 +130,7 @@ describe('the current outcome', () => {
   })
 
   test.each(['/settlements', '/refunds'] as const)(
-    'of %s replaces underway, also in replies to repeats, and the kit queries it until it is final',
+    'an outcome of %s replaces underway, also in replies to repeats, and the kit queries it until it is final',
     async (path) => {
       let outcome: { status: 'paid'; bankReference: string } | undefined
       const onQuery = vi.fn(() => outcome)
@@ -154,7 +154,7 @@ describe('the current outcome', () => {
 })
 
 describe('a signature', () => {
-  test('may have any of several secrets', async () => {
+  test('a signature may have any of several secrets', async () => {
     const { post } = openBank({ secret: ['cs_new', SECRET] })
     for (const secret of ['cs_new', SECRET]) {
       expect((await post('/submissions', bodyOf('/submissions'), { secret })).status).toBe(200)
@@ -168,7 +168,7 @@ describe('a signature', () => {
     ['that is empty', { headers: { 'x-signature': '' } }],
     ['without a timestamp', { headers: { 'x-timestamp': '' } }],
     ['in capitals', { headers: { 'x-signature': 'A'.repeat(64) } }],
-  ])('%s is refused without an effect', async (_, change) => {
+  ])('a signature %s is refused without an effect', async (_, change) => {
     const { post, query, onSubmission } = openBank()
     const body = bodyOf('/submissions')
     const headers = { 'x-idempotency-key': body.uuid, ...change.headers }
@@ -177,9 +177,12 @@ describe('a signature', () => {
     expect(onSubmission).not.toHaveBeenCalled()
   })
 
-  test.each([[''], [[]], [['cs_new', '']]])('cannot be verified with the secret %j', (secret) => {
-    expect(() => openBank({ secret })).toThrow(new TypeError('secret is empty'))
-  })
+  test.each([[''], [[]], [['cs_new', '']]])(
+    'a signature cannot be verified with the secret %j',
+    (secret) => {
+      expect(() => openBank({ secret })).toThrow(new TypeError('secret is empty'))
+    },
+  )
 })
 
 describe('a request', () => {
@@ -196,7 +199,7 @@ describe('a request', () => {
     ['without an amount', 400, { body: JSON.stringify({ uuid }) }],
     ['with a number as amount', 400, { body: `{"uuid":"${uuid}","amount":100.00}` }],
     ['above 64 KiB', 413, { body: ' '.repeat(65_537) }],
-  ])('%s is refused with %i', async (_, status, change) => {
+  ])('a request %s is refused with %i', async (_, status, change) => {
     const { send, onSubmission } = openBank()
     const sent = { method: 'POST', path: '/submissions', headers: { 'x-idempotency-key': uuid } }
     const body = JSON.stringify(bodyOf('/submissions', { uuid }))
@@ -207,7 +210,7 @@ describe('a request', () => {
 })
 
 describe('a handler', () => {
-  test('that throws is called again for the repeat', async () => {
+  test('a handler that throws is called again for a repeat', async () => {
     const onSubmission = vi
       .fn<BankServerOptions['onSubmission']>()
       .mockRejectedValueOnce(new Error('no database'))
@@ -232,7 +235,7 @@ describe('a handler', () => {
     [{ status: 'rejected', code: 'timeout', message: 'No', bankReference: 7 }, 'must be text'],
     [{ status: 'paid', bankReference: 'B-1' }, 'a submission cannot be paid'],
     [{ status: 'toString' }, 'a submission cannot be toString'],
-  ])('cannot return %j, which the service would reject', async (result, error) => {
+  ])('a handler cannot return %j, which the service would reject', async (result, error) => {
     const onSubmission = async () => result as never
     const { post, query, errors } = openBank({ onSubmission })
     const body = bodyOf('/submissions')
@@ -241,7 +244,7 @@ describe('a handler', () => {
     expect((await query('/submissions', body)).status).toBe(404)
   })
 
-  test('gets the transaction of a durable store, which keeps the reply', async () => {
+  test('a handler gets the transaction of a durable store, which keeps the reply', async () => {
     const replies = new Map<string, string>()
     const transactions: object[] = []
     const bank = bankServer<{ id: number }>({
@@ -283,7 +286,7 @@ describe('a listener of node:http', () => {
     headers: { 'x-idempotency-key': body.uuid },
   })
 
-  test('replies like the fetch handler, also to a body above the limit', async () => {
+  test('a listener replies like the fetch handler, also to a body above the limit', async () => {
     const { bank } = openBank()
     await whileListening(createServer(bank.node), async (port) => {
       const body = bodyOf('/submissions')
@@ -298,7 +301,7 @@ describe('a listener of node:http', () => {
   test.each([
     ['raw bytes', (text: string): unknown => Buffer.from(text), 200],
     ['a parsed body', JSON.parse, 500],
-  ])('below a parser that leaves %s gets %s', async (_, parse, status) => {
+  ])('a listener below a parser that leaves %s replies %s', async (_, parse, status) => {
     const { bank, errors } = openBank()
     const server = createServer(async (request, response) => {
       const chunks = await request.toArray()

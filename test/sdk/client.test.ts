@@ -32,7 +32,7 @@ const all = async <Item>(list: AsyncIterable<Item>): Promise<Item[]> => {
 }
 
 describe('a charge', () => {
-  test('returns the pending debit, and a repeat returns it as replayed', async () => {
+  test('a charge returns the pending debit, and a repeat returns it as replayed', async () => {
     const first = order()
     const debit = await client().charge(first)
     const bank = { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' }
@@ -41,7 +41,7 @@ describe('a charge', () => {
     expect(await client().charge(first)).toMatchObject({ reference, uuid, replayed: true })
   })
 
-  test('with the partnerReference of another charge names its debit', async () => {
+  test('a charge with the partnerReference of another charge names its debit', async () => {
     const first = order()
     const { reference, uuid } = await client().charge(first)
     const error = await client()
@@ -50,7 +50,7 @@ describe('a charge', () => {
     expect(error).toMatchObject({ name: 'DuplicateReferenceError', existing: { reference, uuid } })
   })
 
-  test('with an invalid field names the field', async () => {
+  test('a charge with an invalid field names the field', async () => {
     const charged = client().charge(order({ phoneNumber: '024' }))
     await expect(charged).rejects.toMatchObject({
       name: 'ValidationError',
@@ -62,7 +62,7 @@ describe('a charge', () => {
     })
   })
 
-  test('of a provider that must sign is signed', async () => {
+  test('a charge of a provider that must sign is signed', async () => {
     const keys = { apiKey: 'sk_sandbox_signed', signingSecret: 'rs_sandbox_signed' }
     const signing = client(keys)
     const { reference } = await signing.charge(order())
@@ -105,7 +105,7 @@ test.each(['return', 'reject'])(
 )
 
 describe('waitFor', () => {
-  test('returns the debit with its outcome', async () => {
+  test('a wait returns the debit with its outcome', async () => {
     const { reference } = await client().charge(order())
     expect(await client().waitFor(reference)).toMatchObject({ reference, status: 'completed' })
     const failing = await client().charge(order({ phoneNumber: '+233209876543' }))
@@ -113,7 +113,7 @@ describe('waitFor', () => {
     expect(failed).toMatchObject({ status: 'failed', error_details: { code: expect.any(String) } })
   })
 
-  test('ends after its timeout with the last state', async () => {
+  test('a wait ends after its timeout with the last state', async () => {
     const { reference } = await client().charge(order({ phoneNumber: SILENT }))
     const waited = client().waitFor(reference, { timeout: 1_500 })
     await expect(waited).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('waitFor', () => {
     })
   })
 
-  test('ends when its signal aborts, and when the debit does not exist', async () => {
+  test('a wait ends when its signal aborts, and when the debit does not exist', async () => {
     const { reference } = await client().charge(order({ phoneNumber: SILENT }))
     const signal = AbortSignal.timeout(100)
     await expect(client().waitFor(reference, { signal })).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('waitFor', () => {
     await expect(client().waitFor('DCS-20261121-ABC123')).rejects.toMatchObject({ code: 3404 })
   })
 
-  test('of twenty debits at once stays within the rate limits', async () => {
+  test('the waits for twenty debits at once stay within the rate limits', async () => {
     const debits = client({ maxRetries: 0 })
     const references = await Promise.all(
       Array.from({ length: 20 }, async () => (await debits.charge(order())).reference),
@@ -142,7 +142,7 @@ describe('waitFor', () => {
 })
 
 describe('a list', () => {
-  test('is read over all its pages, and page by page', async () => {
+  test('a list is read over all its pages, and page by page', async () => {
     const other = client({ apiKey: 'sk_sandbox_other' })
     const partnerReferences: string[] = []
     for (let count = 0; count < 5; count += 1) {
@@ -157,7 +157,7 @@ describe('a list', () => {
     expect(page?.data).toHaveLength(5)
   })
 
-  test('finds a debit by its partnerReference', async () => {
+  test('a list finds a debit by its partnerReference', async () => {
     const first = order()
     const { reference } = await client().charge(first)
     const found = await client().findByPartnerReference(first.partnerReference)
@@ -165,7 +165,7 @@ describe('a list', () => {
     expect(await client().findByPartnerReference('order-unknown')).toBeUndefined()
   })
 
-  test('of events continues from a stored cursor', async () => {
+  test('a list of events continues from a stored cursor', async () => {
     const { credential } = await createProvider(service, 'feed-reader')
     const debits = client({ apiKey: credential })
     await debits.charge(order({ phoneNumber: FAILS_AT_ONCE }))
@@ -184,7 +184,7 @@ describe('a list', () => {
   })
 })
 
-test('banks, lookups and settlements have the types of their replies', async () => {
+test('the banks, lookups and settlements have the types of their replies', async () => {
   const debits = client()
   expect((await debits.banks.list()).map(({ identifier }) => identifier)).toContain('GCB')
   expect(await debits.banks.get('GCB')).toMatchObject({ identifier: 'GCB' })
@@ -219,7 +219,7 @@ describe('a receiver', () => {
     }),
   )
 
-  test('verifies the events of the service and applies them', async () => {
+  test('a receiver verifies the events of the service and applies them', async () => {
     const set = async (path: string) => {
       secret = (await service.call('webhook', 'set', { provider: 'demo', url: url() + path }))
         .secret

@@ -42,23 +42,26 @@ const setWebhook = async (port: number): Promise<string> => {
 const versions = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync)
 
 describe('the packed client', () => {
-  test.each(versions)('makes the first charge of its README on %s', async (node) => {
-    const file = join(folder, 'charge.mjs')
-    const own = block('First charge').replace("'order-1'", `'order-${Math.random()}'`)
-    writeFileSync(file, own)
-    const { printed, exited } = start([file], process.env, node)
-    expect(await exited, printed.err).toBe(0)
-    expect(printed.out).toMatch(/^DCS-\d{8}-[A-Z0-9]{6} completed\n$/)
-  })
+  test.each(versions)(
+    'the packed client makes the first charge of its README on %s',
+    async (node) => {
+      const file = join(folder, 'charge.mjs')
+      const own = block('First charge').replace("'order-1'", `'order-${Math.random()}'`)
+      writeFileSync(file, own)
+      const { printed, exited } = start([file], process.env, node)
+      expect(await exited, printed.err).toBe(0)
+      expect(printed.out).toMatch(/^DCS-\d{8}-[A-Z0-9]{6} completed\n$/)
+    },
+  )
 
-  test('reads with the code of its README', async () => {
+  test('the packed client reads with the code of its README', async () => {
     const file = join(folder, 'read.mjs')
     const [head] = block('First charge').split('const { reference }')
     writeFileSync(file, head + block('Read'))
     expect(await runScript([file])).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('receives webhooks with the code of its README', async () => {
+  test('the packed client receives webhooks with the code of its README', async () => {
     const port = await freePort()
     const WEBHOOK_SECRET = await setWebhook(port)
     const file = join(folder, 'receive.mjs')
@@ -71,21 +74,24 @@ describe('the packed client', () => {
     expect(await printedBy(receiver, /^ship (\S+)$/m)).toBe(partner_reference)
   })
 
-  test.each(versions)('serves the bank of docs/bank-protocol.md on %s', async (node) => {
-    const port = await freePort()
-    const file = join(folder, 'bank.mjs')
-    const page = block('Start with the kit', 'docs/bank-protocol.md')
-    const serving = `${port}, '127.0.0.1', () => process.stdout.write('serves\\n')`
-    writeFileSync(file, page.replace("8080, '127.0.0.1'", serving))
-    const secret = 'cs_secret_of_the_bank'
-    const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
-    await printedBy(bank, /^(serves)$/m)
-    const check = ['commands/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
-    const { code: exitCode, stdout } = await runScript(check)
-    expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
-  })
+  test.each(versions)(
+    'the packed client serves the bank of docs/bank-protocol.md on %s',
+    async (node) => {
+      const port = await freePort()
+      const file = join(folder, 'bank.mjs')
+      const page = block('Start with the kit', 'docs/bank-protocol.md')
+      const serving = `${port}, '127.0.0.1', () => process.stdout.write('serves\\n')`
+      writeFileSync(file, page.replace("8080, '127.0.0.1'", serving))
+      const secret = 'cs_secret_of_the_bank'
+      const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
+      await printedBy(bank, /^(serves)$/m)
+      const check = ['commands/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
+      const { code: exitCode, stdout } = await runScript(check)
+      expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
+    },
+  )
 
-  test('compiles in a strict project without types of Node', () => {
+  test('the packed client compiles in a strict project without types of Node', () => {
     const file = join(folder, 'consumer.ts')
     writeFileSync(
       file,

@@ -88,7 +88,7 @@ describe('charge', () => {
     ['a proxy that fails', respond(502, '<html>Bad gateway</html>', AT_ONCE)],
     ['an unavailable service', refuse(503, 1503, {}, AT_ONCE)],
     ['a timeout of the service', refuse(504, 2408, {}, AT_ONCE)],
-  ])('is retried after %s, with the same body and a new signature', async (_, failure) => {
+  ])('a charge is retried after %s, with the same body and a new signature', async (_, failure) => {
     script = [failure, accepts]
     const debit = await client().charge(ORDER)
     expect(debit).toMatchObject({ reference: REFERENCE, uuid: 'u-1', status: 'pending' })
@@ -111,7 +111,7 @@ describe('charge', () => {
     }
   })
 
-  test('is retried with the same body when the caller changes its metadata', async () => {
+  test('a charge is retried with the same body when the caller changes its metadata', async () => {
     script = [refuse(503, 1503, {}, AT_ONCE), accepts]
     const metadata = { cart: 77 }
     const log = () => {
@@ -122,7 +122,7 @@ describe('charge', () => {
   })
 
   test.each(['-1', '5, 5', 'Mon, 01 Jan 2024 00:00:00 GMT'])(
-    'is retried after the usual pause when Retry-After is %s',
+    'a charge is retried after the usual pause when Retry-After is %s',
     async (retryAfter) => {
       script = [refuse(503, 1503, {}, { 'retry-after': retryAfter }), accepts]
       const startedAt = performance.now()
@@ -131,12 +131,12 @@ describe('charge', () => {
     },
   )
 
-  test('is not retried after a Retry-After of 60.5 seconds', async () => {
+  test('a charge is not retried after a Retry-After of 60.5 seconds', async () => {
     script = [refuse(503, 1503, {}, { 'retry-after': '60.5' })]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ retryAfter: 60.5, attempts: 1 })
   })
 
-  test('is retried after a reply that takes too long', async () => {
+  test('a charge is retried after a reply that takes too long', async () => {
     script = [hangs, accepts]
     const debit = await client({ timeout: 1_000 }).charge(ORDER)
     expect(debit.reference).toBe(REFERENCE)
@@ -154,7 +154,7 @@ describe('charge', () => {
     [409, 3003, 'DuplicateReferenceError', { reference: REFERENCE, uuid: 'u', status: 'failed' }],
     [409, 1409, 'ConflictError', undefined],
     [422, 1007, 'ValidationError', { phone_number: ['is invalid'] }],
-  ])('is not retried after %i with code %i: %s', async (status, code, name, details) => {
+  ])('a charge is not retried after %i with code %i: %s', async (status, code, name, details) => {
     script = [refuse(status, code, { details })]
     const error = await client()
       .charge(ORDER)
@@ -165,7 +165,7 @@ describe('charge', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('ends with the last failure when all retries fail', async () => {
+  test('a charge ends with the last failure when all retries fail', async () => {
     script = [refuse(429, 1456, {}, AT_ONCE)]
     const error = await client({ maxRetries: 2 })
       .charge(ORDER)
@@ -174,7 +174,7 @@ describe('charge', () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('is not retried when Retry-After is above a minute', async () => {
+  test('a charge is not retried when Retry-After is above a minute', async () => {
     script = [refuse(503, 1503, {}, { 'retry-after': '3600' })]
     const error = await client()
       .charge(ORDER)
@@ -183,7 +183,7 @@ describe('charge', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('ends when its signal aborts, also between attempts', async () => {
+  test('a charge ends when its signal aborts, also between attempts', async () => {
     script = [refuse(503, 1503, {}, { 'retry-after': '30' })]
     const abort = new AbortController()
     const log = () => abort.abort(new Error('the customer left'))
@@ -198,7 +198,7 @@ describe('charge', () => {
     ['a success without data', respond(202, { success: true })],
     ['a failure without an error', respond(400, { success: false, errors: [] })],
     ['a success with status 400', respond(400, { success: true, data: {} })],
-  ])('rejects %s, which is not from the service', async (_, reply) => {
+  ])('a charge rejects %s, which is not from the service', async (_, reply) => {
     script = [reply]
     await expect(client().charge(ORDER)).rejects.toMatchObject({
       name: 'ServerError',
@@ -207,12 +207,12 @@ describe('charge', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('treats `success: false` as an error with any status', async () => {
+  test('a charge treats `success: false` as an error with any status', async () => {
     script = [refuse(200, 3007)]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ code: 3007 })
   })
 
-  test.each([302, 303])('follows no redirect with status %i', async (status) => {
+  test.each([302, 303])('a charge follows no redirect with status %i', async (status) => {
     script = [respond(status, '', { location: `${address()}/elsewhere` }), accepts]
     await expect(client().charge(ORDER)).rejects.toThrow('is not from the service')
     expect(sent).toHaveLength(1)
@@ -237,7 +237,7 @@ describe('a provider whose retries get 409', () => {
   const reads = (fields = {}) =>
     respond(200, { success: true, data: { ...debit, ...fields }, meta })
 
-  test('gets the debit that the first attempt created', async () => {
+  test('the provider gets the debit that the first attempt created', async () => {
     script = [breaks, duplicate, reads()]
     expect(await client().charge(ORDER)).toEqual({
       uuid: 'u-1',
@@ -255,12 +255,12 @@ describe('a provider whose retries get 409', () => {
     ['phone number', { customer: { phone_number: '+233209876543' } }],
     ['narration', { narration: 'Order 2' }],
     ['metadata', { metadata: { cart: 78 } }],
-  ])('gets the error when the existing debit has another %s', async (_, fields) => {
+  ])('the provider gets the error when the existing debit has another %s', async (_, fields) => {
     script = [breaks, duplicate, reads(fields)]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ code: 3003, attempts: 2 })
   })
 
-  test('gets the error when the first attempt is refused', async () => {
+  test('the provider gets the error when the first attempt is refused', async () => {
     script = [duplicate, reads()]
     await expect(client().charge(ORDER)).rejects.toMatchObject({ code: 3003, attempts: 1 })
     expect(sent).toHaveLength(1)
@@ -272,14 +272,14 @@ describe('an amount', () => {
     ['100.00', '100.00'],
     [{ pesewas: 10_000 }, '100.00'],
     [{ pesewas: 7n }, '0.07'],
-  ])('%o is sent as %s', async (amount, text) => {
+  ])('the amount %o is sent as %s', async (amount, text) => {
     script = [accepts]
     await client().charge({ ...ORDER, amount })
     expect(JSON.parse(sent[0]?.body ?? '').amount).toBe(text)
   })
 
   test.each([100, 100.5, '100', '100.5', '1e2', { pesewas: 1.5 }, null, undefined])(
-    '%o is refused before anything is sent',
+    'the amount %o is refused before anything is sent',
     async (amount) => {
       const charged = client().charge({ ...ORDER, amount } as never)
       await expect(charged).rejects.toThrow(TypeError)
@@ -289,7 +289,7 @@ describe('an amount', () => {
 })
 
 describe('the report of a settlement batch', () => {
-  test('is downloaded without the key when it is in a bucket', async () => {
+  test('a report is downloaded without the key when it is in a bucket', async () => {
     const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
     script = [toBucket, respond(200, 'reference,amount\n', { 'content-type': 'text/csv' })]
     const text = await client().settlements.report('STL-20261122-ABC123', { format: 'csv' })
@@ -302,7 +302,7 @@ describe('the report of a settlement batch', () => {
     expect(sent[1]?.headers).not.toHaveProperty('x-signature')
   })
 
-  test('is downloaded over the same connection each time', async () => {
+  test('a report is downloaded over the same connection each time', async () => {
     const ports = new Set<number | undefined>()
     const toBucket = respond(303, 'x'.repeat(300_000), { location: '/bucket/report' })
     const file = respond(200, 'reference\n', { 'content-type': 'text/csv' })
@@ -316,7 +316,7 @@ describe('the report of a settlement batch', () => {
     expect(ports.size).toBeLessThan(5)
   })
 
-  test('is requested again when the bucket fails', async () => {
+  test('a report is requested again when the bucket fails', async () => {
     const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
     const report = { batch: {}, lines: [], totals: {} }
     script = [toBucket, respond(503, 'slow down', AT_ONCE), toBucket, respond(200, report)]
@@ -325,7 +325,7 @@ describe('the report of a settlement batch', () => {
 })
 
 describe('logs', () => {
-  test('have an entry for each attempt, without secrets and personal data', async () => {
+  test('the logs have an entry for each attempt, without secrets and personal data', async () => {
     const entries: LogEntry[] = []
     const log = (entry: LogEntry) => entries.push(entry)
     script = [refuse(503, 1503, {}, AT_ONCE), accepts]
@@ -351,7 +351,7 @@ describe('logs', () => {
     expect(JSON.stringify(entries)).not.toMatch(/secret|23324|Order|order-1/)
   })
 
-  test('that fail do not fail the charge', async () => {
+  test('a log that fails does not fail the charge', async () => {
     script = [accepts]
     const log = () => {
       throw new Error('disk full')
@@ -359,7 +359,7 @@ describe('logs', () => {
     expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
   })
 
-  test('an inspected client and its errors show neither', async () => {
+  test('an inspected client and its errors show neither secrets nor personal data', async () => {
     script = [refuse(422, 1007, { details: { phone_number: ['is invalid'] } })]
     const debits = client()
     const error = await debits.charge(ORDER).catch((caught) => caught)
@@ -371,7 +371,7 @@ describe('logs', () => {
 describe('waitFor', () => {
   const reads = respond(200, { success: true, data: { status: 'completed' }, meta })
 
-  test('is not delayed by waits that ended before their turn', async () => {
+  test('a wait is not delayed by waits that ended before their turn', async () => {
     script = [reads]
     const debits = client()
     const abort = new AbortController()
@@ -383,7 +383,7 @@ describe('waitFor', () => {
     expect(new Set(await Promise.all(ended))).toEqual(new Set(['AbortError']))
   })
 
-  test('reads at most once in 75 ms for all waits of a client', async () => {
+  test('the waits of a client read at most once in 75 ms', async () => {
     script = [reads]
     const debits = client()
     const startedAt = performance.now()
@@ -405,7 +405,7 @@ test.each([
   [{ baseUrl: 'https://user:sk_secret@api.example.com' }],
   [{ baseUrl: 'https://api.example.com/?stage=live' }],
   [{ baseUrl: 'https://api.example.com/#top' }],
-])('options %o are refused without showing the key', (options) => {
+])('the options %o are refused without showing the key', (options) => {
   expect(() => client(options)).toThrow(TypeError)
   expect(() => client(options)).not.toThrow(/sk_secret/)
 })

@@ -47,7 +47,7 @@ const published = (body: string, secret = SECRET, more = {}) => ({
 })
 
 describe('verify', () => {
-  test('accepts an event of testing.signed, as bytes or text, with any kind of headers', async () => {
+  test('`verify` accepts an event of testing.signed, as bytes or text, with any kind of headers', async () => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     const upperCase = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])
     for (const raw of [body, Buffer.from(body), new TextEncoder().encode(body).buffer]) {
@@ -59,7 +59,7 @@ describe('verify', () => {
     expect(headers['x-svc-signature']).toBe(hex(SECRET, body))
   })
 
-  test('accepts a partial event, which testing.signed completes', async () => {
+  test('`verify` accepts a partial event, which testing.signed completes', async () => {
     const partial = { event: 'transaction.completed', data: { transaction: { reference: 'r' } } }
     const { body, headers } = await testing.signed(partial, SECRET)
     const event = await webhooks.verify(body, headers, SECRET)
@@ -67,7 +67,7 @@ describe('verify', () => {
     expect(headers['webhook-id']).toBe(event.event_id)
   })
 
-  test('accepts a signature of each secret during a rotation', async () => {
+  test('`verify` accepts a signature of each secret during a rotation', async () => {
     const { body, headers } = await testing.signed(EVENT, OLD)
     expect(await webhooks.verify(body, headers, [SECRET, OLD])).toEqual(EVENT)
     const both = `${(await testing.signed(EVENT, SECRET)).headers['webhook-signature']} ${headers['webhook-signature']}`
@@ -75,7 +75,7 @@ describe('verify', () => {
     expect(await webhooks.verify(body, signed, OLD)).toEqual(EVENT)
   })
 
-  test('accepts the published signature when the other header is absent', async () => {
+  test('`verify` accepts the published signature when the other header is absent', async () => {
     const body = JSON.stringify(EVENT)
     const prefixed = { 'X-SVC-Signature': `sha256=${hex(SECRET, body)}` }
     const previous = { 'X-SVC-Signature-Previous': hex(OLD, body) }
@@ -109,32 +109,35 @@ describe('verify', () => {
         'x-svc-timestamp': String(now() - 301),
       }),
     ],
-  ])('rejects an event %s', async (_, change) => {
+  ])('`verify` rejects an event %s', async (_, change) => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     await expect(webhooks.verify(body, change(headers), SECRET)).rejects.toMatchObject({
       name: 'SignatureError',
     })
   })
 
-  test.each([-301, 301])('rejects an event that was signed %i seconds from now', async (offset) => {
-    const body = JSON.stringify(EVENT)
-    const signedAt = new Date(Date.now() + offset * 1000)
-    const headers = {
-      'webhook-id': 'evt_3',
-      'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1000)),
-      'webhook-signature': new Webhook(SECRET).sign('evt_3', signedAt, body),
-    }
-    await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('signature')
-  })
+  test.each([-301, 301])(
+    '`verify` rejects an event that was signed %i seconds from now',
+    async (offset) => {
+      const body = JSON.stringify(EVENT)
+      const signedAt = new Date(Date.now() + offset * 1000)
+      const headers = {
+        'webhook-id': 'evt_3',
+        'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1000)),
+        'webhook-signature': new Webhook(SECRET).sign('evt_3', signedAt, body),
+      }
+      await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('signature')
+    },
+  )
 
-  test('rejects a changed body, another secret and a body without an event', async () => {
+  test('`verify` rejects a changed body, another secret and a body without an event', async () => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     await expect(webhooks.verify(`${body} `, headers, SECRET)).rejects.toThrow('signature')
     await expect(webhooks.verify(body, headers, OLD)).rejects.toThrow('signature')
     await expect(webhooks.verify('[]', published('[]'), SECRET)).rejects.toThrow('not an event')
   })
 
-  test('throws a TypeError for a missing secret and a parsed body', async () => {
+  test('`verify` throws a TypeError for a missing secret and a parsed body', async () => {
     const { body, headers } = await testing.signed(EVENT, SECRET)
     for (const secrets of ['', [], [SECRET, ''], ['whsec_']]) {
       await expect(webhooks.verify(body, headers, secrets)).rejects.toThrow(TypeError)
@@ -142,7 +145,7 @@ describe('verify', () => {
     await expect(webhooks.verify(EVENT as never, headers, SECRET)).rejects.toThrow(TypeError)
   })
 
-  test('returns an event whose data follows from its type', () => {
+  test('`verify` returns an event whose data follows from its type', () => {
     const statusOf = (event: WebhookEvent): string => {
       if (event.event === 'settlement.completed') return event.data.settlement.id
       if (event.event === 'ping') return event.event_id
@@ -189,13 +192,13 @@ describe('a receiver', () => {
 
   const names = () => applied.map(({ name }) => name)
 
-  test('applies an event once', async () => {
+  test('a receiver applies an event once', async () => {
     const receive = receives(webhooks.fetch(options()))
     expect([await receive(EVENT), await receive(EVENT)]).toEqual([204, 204])
     expect(names()).toEqual(['completed'])
   })
 
-  test('skips an event after a later one of its debit, also after one without a handler', async () => {
+  test('a receiver skips an event after a later one of its debit, also after one without a handler', async () => {
     const receive = receives(webhooks.fetch(options()))
     await receive(eventOf('reversed', 4))
     expect(await receive(EVENT)).toBe(204)
@@ -205,7 +208,7 @@ describe('a receiver', () => {
     expect(names()).toEqual(['completed'])
   })
 
-  test('answers 500 when a handler throws, and applies the retry', async () => {
+  test('a receiver answers 500 when a handler throws, and applies the retry', async () => {
     const receive = receives(webhooks.fetch(options()))
     fails = true
     expect(await receive(EVENT)).toBe(500)
@@ -215,7 +218,7 @@ describe('a receiver', () => {
     expect(names()).toEqual(['completed'])
   })
 
-  test('answers 500 when a handler throws the error of a forged event', async () => {
+  test('a receiver answers 500 when a handler throws the error of a forged event', async () => {
     const on = {
       'transaction.completed': () => {
         throw new SignatureError('another event is forged')
@@ -225,13 +228,13 @@ describe('a receiver', () => {
     expect(errors).toEqual([expect.any(SignatureError)])
   })
 
-  test('applies two simultaneous attempts once', async () => {
+  test('a receiver applies two simultaneous attempts once', async () => {
     const receive = receives(webhooks.fetch(options()))
     expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])
     expect(names()).toEqual(['completed'])
   })
 
-  test('passes the transaction of the store to the handler', async () => {
+  test('a receiver passes the transaction of the store to the handler', async () => {
     const transaction = { insert: 'into orders' }
     const store: EventStore<typeof transaction> = {
       apply: async (_key, work) => {
@@ -256,13 +259,13 @@ describe('a receiver', () => {
       { ...eventOf('', 0), event: 'settlement.completed', data: { settlement: { id: 'STL-1' } } },
       ['settled'],
     ],
-  ])('answers 204 to %s', async (_, event, expected) => {
+  ])('a receiver answers 204 to %s', async (_, event, expected) => {
     const receive = receives(webhooks.fetch(options()))
     expect(await receive(event)).toBe(204)
     expect(names()).toEqual(expected)
   })
 
-  test('answers 401 to a wrong signature and 413 to a body over 1 MiB', async () => {
+  test('a receiver answers 401 to a wrong signature and 413 to a body over 1 MiB', async () => {
     const receive = webhooks.fetch(options())
     const forged = new Request('http://localhost/', await requestOf(EVENT, OLD))
     expect((await receive(forged)).status).toBe(401)
@@ -273,7 +276,7 @@ describe('a receiver', () => {
     expect(names()).toEqual([])
   })
 
-  test('works in Express, with and without express.raw, and rejects a parsed body', async () => {
+  test('a receiver works in Express, with and without express.raw, and rejects a parsed body', async () => {
     const app = express()
     app.post('/webhooks', webhooks.express(options()))
     app.post('/raw', express.raw({ type: '*/*' }), webhooks.express(options()))
@@ -291,7 +294,7 @@ describe('a receiver', () => {
     })
   })
 
-  test('works in Hono', async () => {
+  test('a receiver works in Hono', async () => {
     const app = new Hono().post('/webhooks', webhooks.hono(options()))
     expect((await app.request('/webhooks', await requestOf(EVENT))).status).toBe(204)
     expect(names()).toEqual(['completed'])

@@ -55,16 +55,19 @@ const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<v
 }
 
 describe('builders share a large day', () => {
-  test.each([1, 2, 3])('%i builders cancel no transaction of each other', async (builders) => {
-    const large = largeDay()
-    const results = await runBuilders(large, builders)
-    expect(results.some(({ isDone }) => isDone)).toBe(true)
-    await expectSettledOnce(large)
-    // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
-    expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
-    expect(large.counts.cancelled).toBe(0)
-    expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
-  })
+  test.each([1, 2, 3])(
+    'the %i builders of a day cancel no transaction of each other',
+    async (builders) => {
+      const large = largeDay()
+      const results = await runBuilders(large, builders)
+      expect(results.some(({ isDone }) => isDone)).toBe(true)
+      await expectSettledOnce(large)
+      // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
+      expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
+      expect(large.counts.cancelled).toBe(0)
+      expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
+    },
+  )
 
   test('a batch that is full is sealed once while builders fill the next one', async () => {
     const large = largeDay(8_000, { linesMax: 6_400 })
@@ -88,7 +91,7 @@ describe('builders share a large day', () => {
     await expectSettledOnce(large)
   })
 
-  test('builders that a time limit ends leave each lane to the next one', async () => {
+  test('the builders that a time limit ends leave each lane to the next one', async () => {
     const large = largeDay(COUNT, { linesMax: 800 })
     const runs: ReturnType<typeof large.build>[] = []
     const run = () => {

@@ -117,7 +117,7 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
-test('payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
+test('the payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
   const payoutsHeldUntil = at('09:30:00', 9).toISOString()
   const details = `the settlement account changed: payouts are held until ${payoutsHeldUntil}`
   const held = { code: '400/5001', details }

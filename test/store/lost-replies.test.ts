@@ -99,7 +99,7 @@ test('a failed condition together with a conflict is retried', async () => {
   })
 })
 
-test('conflicts are thrown after twelve seconds of growing, capped pauses', async () => {
+test('a conflict is thrown after twelve seconds of growing, capped pauses', async () => {
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
   calls.on(GetCommand).resolves({})
   await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)

@@ -90,7 +90,7 @@ describe('leased tokens', () => {
   const inMinute = (minute: number, seconds: number): Date =>
     new Date(at.getTime() - 30_000 + minute * 60_000 + seconds * 1_000)
 
-  test('serve 95 % of a limit before the first rejection, and never more than the limit', async () => {
+  test('the tokens serve 95 % of a limit before the first rejection, and never more than the limit', async () => {
     let scopes = 0
     await fc.assert(
       fc.asyncProperty(traffic, async ({ workers: count, limit, isAtOnce, bursts }) => {
@@ -139,7 +139,7 @@ describe('leased tokens', () => {
     [1, 1, 1_000, 0.2],
     [8, 64, 5_000, 0.1],
   ])(
-    'of %i workers with %i requests a second, within %i, cost at most %f writes',
+    'the tokens of %i workers with %i requests a second, within %i, cost at most %f writes',
     async (...row) => {
       const [count, perSecond, limit, most] = row
       const workers = workersOf(count)
@@ -157,7 +157,7 @@ describe('leased tokens', () => {
     },
   )
 
-  test('are not asked for when the limit is used up', async () => {
+  test('a request above the limit reads no further counter', async () => {
     const [count = countRequest] = workersOf(1)
     const standings: RateStanding[] = []
     while (standings.length < 100) standings.push(await count('full', 100, at))
@@ -168,7 +168,7 @@ describe('leased tokens', () => {
     expect(writes).toBe(0)
   })
 
-  test('of a thousand scopes are remembered, the latest used', async () => {
+  test('the counters of a thousand scopes are remembered, the latest used', async () => {
     const [count = countRequest] = workersOf(1)
     const use = async (scope: string, times: number) => {
       for (let n = 0; n < times; n += 1) await count(scope, 1_000, at)

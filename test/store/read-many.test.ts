@@ -41,14 +41,14 @@ test.each([
   ['a complete response needs no pause', [30], []],
   ['a read of unread keys follows a pause', [10, 10, 10], [25, 25]],
   ['each read without an item doubles the pause', [0, 0, 0, 0, 30], [50, 100, 200, 400]],
-])('%s', async (_, counts, expected) => {
+])('a batch read pauses only for unread keys: %s', async (_, counts, expected) => {
   answering(...counts)
   expect(await readMany(requested)).toEqual(requested)
   expect(pauses.mock.calls.flat()).toEqual(expected)
   expect(calls.calls()).toHaveLength(counts.length)
 })
 
-test('eight consecutive reads without an item throw a throttling error', async () => {
+test('the eighth consecutive read without an item throws a throttling error', async () => {
   answering(0)
   const name = 'ProvisionedThroughputExceededException'
   await expect(readMany(requested)).rejects.toMatchObject({ name })

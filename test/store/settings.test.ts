@@ -58,7 +58,7 @@ describe('providers', () => {
     expect(await findProvider(id)).toEqual(created)
   })
 
-  test('concurrent changes of several operators are all kept', async () => {
+  test('the concurrent changes of several operators are all kept', async () => {
     const add = (n: number) => (before: Provider | undefined) => ({
       ...(before ?? { ...demoProvider, id }),
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],

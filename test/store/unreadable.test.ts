@@ -116,7 +116,7 @@ test('the repair of a day reports an unreadable debit and repairs the others', a
   expect(result.repaired.sort()).toEqual(good.sort())
 })
 
-test('lists and event pages omit an unreadable debit', async () => {
+test('the lists and the event pages omit an unreadable debit', async () => {
   const { provider, bad, good } = await thirty(true)
   const place = { slice: { skip: 0, limit: 50 } }
   const unreadable: string[] = []

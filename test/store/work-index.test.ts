@@ -84,7 +84,7 @@ test('a shard lists at most the limit, the most overdue first', async () => {
   expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
 })
 
-test('items spread evenly over 32 shards, whatever their references end with', () => {
+test('the items spread evenly over 32 shards, whatever their references end with', () => {
   const items = Array.from({ length: 6_400 }, (_, n) =>
     dueOf(`DCS-20261121-${n.toString(36).toUpperCase().padStart(5, '0')}1`),
   )
@@ -128,7 +128,7 @@ beforeAll(async () => {
 })
 const inOrder = () => [1, 3, 2, 0].map((n) => references[n])
 
-test('debits of a span are listed by their completion, without the end of the span', async () => {
+test('the debits of a span are listed by their completion, without the end of the span', async () => {
   const within = (from: number, before: number) =>
     waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
   expect(await within(0, 100)).toEqual(inOrder())

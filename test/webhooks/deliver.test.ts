@@ -121,7 +121,7 @@ test.each([
   ['deliver-webhook', deliverWebhook],
   ['deliver-sidelined-webhook', deliverSidelinedWebhook],
 ])(
-  '%s delivers and records nine messages while the receiver of the tenth hangs',
+  'the job %s delivers and records nine messages while the receiver of the tenth hangs',
   async (_, job) => {
     answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
     const hanging = await storeDebit('hangs', [], { timeoutSeconds: 30 })
@@ -154,7 +154,7 @@ test.each([
   },
 )
 
-test('ten messages of one provider read its webhook once, and their debits once each', async () => {
+test('the ten messages of one provider read its webhook once, and their debits once each', async () => {
   const debits = await atOnce(10, () => storeDebit('shared'))
   units = { read: 0, write: 0 }
   expect(await invoke(debits.map(charged))).toEqual(DONE)
@@ -268,7 +268,7 @@ test('the next invocation uses a changed webhook', async () => {
   expect(arrived.at(-1)?.signature).toMatch(/^sha256=/)
 })
 
-test('of ten messages at a receiver that hangs, one keeps waiting and nine are aborted', async () => {
+test('one of ten messages at a receiver that hangs keeps waiting, and nine are aborted', async () => {
   answer = (_, response) => held.push(response)
   const debits = await atOnce(10, () => storeDebit('silent', [], { timeoutSeconds: 3 }))
   // Two seconds take 0.1 s, five 0.25 s.
@@ -281,7 +281,7 @@ test('of ten messages at a receiver that hangs, one keeps waiting and nine are a
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
 })
 
-test('ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
+test('the ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
   const debits = await atOnce(10, () => storeDebit('slow'))
   await changeHealth(providerId('slow'), () => ({ slowSince: NOON }))
   expect(await invoke(debits.map(charged))).toEqual(DONE)

@@ -53,7 +53,7 @@ describe('the smoke test of a sandbox', () => {
     return JSON.parse(stdout)
   }
 
-  test('passes every check, and disables what it created', async () => {
+  test('the smoke test passes every check, and disables what it created', async () => {
     const { code, stdout, stderr } = await smoke('--port', sandbox.port)
     expect({ code, stderr, others: othersIn(stdout) }).toEqual({
       code: 0,
@@ -79,7 +79,7 @@ describe('the smoke test of a sandbox', () => {
     expect(await operator('exception', 'list', '--status', 'open')).toEqual([])
   }, 240_000)
 
-  test('names a check that fails, cleans up and exits with 1', async () => {
+  test('the smoke test names a check that fails, cleans up and exits with 1', async () => {
     const listener = proxyTo(sandbox.address, ({ url }) =>
       url.endsWith('/DCS-20200101-AAAAAA')
         ? { status: 403, headers: { 'X-Request-ID': '1' }, body: '{"success":false}' }
@@ -100,7 +100,7 @@ describe('the smoke test of a sandbox', () => {
     expect(code).toBe(1)
   }, 240_000)
 
-  test('waits until warm functions know the new bank', async () => {
+  test('the smoke test waits until warm functions know the new bank', async () => {
     const headers = {
       'X-Request-ID': '1',
       'X-RateLimit-Limit': '1',
@@ -129,7 +129,7 @@ describe('the smoke test of a sandbox', () => {
     })
   }, 240_000)
 
-  test('moves no money at a stage that refuses the sandbox bank', async () => {
+  test('the smoke test moves no money at a stage that refuses the sandbox bank', async () => {
     const refusal = '{"error":"--connector: sandbox is for sandboxes only"}'
     const headers = { 'x-amz-executed-version': '$LATEST' }
     const production = proxyTo(sandbox.address, ({ url, body }) =>
@@ -148,7 +148,7 @@ describe('the smoke test of a sandbox', () => {
     expect(stdout).not.toMatch(/^ok charge$/m)
   }, 240_000)
 
-  test('cleans up after SIGINT and exits with 1', async () => {
+  test('the smoke test cleans up after SIGINT and exits with 1', async () => {
     const run = start(['commands/smoke.ts', '--port', sandbox.port])
     await printedBy(run, /^ok (objects)$/m)
     run.child.kill('SIGINT')
@@ -159,7 +159,7 @@ describe('the smoke test of a sandbox', () => {
     expect(await operator('webhook', 'list')).toEqual([])
   }, 240_000)
 
-  test('prints what it keeps with --keep', async () => {
+  test('the smoke test prints what it keeps with --keep', async () => {
     const { code, stdout } = await smoke('--port', sandbox.port, '--keep')
     expect(code).toBe(0)
     expect(stdout).not.toContain('cleanup')
@@ -214,7 +214,7 @@ test.each([
   '--stage Sandbox',
   '--port 3000 --api localhost',
   '--colour red',
-])('prints the usage in one line and exits with 2 for "%s"', async (options) => {
+])('the smoke test prints the usage in one line and exits with 2 for "%s"', async (options) => {
   const { code, stdout, stderr } = await smoke(...options.split(' ').filter(Boolean))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^.*usage: debit smoke .*\n$/)

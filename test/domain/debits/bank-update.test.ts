@@ -60,7 +60,7 @@ test.each([
   ['mobile_app', { approval_method: 'mobile_app' }, { approvalMethod: 'mobile_api' }],
   ['the longest bank reference', { bank_reference: longest }, { bankReference: longest }],
   ['metadata', { metadata: { branch: 'Accra' } }, { metadata: { branch: 'Accra' } }],
-])('%s is stored in one event', (_, report, changes) => {
+])('each accepted report is stored in one event: %s', (_, report, changes) => {
   const next = granted(apply(processing, { ...success, ...report }))
   const type = { ...success, ...report }.status
   expect(next).toEqual({
@@ -79,7 +79,7 @@ test('an error message of any length is accepted: 2,000 characters are stored, 5
   expect(stateAt(next).errorMessage).toBe(errorMessage.slice(0, 500))
 })
 
-test('merged metadata has at most 8 KiB', () => {
+test('the merged metadata has at most 8 KiB', () => {
   const metadata = { a: 'x'.repeat(8_000) }
   const debit = { ...processing, facts: { ...processing.facts, metadata } }
   const room = 8 * 1024 - JSON.stringify({ ...metadata, b: '' }).length

@@ -54,7 +54,7 @@ test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
   })
 })
 
-test('several wrong fields are all reported, under 1007', () => {
+test('all wrong fields are reported, under 1007', () => {
   expect(refused(parse({ ...body, amount: '0.50', currency: 'NGN' }))).toEqual({
     code: '422/1007',
     details: { amount: ['must be greater than or equal to 1.00'], currency: ['must be GHS'] },
@@ -72,7 +72,7 @@ test('the longest texts and the smallest and largest amounts are accepted', () =
   for (const amount of ['1.00', '10000.00']) granted(parse({ ...body, ...edges, metadata, amount }))
 })
 
-test('text that looks like code is unchanged, and unknown fields are dropped', () => {
+test('a text that looks like code is unchanged, and unknown fields are dropped', () => {
   const known = { ...body, narration: 'Rent\r\n\t<b>January</b> {"level":"error"}' }
   const stranger = { status: 'completed', fee: '0.00', uuid, provider_id: 'other', id: 1 }
   expect(parse({ ...known, ...stranger })).toEqual({ ...known, amount: 100_00 })

@@ -53,7 +53,7 @@ test('each event shows the debit at that time', () => {
   expect(shown).toEqual(rows)
 })
 
-test('merged metadata takes the later value of each key and never reaches a prototype', () => {
+test('the merged metadata takes the later value of each key and never reaches a prototype', () => {
   expect(merged([{ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 3 } }, {}])).toEqual({ a: { x: 3 }, b: 1 })
   const hostile: Record<string, unknown> = JSON.parse('{"__proto__":{"admin":true},"a":1}')
   const after = moved(processing, 'completed', '10:01:00.000', { metadata: hostile })
@@ -98,7 +98,7 @@ test('a deadline is exact to the millisecond, and a sandbox can divide it', () =
 test.each([
   ['approval', 'Transaction timeout'],
   ['processing', 'Bank processing timeout'],
-] as const)('after the %s time a debit fails with code timeout: %s', (phase, errorMessage) => {
+] as const)('the %s time ends a debit with code timeout: %s', (phase, errorMessage) => {
   const expired = stateAt(timeOut(processing, phase, cause) as Debit)
   expect(expired).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
   expect(refused(timeOut(completed, phase, cause)).code).toBe('422/3001')

@@ -32,7 +32,7 @@ test('each transition leads to a later status, in whose list a reader finds the 
   expect(allowed.filter(([from, to]) => statuses.indexOf(from) >= statuses.indexOf(to))).toEqual([])
 })
 
-test('timeouts apply to pending and processing debits only', () => {
+test('the timeouts apply to pending and processing debits only', () => {
   expect(statuses.filter(isOpen)).toEqual(['pending', 'processing'])
 })
 
@@ -83,7 +83,7 @@ const sectionOf = (title: string): string => {
   return page.split(/^#+ /m).find((section) => section.startsWith(`${title}\n`)) ?? ''
 }
 
-test('docs/api.md names the statuses, which of them are final, and the transitions', () => {
+test('the page docs/api.md names the statuses, which of them are final, and the transitions', () => {
   const described = sectionOf('Statuses').matchAll(/`(\w+)`: ([^`]*)/g)
   const names = [...described].map(([, name = '', text = '']) => ({ name, text }))
   expect(names.map(({ name }) => name)).toEqual(statuses)
@@ -96,7 +96,7 @@ test('docs/api.md names the statuses, which of them are final, and the transitio
   expect(sectionOf('Transitions')).toContain(`- ${transitions.join('; ')}.\n`)
 })
 
-test('docs/api.md and docs/webhooks.md have the attempts of each event', () => {
+test('the pages docs/api.md and docs/webhooks.md have the attempts of each event', () => {
   const published = Object.values(eventTypes).map(({ event, retries }) => [event, retries + 1])
   const rows = sectionOf('Event types').matchAll(/^\| (`.*`) \|.*\| (\d+) \|$/gm)
   const documented = [...rows].flatMap(([, names = '', attempts]) =>
@@ -113,7 +113,7 @@ test('docs/api.md and docs/webhooks.md have the attempts of each event', () => {
   )
 })
 
-test('docs/architecture.md shows the lifecycle of a debit', async () => {
+test('the page docs/architecture.md shows the lifecycle of a debit', async () => {
   const page = readFileSync('docs/architecture.md', 'utf8')
   const block = /(?<=<!-- Debit states\b.*?-->\n).*?(?=<!-- End of debit states -->)/s
   const transitions = pairs.filter(([from, to]) => checkTransition(from, to) === 'allowed')

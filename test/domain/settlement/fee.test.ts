@@ -29,7 +29,7 @@ test('the shares of 1.00, 2.00 ... 10000.00 at 1.5 % sum to exactly 1.5 % of the
   expect(fees.reduce((sum, fee) => sum + fee, 0)).toBe(75_007_500)
 })
 
-test('fee and net sum to gross, and the fee is within its limits, for every schedule', () => {
+test('the sum of fee and net is gross, and the fee is within its limits, for every schedule', () => {
   const limit = fc.option(fc.nat(200_00), { nil: undefined })
   const schedules = fc
     .record({ basisPoints, fixed: fc.nat(200_00), minimum: limit, maximum: limit })
@@ -56,7 +56,7 @@ test.each([
   ["the bank's fee, at most the amount", costly, undefined, 100_00],
   ["the provider's schedule", silent, twoPercent, 2_00],
   ['nothing without a fee and a schedule', silent, undefined, 0],
-])('settlement deducts %s', (_, debit, by, fee) => {
+])('the settlement of a debit deducts %s', (_, debit, by, fee) => {
   expect(debitLine(debit, by)).toMatchObject({ gross: 100_00, fee, net: 100_00 - fee })
 })
 

@@ -75,7 +75,7 @@ test.each([
   expect(ids).toEqual(digits.map((ending) => `evt_19880553074698${ending}`))
 })
 
-test('event types have the published priorities and retries', () => {
+test('the event types have the published priorities and retries', () => {
   const rows = rowsOf(`
     created     transaction.created     low     2
     pending     transaction.pending     low     2

@@ -43,7 +43,7 @@ test.each([
   expect(healthState(health)).toBe(state)
 })
 
-test('failing days count from the first failure, to the millisecond', () => {
+test('the failing days count from the first failure, to the millisecond', () => {
   expect(failingDays(healthy, SECOND)).toBe(0)
   expect([FIRST, SECOND, FIVE_DAYS].map((at) => failingDays(failing, at))).toEqual([0, 1, 5])
   expect(failingDays(failing, ALMOST)).toBeLessThan(5)

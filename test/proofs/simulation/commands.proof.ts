@@ -24,7 +24,7 @@ const traceIn = (out: string): string | undefined =>
   /trace (?:of all: )?([0-9a-f]{64})/.exec(out)?.[1]
 
 describe('simulate', () => {
-  test('produces the same trace with any number of workers', async () => {
+  test('the command produces the same trace with any number of workers', async () => {
     const size = ['--lifecycles', '120', '--each', '30', '--seed', '5']
     const one = await run('main', ...size, '--workers', '1')
     const three = await run('main', ...size, '--workers', '3')
@@ -34,7 +34,7 @@ describe('simulate', () => {
     expect(traceIn(others.out)).not.toBe(traceIn(one.out))
   })
 
-  test('prints the smallest failing run and the command that replays it', async () => {
+  test('the command prints the smallest failing run and the command that replays it', async () => {
     const cwd = copySource(mutants.find(({ name }) => name === 'signature-in-capitals'))
     onTestFinished(() => removeCopy(cwd))
     const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
@@ -51,7 +51,7 @@ describe('simulate', () => {
     expect(replayed.code).toBe(1)
   })
 
-  test('prints the trace of one run, or runs only some of its debits', async () => {
+  test('the command prints the trace of one run, or runs only some of its debits', async () => {
     const traced = await run('main', '--seed', '3', '--each', '20', '--trace')
     expect(traced.out).toMatch(/\n\d{4}-\d\d-\d\dT[\d:.]+Z charge#\d+ TransactWriteCommand DEBIT#/)
     expect(traced.out).toMatch(/\nseed 3: 20 debits, \d+ steps, trace [0-9a-f]{64}\n$/)
@@ -60,7 +60,7 @@ describe('simulate', () => {
   })
 })
 
-test('simulate:kills replays one of its runs', async () => {
+test('the command `simulate:kills` replays one of its runs', async () => {
   const shape = ['--shape', 'reversed while its line is written']
   const crashes = ['--deaths', '12:before,20:after', '--trace']
   const { code, out } = await run('crash-points/main', ...shape, ...crashes)
@@ -70,7 +70,7 @@ test('simulate:kills replays one of its runs', async () => {
 })
 
 describe('simulate:planted', () => {
-  test('names the invariants that catch each mutant and removes its copies', async () => {
+  test('the command names the invariants that catch each mutant and removes its copies', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
     const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
     const only = names.flatMap((name) => ['--only', name])
@@ -84,7 +84,7 @@ describe('simulate:planted', () => {
     await rm(TMPDIR, { recursive: true })
   })
 
-  test('rejects an unknown mutant and an option that is not a number', async () => {
+  test('the command rejects an unknown mutant and an option that is not a number', async () => {
     for (const options of [
       ['--only', 'nothing-wrong'],
       ['--lifecycles', 'many'],

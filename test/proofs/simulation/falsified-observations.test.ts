@@ -180,17 +180,17 @@ const falsifications: Record<string, (run: Run) => unknown> = {
 const numberIn = (name: string) => Number(name.split(' ')[0])
 
 describe('the invariants', () => {
-  test('accept a run of the real functions without faults', () => {
+  test('the invariants accept a run of the real functions without faults', () => {
     expect(violationsOf(deserialize(bytes))).toEqual([])
   })
 
-  test.each(Object.entries(falsifications))('invariant %s is reported', (name, falsify) => {
+  test.each(Object.entries(falsifications))('the invariant %s is reported', (name, falsify) => {
     const run = deserialize(bytes)
     falsify(run)
     expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
   })
 
-  test('each have a falsification', () => {
+  test('each invariant has a falsification', () => {
     const numbers = new Set(Object.keys(falsifications).map(numberIn))
     expect([...numbers]).toEqual(invariants.map(([number]) => number))
   })

@@ -7,11 +7,11 @@ import { mutants, mutate } from '../../../proofs/simulation/mutants/mutants.ts'
 import { performTasks } from '../../../proofs/simulation/worker-pool.ts'
 
 describe('mutants', () => {
-  test('have unique names', () => {
+  test('the mutants have unique names', () => {
     expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
   })
 
-  test.each(mutants)('$name replaces text that occurs once and compiles', (mutant) => {
+  test.each(mutants)('the mutant $name replaces text that occurs once and compiles', (mutant) => {
     const source = readFileSync(mutant.file, 'utf8')
     const mutated = mutate(source, mutant)
     expect(mutated).not.toBe(source)
@@ -36,7 +36,7 @@ const perform = async (program: string, taskMax = 60_000): Promise<number[]> => 
 }
 
 describe('the workers of a copy', () => {
-  test('perform tasks until one fails', async () => {
+  test('the workers perform tasks until one fails', async () => {
     const program = `process.on('message', () => process.send({ kind: 'failure' }))
       process.send('ready')`
     expect(await perform(program)).toEqual([7, 8])
@@ -51,7 +51,7 @@ describe('the workers of a copy', () => {
       'hangs during {"kind":"run","seed":7',
       "process.once('message', () => setInterval(() => 0, 99))",
     ],
-  ])('are reported if one %s', async (message, program) => {
+  ])('the workers are reported if one %s', async (message, program) => {
     const result = perform(`${program}; process.send('ready')`, 2_000)
     await expect(result).rejects.toThrow(message)
   })

@@ -47,7 +47,7 @@ test.each(
     rate(1440 minutes)        2026-12-31T12:00 2027-01-01T12:00 2027-01-02T12:00
     at(2026-12-31T00:05:00)   2026-12-31T00:05
   `),
-)('%s fires at %s within three days', (expression, expected) => {
+)('the schedule %s fires at %s within three days', (expression, expected) => {
   create(expression ?? '')
   pass(3 * DAY_MS)
   expect(times()).toEqual(expected?.split(' '))

@@ -17,7 +17,7 @@ const timeout = 600_000 + count * OPERATION_MS
 
 const local = localAt(inject('emulators').dynamoDb)
 
-test(`${count} random operations have equal results`, { timeout }, async () => {
+test(`the results of ${count} random operations are equal`, { timeout }, async () => {
   const property = fc.asyncProperty(operationLists(PER_LIST), async (operations) => {
     expect(await differenceIn(operations, local)).toBeUndefined()
   })

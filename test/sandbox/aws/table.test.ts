@@ -92,7 +92,7 @@ test('a request token makes a repeat succeed without effect for ten minutes', ()
   expect(get('a')).toMatchObject({ n: 2 })
 })
 
-test('neither the writer nor a reader can change a stored item at any depth', () => {
+test('no writer or reader can change a stored item at any depth', () => {
   const { put, get } = aTable()
   const list = [{ n: 1 }]
   put('a', { map: { list } })

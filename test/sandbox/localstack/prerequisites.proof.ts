@@ -16,11 +16,11 @@ const proveStack = (...programs: readonly string[]) => {
   return runScript(['proofs/stacks/deploy.ts'], { PATH: folder, HOME: folder })
 }
 
-test('prove:stack names a missing Java', async () => {
+test('the command prove:stack names a missing Java', async () => {
   expectOneLine(await proveStack(), 'Java is missing')
 })
 
-test('prove:stack names a missing Python', async () => {
+test('the command prove:stack names a missing Python', async () => {
   const line = 'Python 3.12 or 3.13 with venv is required on the PATH'
   expectOneLine(await proveStack('java', 'python3'), line)
 })

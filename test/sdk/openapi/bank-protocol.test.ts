@@ -39,13 +39,19 @@ const replyOf = (value: object): string => {
   return `{${ECHO},${JSON.stringify(rest).slice(1)}`
 }
 
-test.each(described)('%s with %s accepts the reply %s', async (_, status, __, value, request) => {
-  const { url } = await bankReplying(Number(status), replyOf(value))
-  await expect(request(url)).resolves.not.toThrow()
-})
+test.each(described)(
+  'the operation %s with %s accepts the reply %s',
+  async (_, status, __, value, request) => {
+    const { url } = await bankReplying(Number(status), replyOf(value))
+    await expect(request(url)).resolves.not.toThrow()
+  },
+)
 
-test.each(described)('%s refuses status 418, although %s may have %s', async (...row) => {
-  const [, , , value, request] = row
-  const { url } = await bankReplying(418, replyOf(value))
-  expect(await faultOf(request(url))).toBe(2001)
-})
+test.each(described)(
+  'the operation %s refuses status 418, although %s may have %s',
+  async (...row) => {
+    const [, , , value, request] = row
+    const { url } = await bankReplying(418, replyOf(value))
+    expect(await faultOf(request(url))).toBe(2001)
+  },
+)

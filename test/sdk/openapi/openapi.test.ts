@@ -21,7 +21,7 @@ const operationOf = (name: string) => {
 }
 
 test.each(Object.entries(descriptionFiles()))(
-  '%s is up to date (npm run openapi)',
+  'the file %s is up to date (npm run openapi)',
   (file, text) => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   },
@@ -54,20 +54,23 @@ const described: [string, DescribedOperation][] = [document, protocol].flatMap((
   ),
 )
 
-test.each(described)('%s has an example of each parameter and named bodies', (_, operation) => {
-  const { parameters = [], requestBody } = operation
-  const own = parameters.map(({ $ref = '', ...parameter }) =>
-    $ref ? document.components.parameters[$ref.split('/').at(-1) ?? ''] : parameter,
-  )
-  expect(own.filter(({ example }) => example === undefined)).toEqual([])
-  for (const { examples = {} } of Object.values(requestBody?.content ?? {})) {
-    const summaries = Object.values(examples).map(({ summary = '' }) => summary)
-    expect(summaries.length).toBeGreaterThan(0)
-    expect(summaries).not.toContain('')
-  }
-})
+test.each(described)(
+  'the operation %s has an example of each parameter and named bodies',
+  (_, operation) => {
+    const { parameters = [], requestBody } = operation
+    const own = parameters.map(({ $ref = '', ...parameter }) =>
+      $ref ? document.components.parameters[$ref.split('/').at(-1) ?? ''] : parameter,
+    )
+    expect(own.filter(({ example }) => example === undefined)).toEqual([])
+    for (const { examples = {} } of Object.values(requestBody?.content ?? {})) {
+      const summaries = Object.values(examples).map(({ summary = '' }) => summary)
+      expect(summaries.length).toBeGreaterThan(0)
+      expect(summaries).not.toContain('')
+    }
+  },
+)
 
-test('examples of errors have a name and a row of the error table', () => {
+test('the examples of errors have a name and a row of the error table', () => {
   const examples = Object.entries(document.components.examples as Record<string, TestedExample>)
   expect(examples.filter(([name]) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
   const rows = Object.entries(errors).map(([code, { severity }]) => `${code} ${severity}`)
@@ -94,7 +97,7 @@ test('the name of an event in the feed selects one schema, which accepts that ev
   }
 })
 
-test('operation ids are in camel case, and null is a type', () => {
+test('each operation id is in camel case, and null is a type', () => {
   const text = JSON.stringify(document)
   const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id = '']) => id)
   expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id))).toEqual([])
@@ -118,10 +121,13 @@ const refusals = rowsOf(`
   test-webhook              404: 4404  429: 1429 1453 1454
 `).flatMap(([name = '', ...cells]) => cells.map((cell) => [name, ...cell.split(': ')]))
 
-test.each(refusals)('%s lists for status %s the codes %s', (name = '', status = '', codes) => {
-  const { schema } = operationOf(name).responses[status].content['application/json']
-  expect(schema.properties.error.properties.code.enum.join(' ')).toBe(codes)
-})
+test.each(refusals)(
+  'the operation %s lists for status %s the codes %s',
+  (name = '', status = '', codes) => {
+    const { schema } = operationOf(name).responses[status].content['application/json']
+    expect(schema.properties.error.properties.code.enum.join(' ')).toBe(codes)
+  },
+)
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false })
 const { schemas } = document.components

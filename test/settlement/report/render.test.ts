@@ -130,12 +130,12 @@ test.each(texts)('a CSV report contains the text %j as %j', async (text = '', fi
   expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
 })
 
-describe.each(formats)('lines in %s', (format) => {
+describe.each(formats)('the lines in %s', (format) => {
   test.each([
     ['one missing', [numberedLine(1)]],
     ['one added', [numberedLine(1), numberedLine(2), numberedLine(3)]],
     ['another fee', [numberedLine(1), line({ fee: pesewas(1_51), net: pesewas(98_49) })]],
-  ])('with %s throw before the totals are written', async (_, lines) => {
+  ])('a report with %s throws before the totals are written', async (_, lines) => {
     const chunks: string[] = []
     const read = async () => {
       for await (const chunk of render(format, sealed([numberedLine(1), numberedLine(2)]), lines))
@@ -145,7 +145,7 @@ describe.each(formats)('lines in %s', (format) => {
     expect(chunks.join('')).not.toMatch(/total/)
   })
 
-  test('are read one at a time as the text is consumed', async () => {
+  test('the lines are read one at a time as the text is consumed', async () => {
     const lineCount = 1_000
     let read = 0
     let isClosed = false

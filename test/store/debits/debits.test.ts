@@ -27,7 +27,7 @@ const countItems = async (): Promise<number | undefined> =>
 const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
   transition(debit, bankMove(to, fields), runtime)
 
-test('partner references that would look equal in a key stay distinct', async () => {
+test('two partner references that would look equal in a key stay distinct', async () => {
   const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
   const other = pendingDebit({ provider: providerId('other'), partnerReference: 'a' })
   expect(await open(other)).toMatchObject({ kind: 'created' })

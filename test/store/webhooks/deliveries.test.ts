@@ -117,7 +117,7 @@ test("the list has one provider's events of a span, including both ends", async 
   expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(failed.slice(1, 2)))
 })
 
-test('pages list the oldest events first, without loss or repetition', async () => {
+test('the pages list the oldest events first, without loss or repetition', async () => {
   const provider = providerId('paged')
   const { reference } = pendingDebit().facts
   // Several events have the same millisecond, and some are of one debit.

@@ -68,7 +68,7 @@ test.each([1, 29, 30, 31, 99, 100, 101])(
   },
 )
 
-test('expired pages are not returned', async () => {
+test('an expired page is not returned', async () => {
   const old = providerId('old')
   await appendToFeed(old, events(1, 30), ago(31))
   await appendToFeed(old, events(31, 40), ago(29))

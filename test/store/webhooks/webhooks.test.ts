@@ -43,7 +43,7 @@ test('a sealed secret opens only for its owner, with its key, and unchanged', as
   process.env.SEALING_KEY = 'a text for tests'
 })
 
-test('on AWS the key is read from Secrets Manager once', async () => {
+test('the key on AWS is read from Secrets Manager once', async () => {
   delete process.env.SEALING_KEY
   process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
   const calls = mockClient(SecretsManagerClient)

@@ -84,7 +84,7 @@ test('an attempt sends no bytes to a peer with an unchecked address: 0.0.0.0 is 
   expect(connection?.bytesRead).toBe(0)
 })
 
-test('sequential attempts share a connection; concurrent ones and other names do not', async () => {
+test('all sequential attempts share a connection; concurrent ones and other names do not', async () => {
   const url = await listener()
   const attempt = (host?: string) => sendHere(requestTo(named(url, host)), nearby)
   for (let n = 0; n < 3; n += 1) await attempt()
@@ -163,7 +163,7 @@ test.each([
   ['https://8.8.8.8/hooks', '8.8.8.8'],
   ['https://134744072/hooks', '8.8.8.8'],
   ['https://[2606:4700:4700:0::1111]/hooks', '2606:4700:4700::1111'],
-])('%s has the public address %s without a lookup', async (text, address) => {
+])('the URL %s has the public address %s without a lookup', async (text, address) => {
   const { lookups, resolve } = fakeResolver()
   expect(await check(text, { resolve })).toMatchObject({ addresses: [address] })
   expect(lookups).toEqual([])

@@ -40,7 +40,7 @@ test.each([
   ...['0x10', '12, 12', '-1', '1.5', '1e9', 'Thu, 02 Jan 2025 10:00:00 GMT', ''].map(
     (value) => [value, undefined] as const,
   ),
-])('Retry-After "%s" is %s seconds', async (value, retryAfterSeconds) => {
+])('the header Retry-After "%s" is %s seconds', async (value, retryAfterSeconds) => {
   const url = await receiver((_, response) => {
     response.writeHead(503, { 'retry-after': value }).end('busy')
   })
@@ -48,7 +48,7 @@ test.each([
   expect(await send(url)).toStrictEqual(outcome)
 })
 
-test.each([300, 301, 302, 303, 305, 307, 308])('redirect %i is not followed', async (code) => {
+test.each([300, 301, 302, 303, 305, 307, 308])('a redirect %i is not followed', async (code) => {
   const other = await receiver((_, response) => response.end())
   const url = await receiver((_, response) => response.writeHead(code, { location: other }).end())
   expect(await send(url)).toMatchObject({ kind: 'answered', code })
@@ -117,7 +117,7 @@ test.each([
   ['a body of 300 MB', `${OK}content-length: 314572800\r\n\r\n`, letters],
   ['a body that never ends', `${OK}\r\n`, letters],
   ['endless chunks', `${OK}transfer-encoding: chunked\r\n\r\n`, `10000\r\n${letters}\r\n`],
-])('only 4 KiB of %s are read', async (_, head, piece) => {
+])('the sender reads only 4 KiB of %s', async (_, head, piece) => {
   const { pour, written } = endless(head, piece)
   const url = await rawReceiver(pour)
   expect(await send(url)).toEqual(answered('x'.repeat(4_096)))
@@ -125,7 +125,7 @@ test.each([
   expect(written()).toBeLessThan(16 * MIB)
 })
 
-test.each([4_095, 4_096, 4_097])('at most 4 KiB of %i bytes are stored', async (bytes) => {
+test.each([4_095, 4_096, 4_097])('the sender stores at most 4 KiB of %i bytes', async (bytes) => {
   const url = await receiver((_, response) => response.end('x'.repeat(bytes)))
   expect(await send(url)).toEqual(answered('x'.repeat(Math.min(bytes, 4_096))))
 })
@@ -156,7 +156,7 @@ test.each([
   [100, 'end'],
   [6, 'resetAndDestroy'],
   [100, 'resetAndDestroy'],
-] as const)('six bytes of %i are stored when %s follows', async (length, leave) => {
+] as const)('the sender stores six bytes of %i when %s follows', async (length, leave) => {
   const url = await rawReceiver((socket) => {
     onceHeadersAreThere(() => socket[leave]())
     socket.write(`${OK}content-length: ${length}\r\n\r\nthanks`)
@@ -164,7 +164,7 @@ test.each([
   expect(await send(url)).toEqual(answered('thanks'))
 })
 
-test('bytes after a 204 are neither stored nor read as the next response', async () => {
+test('the bytes after a 204 are neither stored nor read as the next response', async () => {
   const smuggled = `${OK}content-length: 4\r\n\r\nevil`
   const url = await rawReceiver((socket) => {
     socket.write(`HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\n${smuggled}`)
@@ -183,7 +183,7 @@ test.each([
   ['199 Odd', 1, answered('thanks')],
   ['100 Continue', 1, unreached('broken')],
   ['101 Switching Protocols', 1, unreached('broken')],
-])('interim responses %s, %i times, end with %j', async (line, count, outcome) => {
+])('the interim responses %s, %i times, end with %j', async (line, count, outcome) => {
   const interim = `HTTP/1.1 ${line}\r\n\r\n`.repeat(count)
   const url = await rawReceiver((socket) => socket.write(`${interim}${final}`))
   expect(await send(url)).toEqual(outcome)
@@ -249,7 +249,7 @@ test.each(violations)('an attempt is broken if the receiver %s', async (_, respo
   expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
 })
 
-test('at most 64 idle connections are kept', async () => {
+test('the sender keeps at most 64 idle connections', async () => {
   const urls: string[] = []
   for (let n = 0; n < 65; n += 1) {
     urls.push(await receiver((_, response) => response.end()))

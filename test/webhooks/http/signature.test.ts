@@ -62,7 +62,7 @@ test.each([
   [-1, true],
   [0, false],
   [1, false],
-])('%i ms after the end of an overlap the old secret signs: %s', (milliseconds, signs) => {
+])('the old secret signs %i ms after the end of an overlap: %s', (milliseconds, signs) => {
   const at = new Date(NOW.getTime() + milliseconds)
   const signing = { secret: SECRET, previous: { secret: OLD_SECRET, until: NOW } }
   const sent = signatureHeaders(signing, { ...signed, at })

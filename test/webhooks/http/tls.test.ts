@@ -27,7 +27,7 @@ const trusted = getCACertificates('default')
 beforeAll(() => setDefaultCACertificates([...trusted, pem('authority')]))
 afterAll(() => setDefaultCACertificates(trusted))
 
-test('SNI and Host have the name, the certificate is checked, and the connection is kept', async () => {
+test('the TLS name and Host have the name, the certificate is checked, and the connection is kept', async () => {
   const requests: unknown[] = []
   const url = await tlsReceiver('provider', (request, response) => {
     const { servername, alpnProtocol } = request.socket as TLSSocket

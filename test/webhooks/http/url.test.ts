@@ -25,7 +25,7 @@ const accepted = rowsOf(`
   https://[2606:4700:4700::1111]/       https://[2606:4700:4700::1111]/
 `)
 
-test.each(accepted)('%s is accepted as %s', (text, spelled) => {
+test.each(accepted)('the URL %s is accepted as %s', (text, spelled) => {
   for (const at of [anywhere, onThisMachine]) expect(webhookUrl(String(text), at)).toBe(spelled)
 })
 
@@ -62,11 +62,14 @@ const refusals = rowsOf(`
   must not name a host of a private network  https://ip-10-0-0-1.ec2.internal/
 `).flatMap(([reason = '', ...urls]) => urls.map((url) => [url, reason] as const))
 
-test.each([...refusals, ['', 'is not a URL'] as const])('"%s" is refused: %s', (text, reason) => {
-  for (const at of [anywhere, onThisMachine]) {
-    expect(refused(webhookUrl(text, at))).toEqual(refusal(reason))
-  }
-})
+test.each([...refusals, ['', 'is not a URL'] as const])(
+  'the URL "%s" is refused: %s',
+  (text, reason) => {
+    for (const at of [anywhere, onThisMachine]) {
+      expect(refused(webhookUrl(text, at))).toEqual(refusal(reason))
+    }
+  },
+)
 
 const privateHosts = rowsOf(`
   127.0.0.1  127.1  127.0.1  127.0.0.1.  2130706433  0x7f000001  0X7F.0.0.0X1  %31%32%37.0.0.1
@@ -107,12 +110,15 @@ test.each([
   ['https://bank.service.example/', true],
   ['https://www.api.service.example/', true],
   ['http://127.0.0.1:3001/hooks', true],
-])('hosts of this service are refused by host and port: %s is accepted: %s', (text, isAccepted) => {
-  const ownHosts = ['api.service.example', 'bank.service.example:8443', '127.0.0.1:3000']
-  const result = webhookUrl(text, { localPeers: ['127.0.0.1'], ownHosts })
-  if (isAccepted) expect(result).toBe(text)
-  else expect(refused(result)).toEqual(refusal('must not name a host of this service'))
-})
+])(
+  'the hosts of this service are refused by host and port: %s is accepted: %s',
+  (text, isAccepted) => {
+    const ownHosts = ['api.service.example', 'bank.service.example:8443', '127.0.0.1:3000']
+    const result = webhookUrl(text, { localPeers: ['127.0.0.1'], ownHosts })
+    if (isAccepted) expect(result).toBe(text)
+    else expect(refused(result)).toEqual(refusal('must not name a host of this service'))
+  },
+)
 
 test('a URL has at most 2048 characters, also after escaping', () => {
   const base = 'https://provider.example/'
