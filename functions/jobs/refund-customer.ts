@@ -1,5 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
-import { defined } from '../../shared/domain/complete.ts'
+import { openException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
   completeRefund,
@@ -78,7 +78,7 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
   const at = runtime.now()
   const { reference, provider, bank, amount, uuid } = refund
   const debit = await findDebit(reference)
-  const exception = exceptionWrite({
+  const exception = openException({
     reference,
     kind: 'refund',
     at,
@@ -87,11 +87,13 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
     amount,
     by,
     requestId: uuid,
-    ...defined({ status: debit?.status }),
+    status: debit?.status,
+    code: undefined,
+    details: undefined,
     report: failure,
   })
   const failed = failRefund(refund, { failure, at })
-  if (await replaceRefund(refund, failed, [exception], runtime)) {
+  if (await replaceRefund(refund, failed, [exceptionWrite(exception)], runtime)) {
     log.error('refund failed', { reference, bank, failure })
   }
 }

@@ -1,6 +1,5 @@
-import { defined } from '../domain/complete.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
-import { exceptionKind, type ReportKind } from '../domain/debits/exception.ts'
+import { exceptionKind, openException, type ReportKind } from '../domain/debits/exception.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findBankDebit } from '../store/debits/debits.ts'
@@ -90,17 +89,19 @@ const recordRejection = async (
   { kind, refusal, body, cause, status }: Rejection,
 ): Promise<void> => {
   const { reference, provider, bank, amount } = facts
-  await putException({
+  const exception = openException({
     reference,
     kind,
     provider,
     bank: bank.identifier,
     amount,
     ...cause,
-    ...defined({ status, details: refusal.details }),
+    status,
+    details: refusal.details,
     code: refusal.code,
     report: body(),
   })
+  await putException(exception)
   log.error('bank report rejected', {
     kind,
     reference,

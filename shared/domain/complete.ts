@@ -18,6 +18,17 @@ export const defined = <T extends object>(members: T): Defined<T> =>
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Defined<T>
 
+type Snake<S extends string> = S extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : S
+
+/**
+ * JSON that shows each key of `T` under its name in snake_case. `Named` keys are under another name, in
+ * another place, or hidden.
+ */
+export type Shows<T, Named extends keyof T = never> = Record<string, unknown> &
+  Record<Snake<Exclude<keyof T, Named> & string>, unknown>
+
 /**
  * Does not compile for a source with another key. `_others` are the members that a function has neither
  * used nor named.

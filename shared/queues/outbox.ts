@@ -1,6 +1,6 @@
 import { OUTCOME_SECONDS, type SandboxReport } from '../domain/banks/sandbox-outcome.ts'
-import { defined } from '../domain/complete.ts'
-import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { type Complete, defined } from '../domain/complete.ts'
+import { type Debit, type Facts, stateAt } from '../domain/debits/debit.ts'
 import type { WaitsFor } from '../domain/debits/lifecycle.ts'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
@@ -13,6 +13,7 @@ import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
 import { environment } from '../runtime.ts'
+import type { Message } from './messages.ts'
 import type { Outgoing } from './send.ts'
 
 /** Messages derived from items: the relay sends them for each change, the sweep for missed ones. */
@@ -30,9 +31,17 @@ export const firstAttempts = ([first, ...others]: readonly [
 ]): EventMessage => {
   const { reference, n, provider } = first
   const last = others.at(-1) ?? first
-  const message = defined({ reference, n, attempt: 1, through: last.n > n ? last.n : undefined })
+  const message = defined<Complete<EventMessage['message']>>({
+    reference,
+    n,
+    attempt: 1,
+    through: last.n > n ? last.n : undefined,
+  })
   return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: provider }
 }
+
+const submissionMessage = ({ reference }: Facts, resubmission: boolean) =>
+  defined<Complete<Message<'submissions'>>>({ reference, resubmission: resubmission || undefined })
 
 /** Submits a pending debit. Groups by bank and provider, so a busy provider does not delay others. */
 export const submission = (
@@ -40,7 +49,7 @@ export const submission = (
   { resubmission }: { resubmission: boolean },
 ): Outgoing => ({
   queue: 'submissions',
-  message: defined({ reference: facts.reference, resubmission: resubmission || undefined }),
+  message: submissionMessage(facts, resubmission),
   group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
@@ -50,7 +59,7 @@ export const sidelinedSubmission = (
   { repeated, delaySeconds }: { repeated: boolean; delaySeconds: number },
 ): Outgoing => ({
   queue: 'submissions-sidelined',
-  message: defined({ reference: facts.reference, resubmission: repeated || undefined }),
+  message: submissionMessage(facts, repeated),
   group: facts.bank.identifier,
   delaySeconds,
 })
@@ -160,6 +169,6 @@ export const toSidelined = (message: EventMessage): EventMessage => ({
 /** Requests a part of a reconciliation, or the end of its run. */
 export const reconciliationMessage = (run: string, part?: string): Outgoing => ({
   queue: 'reconciliation-parts',
-  message: defined({ run, part }),
+  message: defined<Complete<Message<'reconciliation-parts'>>>({ run, part }),
   group: part ?? run,
 })

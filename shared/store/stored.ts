@@ -11,13 +11,21 @@ export const toStored = <T extends object>(members: T): Stored<T> =>
     ]),
   ) as Stored<T>
 
-/** Parses stored members. Times that are absent or null stay so. */
+/** The keys of all times of an object. */
+type TimeKey<T> = {
+  [K in keyof Required<T>]: Extract<T[K], Date> extends never ? never : K
+}[keyof T]
+
+/**
+ * Parses stored members. Times that are absent or null stay so.
+ * @param times names all of them: a time that is not named does not compile
+ */
 export const fromStored = <T extends object>(
   members: object,
-  times: readonly (keyof T & string)[],
+  times: Record<TimeKey<T>, true>,
 ): T => {
   const parsed: Record<string, unknown> = { ...members }
-  for (const name of times) {
+  for (const name of Object.keys(times)) {
     const text = parsed[name]
     if (typeof text === 'string') parsed[name] = new Date(text)
   }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Shows } from '../domain/complete.ts'
 import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
 import { namesOf } from '../domain/names.ts'
@@ -18,14 +19,15 @@ import * as fields from './fields.ts'
  * Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches).
  * They are null until it is sealed.
  */
-export const totalsView = (totals: Totals | null, amountOf: fields.AmountForm = formatAmount) => ({
-  count: totals?.count ?? null,
-  debits: totals?.debits ?? null,
-  gross: totals && amountOf(totals.gross),
-  fee: totals && amountOf(totals.fee),
-  adjustments: totals && amountOf(totals.adjustments),
-  net: totals && amountOf(totals.net),
-})
+export const totalsView = (totals: Totals | null, amountOf: fields.AmountForm = formatAmount) =>
+  ({
+    count: totals?.count ?? null,
+    debits: totals?.debits ?? null,
+    gross: totals && amountOf(totals.gross),
+    fee: totals && amountOf(totals.fee),
+    adjustments: totals && amountOf(totals.adjustments),
+    net: totals && amountOf(totals.net),
+  }) satisfies Shows<Totals>
 
 const totalsEntries = (amount: v.GenericSchema) => ({
   count: v.nullable(fields.Quantity),
@@ -48,7 +50,7 @@ export const feeScheduleView = (
     fixed: amountOf(schedule.fixed),
     minimum: bound(schedule.minimum),
     maximum: bound(schedule.maximum),
-  }
+  } satisfies Shows<FeeSchedule>
 }
 
 const feeScheduleSchema = (amount: v.GenericSchema) =>
@@ -64,25 +66,42 @@ const feeScheduleSchema = (amount: v.GenericSchema) =>
   )
 
 /** Shows a batch (docs/api.md#batches). */
-export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) => ({
-  id: batch.id,
-  uuid: batch.uuid,
-  provider: batch.provider,
-  currency: batch.currency,
-  date: batch.date,
-  status: batch.status,
-  ...totalsView(batch.totals, amountOf),
-  fee_schedule: feeScheduleView(batch.feeSchedule, amountOf),
-  created_at: iso(batch.createdAt),
-  sealed_at: iso(batch.sealedAt),
-  processed_at: iso(batch.processedAt),
-  completed_at: iso(batch.completedAt),
-  failed_at: iso(batch.failedAt),
-  failure: batch.failure,
-  bank_reference: batch.bankReference,
-  paid: batch.paid === null ? null : amountOf(batch.paid),
-  made_good_by: batch.offsetBy,
-})
+export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) =>
+  ({
+    id: batch.id,
+    uuid: batch.uuid,
+    provider: batch.provider,
+    currency: batch.currency,
+    date: batch.date,
+    status: batch.status,
+    ...totalsView(batch.totals, amountOf),
+    fee_schedule: feeScheduleView(batch.feeSchedule, amountOf),
+    created_at: iso(batch.createdAt),
+    sealed_at: iso(batch.sealedAt),
+    processed_at: iso(batch.processedAt),
+    completed_at: iso(batch.completedAt),
+    failed_at: iso(batch.failedAt),
+    failure: batch.failure,
+    bank_reference: batch.bankReference,
+    paid: batch.paid === null ? null : amountOf(batch.paid),
+    made_good_by: batch.offsetBy,
+  }) satisfies Shows<
+    Batch,
+    | 'totals'
+    | 'offsetBy'
+    // Of the service alone.
+    | 'attempt'
+    | 'generation'
+    | 'completedGeneration'
+    | 'n'
+    | 'lanes'
+    | 'completedFrom'
+    | 'reportedAt'
+    | 'paidTo'
+    | 'offsets'
+    | 'outstanding'
+    | 'version'
+  >
 
 export const batchSchema = (amount: v.GenericSchema) =>
   fields.namedBy(
@@ -110,17 +129,18 @@ export const batchSchema = (amount: v.GenericSchema) =>
   )
 
 /** Shows a line of a batch in its report (docs/api.md#settlement-reports). */
-export const lineView = (line: Line) => ({
-  type: line.type,
-  reference: line.reference,
-  partner_reference: line.partnerReference,
-  bank_reference: line.bankReference,
-  completed_at: line.completedAt.toISOString(),
-  gross: formatAmount(line.gross),
-  fee: formatAmount(line.fee),
-  net: formatAmount(line.net),
-  currency: CURRENCY,
-})
+export const lineView = (line: Line) =>
+  ({
+    type: line.type,
+    reference: line.reference,
+    partner_reference: line.partnerReference,
+    bank_reference: line.bankReference,
+    completed_at: line.completedAt.toISOString(),
+    gross: formatAmount(line.gross),
+    fee: formatAmount(line.fee),
+    net: formatAmount(line.net),
+    currency: CURRENCY,
+  }) satisfies Shows<Line, 'bank'>
 
 export const reportSchema = () =>
   fields.named(

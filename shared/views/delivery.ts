@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Shows } from '../domain/complete.ts'
 import { Reference } from '../domain/ids.ts'
 import { namesOf } from '../domain/names.ts'
 import { errors } from '../domain/refusal.ts'
@@ -24,21 +25,25 @@ const reasonSchema = () =>
   )
 
 /** Shows the record of a delivery (docs/api.md#delivery-records). */
-export const deliveryView = (delivery: Delivery) => ({
-  id: deliveryId(delivery),
-  reference: delivery.reference,
-  event: eventTypes[delivery.event].event,
-  event_id: eventId(delivery),
-  status: delivery.status,
-  attempt_count: delivery.attemptCount,
-  max_attempts: delivery.attemptsMax,
-  response_code: delivery.last?.responseCode ?? null,
-  response_body: delivery.last?.responseBody ?? null,
-  next_attempt_at: iso(delivery.nextAttemptAt),
-  delivered_at: iso(delivery.deliveredAt),
-  failed_at: iso(delivery.failedAt),
-  reason: reasonView(delivery.reason),
-})
+export const deliveryView = (delivery: Delivery) =>
+  ({
+    id: deliveryId(delivery),
+    reference: delivery.reference,
+    event: eventTypes[delivery.event].event,
+    event_id: eventId(delivery),
+    status: delivery.status,
+    attempt_count: delivery.attemptCount,
+    max_attempts: delivery.attemptsMax,
+    response_code: delivery.last?.responseCode ?? null,
+    response_body: delivery.last?.responseBody ?? null,
+    next_attempt_at: iso(delivery.nextAttemptAt),
+    delivered_at: iso(delivery.deliveredAt),
+    failed_at: iso(delivery.failedAt),
+    reason: reasonView(delivery.reason),
+  }) satisfies Shows<
+    Delivery,
+    'n' | 'generation' | 'provider' | 'occurredAt' | 'attemptsMax' | 'last' | 'autoRetries'
+  >
 
 const deliveryEntries = () => ({
   id: IntegerId,
@@ -58,15 +63,16 @@ const deliveryEntries = () => ({
 
 export const deliverySchema = () => named('Delivery', v.object(deliveryEntries()))
 
-const attemptView = (attempt: Attempt) => ({
-  at: iso(attempt.at),
-  duration_ms: attempt.milliseconds,
-  address: attempt.address,
-  response_code: attempt.responseCode,
-  response_body: attempt.responseBody,
-  error_class: attempt.cause && errorClasses[attempt.cause],
-  cause: attempt.cause,
-})
+const attemptView = (attempt: Attempt) =>
+  ({
+    at: iso(attempt.at),
+    duration_ms: attempt.milliseconds,
+    address: attempt.address,
+    response_code: attempt.responseCode,
+    response_body: attempt.responseBody,
+    error_class: attempt.cause && errorClasses[attempt.cause],
+    cause: attempt.cause,
+  }) satisfies Shows<Attempt, 'id' | 'number' | 'milliseconds' | 'sentAs'>
 
 const attemptEntries = () => ({
   at: Time,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Shows } from '../domain/complete.ts'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
@@ -7,19 +8,33 @@ import { iso } from '../domain/time.ts'
 import { type AmountForm, NullableText, NullableTime, namedBy, Time } from './fields.ts'
 
 /** Shows a refund to providers and operators (docs/api.md#refunds). */
-export const refundView = (refund: Refund, amountOf: AmountForm) => ({
-  uuid: refund.uuid,
-  status: refund.status,
-  amount: amountOf(refund.amount),
-  currency: CURRENCY,
-  reason: refund.reason,
-  bank_reference: refund.bankReference,
-  error_message: refund.failure,
-  created_at: refund.createdAt.toISOString(),
-  processed_at: iso(refund.processedAt),
-  completed_at: iso(refund.completedAt),
-  failed_at: iso(refund.failedAt),
-})
+export const refundView = (refund: Refund, amountOf: AmountForm) =>
+  ({
+    uuid: refund.uuid,
+    status: refund.status,
+    amount: amountOf(refund.amount),
+    currency: CURRENCY,
+    reason: refund.reason,
+    bank_reference: refund.bankReference,
+    error_message: refund.failure,
+    created_at: refund.createdAt.toISOString(),
+    processed_at: iso(refund.processedAt),
+    completed_at: iso(refund.completedAt),
+    failed_at: iso(refund.failedAt),
+  }) satisfies Shows<
+    Refund,
+    | 'failure'
+    // Of the debit, or of the service alone.
+    | 'reference'
+    | 'debitUuid'
+    | 'provider'
+    | 'bank'
+    | 'debitBankReference'
+    | 'accountNumber'
+    | 'origin'
+    | 'failed'
+    | 'version'
+  >
 
 export const refundSchema = (amount: v.GenericSchema) =>
   namedBy(

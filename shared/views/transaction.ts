@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { failureCodes } from '../domain/banks/failure-code.ts'
+import type { Shows } from '../domain/complete.ts'
 import type { State } from '../domain/debits/debit.ts'
 import { debitEventTypes, statuses } from '../domain/debits/lifecycle.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
@@ -28,29 +29,42 @@ export const errorDetailsSchema = () =>
   )
 
 /** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
-export const transactionView = (state: State, amountOf: AmountForm) => ({
-  id: debitId(state.reference),
-  uuid: state.uuid,
-  reference: state.reference,
-  partner_reference: state.partnerReference,
-  status: state.status,
-  amount: amountOf(state.amount),
-  currency: CURRENCY,
-  fee: state.fee === null ? null : amountOf(state.fee),
-  narration: state.narration,
-  approval_method: approvalMethodView(state.approvalMethod),
-  bank_reference: state.bankReference,
-  error_message: state.errorMessage,
-  created_at: iso(state.createdAt),
-  processed_at: iso(state.processedAt),
-  completed_at: iso(state.completedAt),
-  bank: bankView(state.bank),
-  customer: {
-    name: state.customerName,
-    phone_number: state.phone,
-    account_number: state.accountNumber,
-  },
-})
+export const transactionView = (state: State, amountOf: AmountForm) =>
+  ({
+    id: debitId(state.reference),
+    uuid: state.uuid,
+    reference: state.reference,
+    partner_reference: state.partnerReference,
+    status: state.status,
+    amount: amountOf(state.amount),
+    currency: CURRENCY,
+    fee: state.fee === null ? null : amountOf(state.fee),
+    narration: state.narration,
+    approval_method: approvalMethodView(state.approvalMethod),
+    bank_reference: state.bankReference,
+    error_message: state.errorMessage,
+    created_at: iso(state.createdAt),
+    processed_at: iso(state.processedAt),
+    completed_at: iso(state.completedAt),
+    bank: bankView(state.bank),
+    customer: {
+      name: state.customerName,
+      phone_number: state.phone,
+      account_number: state.accountNumber,
+    },
+  }) satisfies Shows<
+    State,
+    // Views that contain this one show more.
+    | 'metadata'
+    | 'errorCode'
+    | 'previousStatus'
+    | 'updatedAt'
+    | 'customerName'
+    | 'phone'
+    | 'accountNumber'
+    | 'provider'
+    | 'countedOn'
+  >
 
 export const debitStatusSchema = () => named('DebitStatus', v.picklist(statuses))
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
-import { type Complete, defined, noneRemain } from '../complete.ts'
+import { type Complete, defined } from '../complete.ts'
 import { debitUuid, type Reference } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
@@ -105,19 +105,16 @@ export const accept = (request: ChargeRequest, context: ChargeContext): Debit | 
   }
   const today = dayOf(cause.at)
   const isCounted = provider.dailyLimit !== undefined || provider.countedUntil === today
-  const { bank_identifier, currency, phone_number, partner_reference, ...fields } = request
-  const { amount, narration, metadata, ...others } = fields
-  noneRemain(others)
   const facts = defined<Complete<Facts>>({
     reference,
     uuid: debitUuid(reference),
     provider: provider.id,
-    partnerReference: partner_reference,
+    partnerReference: request.partner_reference,
     bank: { identifier: bank.identifier, name: bank.name },
-    phone: phone_number,
-    amount,
-    narration,
-    metadata: metadata ?? {},
+    phone: request.phone_number,
+    amount: request.amount,
+    narration: request.narration,
+    metadata: request.metadata ?? {},
     countedOn: isCounted ? today : undefined,
   })
   return openDebit(facts, { ...cause, by: `provider:${provider.id}` })

@@ -1,4 +1,5 @@
 import type { BankIdentifier } from '../banks/bank.ts'
+import { type Complete, defined } from '../complete.ts'
 import type { Reference } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
@@ -71,6 +72,13 @@ export type ReportException = {
   resolvedBy?: string
   note?: string
 }
+
+export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
+
+/** An exception that is open. */
+export const openException = (
+  exception: Complete<Omit<ReportException, keyof Resolution>>,
+): ReportException => defined(exception)
 
 export const opensRefund = (
   exception: ReportException,

@@ -1,3 +1,4 @@
+import { type Complete, defined } from '../complete.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { secondsAfter } from '../time.ts'
 import {
@@ -60,23 +61,24 @@ type DeliverableEvent = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type'
 export const newDelivery = (
   { reference, n, generation, provider, type, at }: DeliverableEvent,
   webhook: Pick<Webhook, 'attemptsMax'>,
-): Delivery => ({
-  reference,
-  n,
-  ...(generation && { generation }),
-  provider,
-  event: type,
-  occurredAt: at,
-  status: 'pending',
-  attemptCount: 0,
-  attemptsMax: attemptsMax(type, webhook),
-  last: null,
-  nextAttemptAt: null,
-  deliveredAt: null,
-  failedAt: null,
-  reason: null,
-  autoRetries: 0,
-})
+): Delivery =>
+  defined<Complete<Delivery>>({
+    reference,
+    n,
+    generation,
+    provider,
+    event: type,
+    occurredAt: at,
+    status: 'pending',
+    attemptCount: 0,
+    attemptsMax: attemptsMax(type, webhook),
+    last: null,
+    nextAttemptAt: null,
+    deliveredAt: null,
+    failedAt: null,
+    reason: null,
+    autoRetries: 0,
+  })
 
 /** A delivery that ended with its first attempt. */
 export type FirstSuccess = Pick<

@@ -31,43 +31,50 @@ async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, u
   yield `\n],\n"totals": ${JSON.stringify(totalsView(totals))}\n}\n`
 }
 
-const COLUMNS = [
-  'type',
-  'reference',
-  'partner_reference',
-  'bank_reference',
-  'completed_at',
-  'gross',
-  'fee',
-  'net',
-  'currency',
-] as const satisfies (keyof ReturnType<typeof lineView>)[]
+type ColumnSums = Record<'gross' | 'fee' | 'net', number>
+
+/** Returns the last record, with the sums of its columns; its keys are the columns. */
+const totalFields = ({
+  gross,
+  fee,
+  net,
+}: ColumnSums): Record<keyof ReturnType<typeof lineView>, string> => ({
+  type: 'total',
+  reference: '',
+  partner_reference: '',
+  bank_reference: '',
+  completed_at: '',
+  gross: formatAmount(pesewas(gross)),
+  fee: formatAmount(pesewas(fee)),
+  net: formatAmount(pesewas(net)),
+  currency: CURRENCY,
+})
 
 /** A header, the lines, and a record with the column sums. */
 async function* csv(batch: Batch, lines: Lines): AsyncGenerator<string, void, undefined> {
   let totals = noTotals
   const sums = { gross: 0, fee: 0, net: 0 }
-  yield csvRecord(COLUMNS)
+  const columns = Object.keys(totalFields(sums)) as (keyof ReturnType<typeof lineView>)[]
+  yield csvRecord(columns)
   for await (const line of lines) {
-    yield csvRecord(lineFields(line))
+    const fields = lineFields(line)
+    yield csvRecord(columns.map((column) => fields[column]))
     totals = addLine(totals, line)
     sums.gross += line.gross
     sums.fee += line.fee
     sums.net += line.net
   }
   checkTotals(batch, totals)
-  const amounts = [sums.gross, sums.fee, sums.net].map((sum) => formatAmount(pesewas(sum)))
-  yield csvRecord(['total', '', '', '', '', ...amounts, CURRENCY])
+  yield csvRecord(Object.values(totalFields(sums)))
 }
 
-const lineFields = (line: Line): string[] => {
+const lineFields = (line: Line) => {
   const view = lineView(line)
-  const text = {
+  return {
     ...view,
     partner_reference: guarded(view.partner_reference),
     bank_reference: guarded(view.bank_reference ?? ''),
   }
-  return COLUMNS.map((column) => text[column])
 }
 
 const checkTotals = (batch: Batch, totals: Totals): void => {

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { ExceptionStatus, ReportException } from '../../domain/debits/exception.ts'
+import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { newestFirst } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
@@ -11,7 +11,7 @@ import { transact } from '../transactions.ts'
 /** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
 export const fromExceptionItem = (item: db.Item) =>
-  fromStored<ReportException>(db.withoutKeys(item), ['at'])
+  fromStored<ReportException>(db.withoutKeys(item), { at: true })
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception),
@@ -44,8 +44,6 @@ export async function* exceptionPages(
     yield items.map(fromExceptionItem).sort(newestFirst)
   }
 }
-
-type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
 
 /** Marks an open exception as resolved; a resolved one is unchanged. */
 export const resolveException = async (

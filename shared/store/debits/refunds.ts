@@ -16,7 +16,7 @@ import { dueAttributes } from '../work-index.ts'
 
 /** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
 
-const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
+const TIMES = { createdAt: true, processedAt: true, completedAt: true, failedAt: true } as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
@@ -37,7 +37,7 @@ const itemOf = (refund: Refund) => ({
 export const fromRefundItem = (item: db.Item): Refund => {
   const refund = fromStored<Refund>(db.withoutKeys(item), TIMES)
   const failed = refund.failed.map((attempt) =>
-    fromStored<Refund['failed'][number]>(attempt, ['failedAt']),
+    fromStored<Refund['failed'][number]>(attempt, { failedAt: true }),
   )
   return { ...refund, failed }
 }

@@ -9,7 +9,7 @@ import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
 
-const TIMES = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
+const TIMES = { requestedAt: true, expiresAt: true, decidedAt: true, doneAt: true } as const
 
 const fromItem = (item: db.Item): Approval => {
   const { claim, claimedUntil, ...approval } = db.withoutKeys<db.Item>(item)

@@ -44,7 +44,7 @@ export const putChange = async (recording: Recording, options: Fields): Promise<
   await db.put({ pk, sk }, entity, members)
 }
 
-const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(item), ['at'])
+const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(item), { at: true })
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
 export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<Change> {

@@ -7,7 +7,8 @@ import { changeSettings, settingsIn } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import { find, type Item, type Write } from '../table.ts'
 
-const fromItem = (item: Item) => fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
+const fromItem = (item: Item) =>
+  fromStored<Restore>(settingsIn(item), { begunAt: true, releasedAt: true })
 
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 

@@ -7,14 +7,14 @@ import { dueAttributes } from '../work-index.ts'
 
 /** The stored form of batches: times as ISO text, amounts in pesewas. */
 
-const TIMES = [
-  'createdAt',
-  'sealedAt',
-  'reportedAt',
-  'processedAt',
-  'completedAt',
-  'failedAt',
-] as const
+const TIMES = {
+  createdAt: true,
+  sealedAt: true,
+  reportedAt: true,
+  processedAt: true,
+  completedAt: true,
+  failedAt: true,
+} as const
 
 /** The longest run of a builder. */
 const BUILDING_SECONDS = 900

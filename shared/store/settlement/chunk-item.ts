@@ -1,4 +1,5 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
+import { type Complete, noneRemain } from '../../domain/complete.ts'
 import type { BatchId, ChunkId, Reference } from '../../domain/ids.ts'
 import type { Pesewas } from '../../domain/money.ts'
 import type { Line } from '../../domain/settlement/batch.ts'
@@ -50,7 +51,7 @@ export const toChunkItem = (batch: BatchId, { id, lines, linesInLane }: ChunkCon
   }
 }
 
-/** The net follows from gross and fee. */
+/** The attribute names the type, and the net follows from gross and fee. */
 const rowOf = ({
   reference,
   partnerReference,
@@ -59,8 +60,12 @@ const rowOf = ({
   completedAt,
   gross,
   fee,
-}: Line) =>
-  JSON.stringify([
+  type: _type,
+  net: _net,
+  ...others
+}: Line) => {
+  noneRemain(others)
+  return JSON.stringify([
     reference,
     partnerReference,
     bankReference,
@@ -69,10 +74,11 @@ const rowOf = ({
     gross,
     fee,
   ])
+}
 
 type LineRow = [Reference, string, string | null, BankIdentifier, number, Pesewas, Pesewas]
 
-export const parseRow = (type: Line['type'], row: string): Line => {
+export const parseRow = (type: Line['type'], row: string): Complete<Line> => {
   const [reference, partnerReference, bankReference, bank, completedAt, gross, fee] = JSON.parse(
     row,
   ) as LineRow

@@ -13,7 +13,7 @@ import { transact } from '../transactions.ts'
  */
 
 const fromItem = (item: db.Item): Funding =>
-  fromStored<Funding>(db.withoutKeys(item), ['recordedAt'])
+  fromStored<Funding>(db.withoutKeys(item), { recordedAt: true })
 
 export const findFunding = (bank: BankIdentifier, reference: string) =>
   db.find(keys.funding(bank, reference), fromItem)

@@ -49,7 +49,7 @@ const nightly = (run: string, at: Date, attributes: object) => ({
 })
 
 export const fromRunItem = (item: db.Item) =>
-  fromStored<ReconciliationRun>(db.withoutKeys(item), ['startedAt', 'endedAt'])
+  fromStored<ReconciliationRun>(db.withoutKeys(item), { startedAt: true, endedAt: true })
 
 export const fromPartItem = (item: db.Item) => db.withoutKeys<ReconciliationPart>(item)
 

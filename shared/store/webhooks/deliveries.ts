@@ -11,9 +11,9 @@ import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 import { excludeFromReceipt, fromReceiptItem, isReceipt } from './receipts.ts'
 
-const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
+const TIMES = { occurredAt: true, nextAttemptAt: true, deliveredAt: true, failedAt: true } as const
 
-const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, ['at'])
+const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, { at: true })
 
 export const fromDeliveryItem = (item: db.Item): Delivery => {
   const delivery = fromStored<Delivery>(db.withoutKeys(item), TIMES)

@@ -14,13 +14,13 @@ const readItem = async (provider: ProviderId): Promise<HealthItem> => {
   return item ? db.withoutKeys<HealthItem>(item) : { version: 0 }
 }
 
-const TIMES = [
-  'failingSince',
-  'exhaustedSince',
-  'slowSince',
-  'disabledAt',
-  'recoveredAt',
-] as const satisfies (keyof WebhookHealth)[]
+const TIMES = {
+  failingSince: true,
+  exhaustedSince: true,
+  slowSince: true,
+  disabledAt: true,
+  recoveredAt: true,
+} as const
 
 export const fromHealthItem = (item: db.Item): WebhookHealth =>
   fromItem(db.withoutKeys<HealthItem>(item))

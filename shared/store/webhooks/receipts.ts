@@ -1,3 +1,4 @@
+import { noneRemain } from '../../domain/complete.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { type Delivery, type FirstSuccess, firstSuccess } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
@@ -16,7 +17,10 @@ type StoredEvent = Pick<Delivery, 'n' | 'generation' | 'event' | 'attemptsMax'> 
 
 type ReceiptItem = Pick<Delivery, 'reference' | 'provider'> & { events: StoredEvent[] }
 
-const toStoredEvent = ({ n, generation, event, occurredAt, attemptsMax, last }: FirstSuccess) => {
+/** The receipt has the reference and the provider of all its events. */
+const toStoredEvent = ({ reference: _, provider: _provider, last, ...first }: FirstSuccess) => {
+  const { n, generation, event, occurredAt, attemptsMax, ...others } = first
+  noneRemain(others)
   const { number, cause, ...attempt } = last
   return {
     n,
@@ -36,10 +40,12 @@ export const fromReceiptItem = (item: db.Item): Delivery[] => {
   const { events, reference, provider } = db.withoutKeys<ReceiptItem>(item)
   return events.map(({ attempt, ...event }) =>
     firstSuccess({
-      ...fromStored<Omit<FirstSuccess, 'last' | 'reference' | 'provider'>>(event, ['occurredAt']),
+      ...fromStored<Omit<FirstSuccess, 'last' | 'reference' | 'provider'>>(event, {
+        occurredAt: true,
+      }),
       reference,
       provider,
-      last: { ...fromStored<FirstSuccess['last']>(attempt, ['at']), number: 1, cause: null },
+      last: { ...fromStored<FirstSuccess['last']>(attempt, { at: true }), number: 1, cause: null },
     }),
   )
 }

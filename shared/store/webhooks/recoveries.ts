@@ -10,7 +10,7 @@ const RETENTION_SECONDS = 90 * DAY_SECONDS
 
 export const fromRecoveryItem = (item: db.Item): Recovery => {
   const { expiresAt, ...recovery } = db.withoutKeys<db.Item>(item)
-  return fromStored<Recovery>(recovery, ['since', 'until', 'runAt'])
+  return fromStored<Recovery>(recovery, { since: true, until: true, runAt: true })
 }
 
 const toRecoveryItem = (recovery: Recovery) => {
