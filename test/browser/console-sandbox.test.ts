@@ -80,7 +80,7 @@ describe('customers', () => {
 })
 
 describe('the clock', () => {
-  test('the clock moves, stands and runs, and a reset needs a confirmation', async () => {
+  test('the clock moves, stops and continues, and a reset needs a confirmation', async () => {
     const page = await openScreen('clock')
     await page.getByText('running', { exact: true }).waitFor()
     expect(await legibilityFindings(page)).toEqual([])

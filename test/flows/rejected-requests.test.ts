@@ -195,7 +195,7 @@ describe('a fault', () => {
     expect(answer(await send({ milliseconds: 3_010 }))).toBe('504/2408')
   })
 
-  test('a taken reference makes the charge draw another one', async () => {
+  test('a charge whose reference is taken uses another one', async () => {
     const send = callerOf('charge')
     const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }]
     const taken = new TransactionCanceledException({

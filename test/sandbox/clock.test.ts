@@ -79,7 +79,7 @@ describe('the clock', () => {
     expect(await service.show(reference)).toMatchObject({ status: 'completed' })
   })
 
-  test('the clock stands while it is frozen, and runs on from there', async () => {
+  test('the clock stops while it is frozen, and continues from there', async () => {
     const frozen = await move({ freeze: true })
     const { reference } = await service.charge()
     expect(await clock()).toMatchObject({ now: frozen.toISOString(), frozen: true })

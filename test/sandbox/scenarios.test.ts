@@ -94,7 +94,7 @@ describe.each(['a new sandbox', 'a used sandbox'])('a scenario in %s', () => {
   })
 })
 
-describe('the result of', () => {
+describe('the result of a scenario', () => {
   const batchOf = (id: string) => dataOf(`/api/v1/payment-providers/settlements/${id}`)
 
   test('the result of a settlement names its batch', async () => {
@@ -133,7 +133,7 @@ describe('the result of', () => {
   })
 })
 
-describe('with the reference of a debit', () => {
+describe('a scenario with the reference of a debit', () => {
   const silent = (fields = {}) => service.charge({ phone_number: SILENT, ...fields })
 
   test.each([

@@ -54,7 +54,7 @@ const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<v
   )
 }
 
-describe('builders share a large day', () => {
+describe('the builders of a large day', () => {
   test.each([1, 2, 3])(
     'the %i builders of a day cancel no transaction of each other',
     async (builders) => {

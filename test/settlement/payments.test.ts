@@ -152,7 +152,7 @@ test('a payout takes its cash even below zero, a rejection returns it, and a ret
   expect(await outcomeOf(await retry(batch))).toEqual(['completed', -70_00])
 })
 
-describe('if payouts wait for funding', () => {
+describe('payouts that wait for funding', () => {
   beforeEach(() => vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true'))
 
   const ofOther = async (amount: number) =>

@@ -171,7 +171,7 @@ SECRETS = ["sk_live_hidden", "rs_hidden", "233241234567", "1041001001", "Ama Men
         Step(fault="close"),
     ],
 )
-def test_nothing_secret_or_personal_appears_in_logs_errors_or_reprs(
+def test_no_secret_or_personal_data_appears_in_logs_errors_or_reprs(
     kind: ClientKind, step: Step, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
