@@ -58,10 +58,11 @@ const allowedImports = Object.groupBy(
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
-    shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts
+    shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts ./settlement/report/json.ts
+    shared/ledger/              ./views/operator/ledger.ts
     shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
-    shared/operator/            ./domain/ ./store/ ./api/address.ts ./api/operations.ts ./runtime.ts ./log.ts
+    shared/operator/            ./domain/ ./store/ ./views/operator/ ./api/address.ts ./api/operations.ts ./runtime.ts ./log.ts
     shared/operator/            @aws-sdk/client-lambda aws-lambda csv-parse/sync node: valibot
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
@@ -72,7 +73,8 @@ const allowedImports = Object.groupBy(
     sdk/typescript/src/         sdk/typescript/src/
     sdk/typescript/examples/    sdk/typescript/src/ express node:
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ esbuild node: valibot
-    console/page/               console/server/backend.ts console/server/live.ts @preact/signals preact uplot
+    console/page/               ./domain/ ./views/ ./operator/results.ts console/server/backend.ts console/server/live.ts
+    console/page/               @preact/signals preact uplot
     sandbox/aws/                ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     sandbox/aws/                tinyqueue
     sandbox/localstack/         sandbox/aws/scheduler.ts sandbox/start-failure.ts infra/bundles/ infra/definitions/
@@ -187,6 +189,15 @@ test('the reconciliation has its own lifecycle, and takes only types from that o
     .filter((file) => file.startsWith('shared/reconciliation/'))
     .filter((file) => valueImportsIn(file).includes('shared/domain/debits/lifecycle.ts'))
   expect(values).toEqual([])
+})
+
+test('the page of the console imports only types from the service, and uses nothing of Node', () => {
+  const files = code.filter((file) => file.startsWith('console/page/'))
+  const bundled = files.flatMap((file) => [...packagesOf(file)])
+  const others = new Set(bundled.filter((name) => !files.includes(name)))
+  expect([...others].sort()).toEqual(['@preact/signals', 'preact', 'preact/hooks', 'uplot'])
+  const node = /\b(?:process|Buffer|global)\b\.|\b(?:setImmediate|require)\(/
+  expect(files.filter((file) => node.test(read(file)))).toEqual([])
 })
 
 test('a charge does not load the arithmetic of fees', () => {

@@ -1,17 +1,6 @@
 import { signal } from '@preact/signals'
-import type { ConsoleSeeds } from '../server/backend.ts'
-
-/** The service behind this console. */
-export type ConsoleSettings = {
-  /** The name of the stage; null in a sandbox. */
-  stage: string | null
-  operator: string
-  /** The nouns that the operator may use. */
-  nouns: string[]
-  is_live: boolean
-  /** The published tokens and customers of a sandbox. */
-  seeds: ConsoleSeeds | null
-}
+import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
+import type { ConsoleResult, ConsoleSettings } from '../server/backend.ts'
 
 /** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
 const clock = signal({ ahead: 0, frozenAt: undefined as number | undefined })
@@ -20,7 +9,7 @@ export const settings = signal<ConsoleSettings | undefined>(undefined)
 export const actingAs = signal(sessionStorage.getItem('operator') ?? '')
 
 export const isSandbox = (): boolean => settings.value?.stage === null
-export const mayUse = (noun: string): boolean => settings.value?.nouns.includes(noun) ?? false
+export const mayUse = (noun: NounName): boolean => settings.value?.nouns.includes(noun) ?? false
 /** Returns the published token of a provider or bank of the sandbox. */
 export const tokenOf = (kind: 'provider' | 'bank', holder: string): string | undefined =>
   settings.value?.seeds?.credentials.find(
@@ -70,13 +59,27 @@ const errorText = (error: { message?: string; details?: unknown } | undefined) =
   return error.details ? `${error.message}: ${JSON.stringify(error.details)}` : error.message
 }
 
+/** The values of a form. */
 export type CallOptions = Record<string, string>
 
-/** Runs a verb of the operator command. @throws CallError with the refusal */
-export const operate = <T>(noun: string, verb: string, options: CallOptions = {}): Promise<T> => {
+const call = <T>(noun: string, verb: string, options: object): Promise<T> => {
   const operator = actingAs.value || undefined
   return exchange<T>('POST', '/console/operator', { noun, verb, options, operator })
 }
+
+/** Runs a verb of the operator command with the values of a form. @throws CallError */
+export const submit = <N extends NounName, V extends VerbName<N>>(
+  noun: N,
+  verb: V,
+  options: Partial<CallOptions>,
+) => call<ConsoleResult<N, V>>(noun, verb, options)
+
+/** Runs a verb of the operator command. @throws CallError with the refusal */
+export const operate = <N extends NounName, V extends VerbName<N>, const O extends OptionsOf<N, V>>(
+  noun: N,
+  verb: V,
+  options: Exactly<O, N, V>,
+) => call<ConsoleResult<N, V, O>>(noun, verb, options)
 
 export const loadSettings = async (): Promise<void> => {
   settings.value = await exchange<ConsoleSettings>('GET', '/console/settings')

@@ -1,4 +1,4 @@
-import type { DebitSummary } from './operator-results.ts'
+import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 
 const BARS_MAX = 30
 const STEPS_MINUTES = [1, 5, 15, 60, 240, 1_440]

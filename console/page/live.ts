@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ItemChange, LoggedRequest } from '../server/live.ts'
+import type { ItemChange, LiveEvent, LoggedRequest } from '../server/live.ts'
 
 /** Requests and changes of a sandbox, from the event stream of the server. */
 
@@ -21,18 +21,20 @@ export const onChange = (listener: (change: ItemChange) => void): (() => void) =
 
 export const connect = (): void => {
   const source = new EventSource('/console/live')
-  const on = <T>(type: string, take: (data: T) => void) =>
-    source.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent).data)))
-  on<LoggedRequest[]>('requests', (kept) => {
+  const on = <T extends LiveEvent['type']>(
+    type: T,
+    take: (data: Extract<LiveEvent, { type: T }>['data']) => void,
+  ) => source.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent).data)))
+  on('requests', (kept) => {
     requests.value = kept.toReversed()
     isConnected.value = true
     // The page may have missed changes while it was not connected.
     for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
   })
-  on<LoggedRequest>('request', (request) => {
+  on('request', (request) => {
     requests.value = [request, ...requests.value].slice(0, REQUESTS_MAX)
   })
-  on<ItemChange>('change', (change) => {
+  on('change', (change) => {
     for (const listener of listeners) listener(change)
   })
   source.addEventListener('error', () => {

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import type { NounName } from '../../shared/operator/results.ts'
 import { ApprovalsScreen } from './screens/approvals.tsx'
 import { BanksScreen } from './screens/banks.tsx'
 import { BatchScreen } from './screens/batch.tsx'
@@ -24,7 +25,7 @@ export type ScreenRow = {
   group?: 'Payments' | 'Money' | 'Set-up' | 'Checks' | 'Sandbox'
   under?: string
   /** The noun that the operator must be allowed to use. */
-  noun?: string
+  noun?: NounName
   isForSandbox?: boolean
   View: ComponentType
 }

@@ -1,10 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type CallOptions, mayUse, operate, settings } from './client.ts'
+import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
+import type { ConsoleResult } from '../server/backend.ts'
+import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
 
 /** How soon a change is read, and how often a stage is polled. */
 const SETTLE_MS = 300
 const POLL_MS = 5_000
+
+/** The items whose changes concern the data. */
+type Watch = { entities?: readonly string[]; key?: string }
 
 export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
 
@@ -16,7 +21,7 @@ export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload:
 export const useLoaded = <T>(
   load: (() => Promise<T>) | undefined,
   dependencies: readonly unknown[],
-  { entities = [], key = '' }: { entities?: readonly string[]; key?: string } = {},
+  { entities = [], key = '' }: Watch = {},
 ): Loaded<T> => {
   const [state, setState] = useState<{ data?: T | undefined; error?: Error | undefined }>({})
   const [version, setVersion] = useState(0)
@@ -65,16 +70,19 @@ export const useLoaded = <T>(
 
 /**
  * Loads the result of a verb, if the operator may use the noun.
- * @param entities the items whose changes concern it
  */
-export const useOperator = <T>(
-  noun: string,
-  verb: string,
-  options: CallOptions | undefined = {},
-  watch: { entities?: readonly string[]; key?: string } = {},
-): Loaded<T> =>
-  useLoaded<T>(
-    mayUse(noun) ? () => operate<T>(noun, verb, options) : undefined,
+export const useOperator = <
+  N extends NounName,
+  V extends VerbName<N>,
+  const O extends OptionsOf<N, V>,
+>(
+  noun: N,
+  verb: V,
+  options: Exactly<O, N, V>,
+  watch: Watch = {},
+): Loaded<ConsoleResult<N, V, O>> =>
+  useLoaded(
+    mayUse(noun) ? () => operate(noun, verb, options) : undefined,
     [noun, verb, options],
     watch,
   )

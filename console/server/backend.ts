@@ -1,3 +1,5 @@
+import type { StatementReport } from '../../shared/domain/banks/statement.ts'
+import type { NounName, OperatorResult, ResultOf, VerbName } from '../../shared/operator/results.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { Live } from './live.ts'
 
@@ -9,10 +11,42 @@ export type ConsoleCall = {
   operator?: string | undefined
 }
 
+/** The published tokens and customers of a sandbox. */
 export type ConsoleSeeds = {
   credentials: readonly { kind: 'provider' | 'bank'; holder: string; token: string }[]
   customers: readonly { phone: string; name: string; outcome: string }[]
 }
+
+/** What the page shows of the service. */
+export type ConsoleSettings = {
+  /** The name of the stage; null in a sandbox. */
+  stage: string | null
+  operator: string
+  /** The nouns that the operator may use. */
+  nouns: readonly string[]
+  is_live: boolean
+  seeds: ConsoleSeeds | null
+}
+
+/** The clock of a sandbox. */
+export type ClockState = { now: string; frozen: boolean; ready: boolean }
+
+/** A scenario of a sandbox, and the result of playing it. */
+export type ScenarioSummary = { name: string; description: string }
+export type ScenarioResult = Record<string, unknown> & { reference: string; status: string }
+
+/** Results that differ from those of the function: the console makes all calls of a check. */
+export type LongResults = {
+  run: Exclude<ResultOf<'reconciliation', 'run'>, { run: string }>
+  statement: StatementReport & { ignored: number }
+}
+
+/** The result of a verb in the reply of the console. */
+export type ConsoleResult<
+  N extends NounName,
+  V extends VerbName<N>,
+  Options = object,
+> = N extends 'reconciliation' ? LongResults[V & keyof LongResults] : OperatorResult<N, V, Options>
 
 /** The service behind the console: the sandbox, or a stage on AWS. */
 export type ConsoleBackend = {
@@ -28,6 +62,5 @@ export type ConsoleBackend = {
   operate: (call: ConsoleCall) => Promise<OperatorReply>
   /** Requests and changed items as they happen; a stage has none, and the page polls. */
   live?: Live
-  /** The published tokens and customers of a sandbox. */
   seeds?: ConsoleSeeds
 }

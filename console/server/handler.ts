@@ -4,7 +4,7 @@ import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { pageAssets } from './assets.ts'
-import type { ConsoleBackend } from './backend.ts'
+import type { ConsoleBackend, ConsoleSettings } from './backend.ts'
 import type { Live, LiveEvent } from './live.ts'
 import { operateFully } from './operate.ts'
 
@@ -105,14 +105,19 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
 
   const settings = async (response: ServerResponse): Promise<void> => {
     const [operator, allowed] = await Promise.all([backend.operator(), backend.nouns()])
-    const { stage = null, seeds = null } = backend
-    reply(response, 200, {
-      data: { stage, operator, nouns: allowed, is_live: backend.live !== undefined, seeds },
-    })
+    const { stage = null, seeds = null, live } = backend
+    const data: ConsoleSettings = {
+      stage,
+      operator,
+      nouns: allowed,
+      is_live: live !== undefined,
+      seeds,
+    }
+    reply(response, 200, { data })
   }
 
   const stream = (live: Live, response: ServerResponse): void => {
-    const send = ({ type, data }: LiveEvent | { type: 'requests'; data: unknown }): void => {
+    const send = ({ type, data }: LiveEvent): void => {
       response.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
     }
     response.writeHead(200, { ...replyHeaders, 'Content-Type': 'text/event-stream' })

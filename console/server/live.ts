@@ -17,6 +17,7 @@ type LoggedMessage = { headers: [name: string, value: string][]; body: string }
 export type ItemChange = { entity: string; pk: string; sk: string }
 
 export type LiveEvent =
+  | { type: 'requests'; data: readonly LoggedRequest[] }
   | { type: 'request'; data: LoggedRequest }
   | { type: 'change'; data: ItemChange }
 

@@ -1,9 +1,10 @@
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
+import type { ResultOf } from '../../shared/operator/results.ts'
 import type { LoadDebits } from '../../shared/operator/statement-file.ts'
 import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
-import type { ConsoleBackend, ConsoleCall } from './backend.ts'
+import type { ConsoleBackend, ConsoleCall, LongResults } from './backend.ts'
 
 type Operate = ConsoleBackend['operate']
 
@@ -11,9 +12,10 @@ type Operate = ConsoleBackend['operate']
 const reconcile = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
   for (let { options } = call; ; ) {
     const reply = await operate({ ...call, options })
-    const { run } = 'result' in reply ? (reply.result as { run?: string }) : {}
-    if (run === undefined) return reply
-    options = { ...call.options, run }
+    if ('error' in reply) return reply
+    const result = reply.result as ResultOf<'reconciliation', 'run'>
+    if (!('run' in result)) return { result: result satisfies LongResults['run'] }
+    options = { ...call.options, run: result.run }
   }
 }
 
@@ -35,7 +37,7 @@ const compare = async (call: ConsoleCall, operate: Operate): Promise<OperatorRep
   try {
     const file = Buffer.from(parsed.statement, 'utf8')
     const { report, ignored } = await compareFile({ file, date: parsed.date }, loadDebits)
-    return { result: { ...report, ignored } }
+    return { result: { ...report, ignored } satisfies LongResults['statement'] }
   } catch (error) {
     if (error instanceof MalformedStatement || error instanceof RefusedCall) {
       return { error: error.message }

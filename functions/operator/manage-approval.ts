@@ -1,11 +1,12 @@
 import * as domain from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { approvalView, decide } from '../../shared/operator/approvals.ts'
+import { decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
 import { approval as noun } from '../../shared/operator/nouns/operators.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
+import { approvalView } from '../../shared/views/operator/approval.ts'
 
 /** Grants a request. Returns a request that this operator has granted before unchanged. */
 const grant = async (

@@ -1,8 +1,7 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
-import { type Bank, behaviourAt } from '../../shared/domain/banks/bank.ts'
+import type { Bank } from '../../shared/domain/banks/bank.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
-import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
   type Author,
@@ -14,6 +13,7 @@ import { bank as noun } from '../../shared/operator/nouns/banks.ts'
 import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
+import { operatorBankView as view } from '../../shared/views/operator/bank.ts'
 
 type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
 type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
@@ -94,17 +94,6 @@ const save = async (
     }),
   )
 }
-
-const view = (bank: Bank, at: Date) => ({
-  identifier: bank.identifier,
-  name: bank.name,
-  country_code: bank.countryCode,
-  status: bank.status,
-  connector: bank.connector,
-  connector_type: bank.connectorType,
-  maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
-  behaviour: behaviourAt(bank, at) ?? null,
-})
 
 const fields = (bank: Bank, at: Date) => ({
   ...view(bank, at),

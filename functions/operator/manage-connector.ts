@@ -13,14 +13,9 @@ import { connector as noun } from '../../shared/operator/nouns/banks.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { connectorView as view } from '../../shared/views/operator/connector.ts'
 
 type ConnectorSetOptions = v.InferOutput<typeof noun.verbs.set.options>
-
-const view = ({ identifier, connector }: Bank, url?: string) => ({
-  bank: identifier,
-  connector,
-  connector_url: url ?? null,
-})
 
 const viewWithUrl = async (bank: Bank) =>
   bank.connector === 'http'

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
+import type { ListedCredential } from '../../shared/domain/providers/credential.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
@@ -11,6 +12,7 @@ import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
 import * as credentials from '../../shared/store/providers/credentials.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
+import { credentialView, issuedView } from '../../shared/views/operator/credential.ts'
 
 type IssueOptions = v.InferOutput<typeof credential.verbs.issue.options>
 type CredentialOptions = v.InferOutput<typeof credential.verbs.show.options>
@@ -42,26 +44,16 @@ const issue = async (options: IssueOptions, author: Author, runtime: Runtime) =>
   const fields = { last_characters: credentials.lastCharacters(token), expires_on: expiresOn }
   const record = changeWrites(recordingOf(id, owner, author), undefined, fields)
   return (await credentials.putCredential(token, stored, record, runtime))
-    ? { token, id, ...owner, expires_on: expiresOn ?? null }
+    ? issuedView(token, id, stored)
     : new Refusal(1409, { details: 'this token is in use' })
 }
 
-type Owner = Pick<credentials.ListedCredential, 'kind' | 'owner'>
+type Owner = Pick<ListedCredential, 'kind' | 'owner'>
 
 const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Recording => ({
   ...author,
   target,
   ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
-})
-
-const view = ({ id, kind, owner, ...rest }: credentials.ListedCredential) => ({
-  id,
-  kind,
-  owner,
-  last_characters: rest.lastCharacters,
-  created_at: rest.createdAt,
-  expires_on: rest.expiresOn ?? null,
-  revoked_at: rest.revokedAt ?? null,
 })
 
 const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
@@ -74,12 +66,17 @@ export const manageCredential = operatorHandler(credential, {
   issue,
   list: async (options) => {
     const owner = await ownerOf(options)
-    return owner instanceof Refusal ? owner : (await credentials.listCredentials(owner)).map(view)
+    return owner instanceof Refusal
+      ? owner
+      : (await credentials.listCredentials(owner)).map(credentialView)
   },
   show: async (target) => {
     const id = idOf(target)
     if (id instanceof Refusal) return id
-    return unlessRefused((await credentials.findCredential(id)) ?? noSuch('credential'), view)
+    return unlessRefused(
+      (await credentials.findCredential(id)) ?? noSuch('credential'),
+      credentialView,
+    )
   },
   /** A revoked credential keeps its time. */
   revoke: async (target, author, runtime) => {

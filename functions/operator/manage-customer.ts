@@ -13,19 +13,7 @@ import {
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
 import { changeRecorder } from '../../shared/store/operator/changes.ts'
-
-const view = (
-  phone: PhoneNumber,
-  bank: BankIdentifier | string,
-  { customerName, accountNumber, accountType, status }: CustomerAccount,
-) => ({
-  phone_number: phone,
-  bank,
-  customer: customerName,
-  account_number: accountNumber,
-  account_type: accountType,
-  status,
-})
+import { accountView as view } from '../../shared/views/operator/customer.ts'
 
 const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
   customer: customerName,

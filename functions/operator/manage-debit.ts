@@ -1,12 +1,10 @@
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { defined } from '../../shared/domain/complete.ts'
-import { advance, type Changes, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
+import { advance, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
-import { type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import { maskPhone } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
@@ -21,28 +19,7 @@ import { findProvider, listProviders } from '../../shared/store/providers/provid
 import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
-import { statusView } from '../../shared/views/debit.ts'
-
-const view = (debit: Debit, refund: Refund | undefined) => {
-  const state = stateAt(debit)
-  // Operators see neither the customer's name nor the full phone number.
-  const { response, customer, ...summary } = statusView(debit, refund)
-  return {
-    ...summary,
-    provider: state.provider,
-    bank: state.bank.identifier,
-    phone_number: maskPhone(state.phone),
-    error_code: state.errorCode,
-    updated_at: state.updatedAt.toISOString(),
-    history: debit.history.map((entry, index) => ({
-      n: index,
-      event: eventTypes[entry.type].event,
-      at: entry.at.toISOString(),
-      by: entry.by,
-      request_id: entry.requestId,
-    })),
-  }
-}
+import { debitSummaryView, operatorDebitView as view } from '../../shared/views/operator/debit.ts'
 
 const notPossible = ({ status }: Debit, to: Status) =>
   new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
@@ -51,11 +28,6 @@ const notPossible = ({ status }: Debit, to: Status) =>
 const REPAIR_MS = 780_000
 
 const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
-
-const listView = (debit: Debit) => {
-  const { history, metadata, refund, ...summary } = view(debit, undefined)
-  return summary
-}
 
 type TransitionRequest = {
   reference: Reference
@@ -106,7 +78,7 @@ export const manageDebit = operatorHandler(noun, {
     const providers = provider ? [provider] : await listProviders()
     const newest = { filter: defined({ status }), limit }
     const debits = await listNewestDebits(providers, newest, logUnreadable('manage-debit'))
-    return debits.map(listView)
+    return debits.map(debitSummaryView)
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
   reverse: async ({ reference, reason }, author, runtime) => {

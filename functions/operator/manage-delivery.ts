@@ -1,4 +1,3 @@
-import { maskPhone } from '../../shared/domain/phone.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
@@ -12,17 +11,10 @@ import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
+import { recoveryView, sentDeliveryView } from '../../shared/views/operator/delivery.ts'
 import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
-
-/** Masks the customer, as in the views of a debit: operators see neither name nor account. */
-const withoutCustomer = (body: object): unknown =>
-  JSON.parse(JSON.stringify(body), (name, value) =>
-    name === 'customer' && typeof value?.phone_number === 'string'
-      ? { ...value, name: null, phone_number: maskPhone(value.phone_number), account_number: null }
-      : value,
-  )
 
 export const manageDelivery = operatorHandler(noun, {
   list: async ({ reference, provider, status, limit }) => {
@@ -41,7 +33,7 @@ export const manageDelivery = operatorHandler(noun, {
       event && (await readLog(event.reference)).find(({ delivery }) => delivery.n === event.n)
     if (!log) return noSuch('delivery')
     const webhook = await findWebhookSettings(event.provider)
-    return { ...deliveryWithAttempts(log), body: withoutCustomer(event.payload(webhook ?? {})) }
+    return sentDeliveryView(log, event.payload(webhook ?? {}))
   },
   redeliver: async ({ id }, author, runtime) => {
     const key = parseDeliveryId(environment.referencePrefix, id)
@@ -60,13 +52,7 @@ export const manageDelivery = operatorHandler(noun, {
     await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
     const recovery = requestedRecovery({ provider, id: runtime.newId(), since, now })
     await openRecovery(recovery)
-    return {
-      recovery: recovery.id,
-      provider,
-      since: since.toISOString(),
-      until: now.toISOString(),
-      deliveries: await countUndelivered(provider, { since, until: now }),
-    }
+    return recoveryView(recovery, await countUndelivered(provider, { since, until: now }))
   },
 })
 

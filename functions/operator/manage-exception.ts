@@ -23,6 +23,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { newestFirst } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception as noun } from '../../shared/operator/nouns/debits.ts'
+import type { ResultOf } from '../../shared/operator/results.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import {
@@ -33,25 +34,8 @@ import {
 import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { transact } from '../../shared/store/transactions.ts'
+import { exceptionView as view } from '../../shared/views/operator/exception.ts'
 import { refundView } from '../../shared/views/refund.ts'
-
-const view = (exception: ReportException) => ({
-  reference: exception.reference,
-  kind: exception.kind,
-  at: exception.at.toISOString(),
-  provider: exception.provider,
-  bank: exception.bank,
-  amount: formatAmount(exception.amount),
-  debit_status: exception.status ?? null,
-  code: exception.code ?? null,
-  details: exception.details ?? null,
-  report: exception.report,
-  reported_by: exception.by,
-  request_id: exception.requestId,
-  resolved_at: exception.resolvedAt ?? null,
-  resolved_by: exception.resolvedBy ?? null,
-  note: exception.note ?? null,
-})
 
 type Filter = { kind?: ExceptionKind | undefined; limit: number }
 
@@ -102,7 +86,7 @@ const refund = async (
   { reference, reason }: { reference: Reference; reason?: string | undefined },
   author: Author,
   runtime: Runtime,
-): Promise<unknown> => {
+): Promise<ResultOf<'exception', 'refund'> | Refusal> => {
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
     findRefund(reference),

@@ -1,4 +1,4 @@
-import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
+import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
 import { dayOf, startOf } from '../../shared/domain/time.ts'
@@ -11,16 +11,7 @@ import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { findFunding, listFundings, putFunding } from '../../shared/store/settlement/funding.ts'
-
-const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding) => ({
-  bank,
-  reference,
-  amount: formatAmount(amount),
-  currency: CURRENCY,
-  date,
-  recorded_at: recordedAt.toISOString(),
-  recorded_by: recordedBy,
-})
+import { fundingView } from '../../shared/views/operator/funding.ts'
 
 /** Retries due payouts at once instead of in the next night. */
 const payWaiting = async ({ now }: Runtime): Promise<void> => {
@@ -50,10 +41,10 @@ export const manageFunding = operatorHandler(funding, {
       return new Refusal(1409, { details })
     }
     await payWaiting(runtime)
-    return view(recorded)
+    return fundingView(recorded)
   },
   list: async ({ bank, limit }) =>
-    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
+    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(fundingView),
 })
 
 export const handler = manageFunding(real)

@@ -8,7 +8,7 @@ import {
 import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
-import { formatAmount, pesewas } from '../../shared/domain/money.ts'
+import { formatAmount } from '../../shared/domain/money.ts'
 import {
   dailyLimitAfter,
   type Provider,
@@ -28,6 +28,7 @@ import {
   findProvider,
   loadProviders,
 } from '../../shared/store/providers/providers.ts'
+import { bankLimitView, providerLimitView, usageView } from '../../shared/views/operator/limit.ts'
 
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
 type OwnerOptions = Pick<SetOptions, 'provider' | 'bank'>
@@ -43,31 +44,19 @@ const perMinute = (name: OperationName, overrides: RequestLimits) => {
   return { [`per_${scope}`]: own, ...defined({ per_provider: total }) }
 }
 
-const requestLimits = (kind: OwnerKind, overrides: RequestLimits = {}) => ({
-  overrides,
-  requests_per_minute: Object.fromEntries(
-    operationsOf(kind).map((name) => [name, perMinute(name, overrides)]),
-  ),
-})
+const effectiveLimits = (kind: OwnerKind, overrides: RequestLimits = {}) =>
+  Object.fromEntries(operationsOf(kind).map((name) => [name, perMinute(name, overrides)]))
 
-const providerView = (provider: Provider) => ({
-  provider: provider.id,
-  daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
-  ...requestLimits('provider', provider.requestLimits),
-})
+const providerView = (provider: Provider) =>
+  providerLimitView(provider, effectiveLimits('provider', provider.requestLimits))
 
-const bankView = (bank: Bank) => ({
-  bank: bank.identifier,
-  ...requestLimits('bank', bank.requestLimits),
-})
+const bankView = (bank: Bank) => bankLimitView(bank, effectiveLimits('bank', bank.requestLimits))
 
-/** Returns the amount used today. Charges are counted only for providers with a daily limit. */
+/** Reads the amount used today, if it is limited. */
 const usage = async ({ id, dailyLimit }: Provider, now: Date) => {
   const day = dayOf(now)
-  if (dailyLimit === undefined) return { day, used: null, left: null }
-  const total = (await findDayTotal(id, day)) ?? 0
-  const remaining = Math.max(0, dailyLimit - total)
-  return { day, used: formatAmount(pesewas(total)), left: formatAmount(pesewas(remaining)) }
+  const total = dailyLimit === undefined ? undefined : await findDayTotal(id, day)
+  return usageView(day, dailyLimit, total ?? 0)
 }
 
 const checkOwner = ({ provider, bank }: OwnerOptions): Refusal | undefined =>
@@ -160,7 +149,7 @@ export const manageLimit = operatorHandler(limit, {
     const refusal = checkOptions(options)
     if (refusal) return refusal
     if (options.provider) return setProvider(options.provider, options, author, runtime)
-    return options.bank && setBank(options.bank, options, author, runtime)
+    return options.bank ? setBank(options.bank, options, author, runtime) : noSuch('bank')
   },
   show: async (owner, { at }) => checkOwner(owner) ?? show(owner, at),
   list: async () => [

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
-import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
+import { DAILY_LIMIT } from '../../shared/domain/money.ts'
 import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
@@ -23,7 +23,6 @@ import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options
 import {
   feeScheduleAfter,
   settlementAccountAfter,
-  settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
@@ -37,7 +36,7 @@ import {
   openRequestSecrets,
   sealRequestSecret,
 } from '../../shared/store/providers/request-secrets.ts'
-import { feeScheduleView } from '../../shared/views/batch.ts'
+import { requestSecretView, providerView as view } from '../../shared/views/operator/provider.ts'
 
 type ProviderOptions = v.InferOutput<typeof noun.verbs.update.options>
 
@@ -80,23 +79,6 @@ const signingAfter = async (
   const sealed = await sealRequestSecret(id, secret, runtime)
   return replaced(previous, { secret: sealed, at, graceSeconds: SECRET_OVERLAP_SECONDS.default })
 }
-
-const ifFuture = (until: string | undefined, now: Date): string | null =>
-  until && now < new Date(until) ? until : null
-
-const view = (provider: Provider, now: Date) => ({
-  id: provider.id,
-  name: provider.name,
-  status: provider.status,
-  daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
-  duplicates: provider.duplicates,
-  allow_list: provider.allowedAddresses ?? null,
-  signs_requests: provider.requestSigning !== undefined,
-  previous_request_secret_until: ifFuture(provider.requestSigning?.previous?.until, now),
-  fee_schedule: feeScheduleView(provider.feeSchedule),
-  settlement_account: settlementAccountView(provider),
-  payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
-})
 
 const fields = (provider: Provider, now: Date) => {
   const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
@@ -177,8 +159,7 @@ export const manageProvider = operatorHandler(noun, {
       runtime,
     )
     if (provider instanceof Refusal) return provider
-    const previousUntil = ifFuture(provider.requestSigning?.previous?.until, runtime.now())
-    return { provider: id, request_secret: secret, previous_until: previousUntil }
+    return requestSecretView(provider, secret, runtime.now())
   },
 })
 

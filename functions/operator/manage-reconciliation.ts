@@ -5,9 +5,9 @@ import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation, StatementRequest } from '../../shared/operator/nouns/accounting.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { moneyView } from '../../shared/reconciliation/sums.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
+import { reconciliationView } from '../../shared/views/operator/reconciliation.ts'
 
 /** The part of the function's fifteen minutes that a call uses. */
 const RUN_MS = 780_000
@@ -19,16 +19,7 @@ export const manageReconciliation = operatorHandler(reconciliation, {
     const end = runtime.now().getTime() + RUN_MS
     const timeIsUp = () => runtime.now().getTime() >= end
     const result = await reconcile(date, runtime, { id, timeIsUp })
-    if ('id' in result) return { run: result.id }
-    const { checkedAt, invariants, amounts, differences, held } = result
-    return {
-      date,
-      checked_at: checkedAt.toISOString(),
-      differences,
-      held,
-      completed_debits: moneyView(amounts),
-      invariants,
-    }
+    return 'id' in result ? { run: result.id } : reconciliationView(result)
   },
   /** Returns a page of the bank's debits; the command compares them with the file. */
   statement: async ({ bank, statement, date }) => {

@@ -10,6 +10,7 @@ import { readGeneration, writeGeneration } from '../../shared/settlement/report/
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
+import { restoreView } from '../../shared/views/operator/restore.ts'
 
 const fields = (restore: Restore | undefined) =>
   restore && {
@@ -18,14 +19,7 @@ const fields = (restore: Restore | undefined) =>
     released_at: iso(restore.releasedAt),
   }
 
-const view = async (restore: Restore | undefined) => ({
-  generation: restore?.generation ?? 1,
-  begun_at: iso(restore?.begunAt ?? null),
-  by: restore?.by ?? null,
-  released_at: iso(restore?.releasedAt ?? null),
-  released: restore?.released ?? [],
-  held: (await listProviders()).filter((id) => isHeldBy(restore, id)),
-})
+const view = async (restore: Restore | undefined) => restoreView(restore, await listProviders())
 
 const change = (
   author: Author,

@@ -17,13 +17,14 @@ import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { findBatch, listNewestBatches } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
+import { settlementRunView } from '../../shared/views/operator/settlement.ts'
 
 /** The time limit of a run. The jobs continue a longer one. */
 const RUN_MS = 20_000
 
 const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
-const viewOf = (result: Batch | Refusal) => unlessRefused(result, (batch) => batchView(batch))
+const viewOf = (result: Batch | Refusal) => unlessRefused(result, batchView)
 
 /** Returns the action that pays a batch. Records first that an operator starts the payout. */
 const paying =
@@ -48,31 +49,18 @@ export const manageSettlement = operatorHandler(settlement, {
     const end = runtime.now().getTime() + RUN_MS
     const timeIsUp = () => runtime.now().getTime() >= end
     const providers = provider ? [provider] : await listProviders()
-    const { built, paid, unpaid, unbuilt, due } = await runSettlement(
-      { date, providers, timeIsUp },
-      paymentDeps(runtime),
-    )
+    const run = await runSettlement({ date, providers, timeIsUp }, paymentDeps(runtime))
     await sendAllOrThrow([
-      ...unbuilt.map((provider) => buildBatchMessage(provider, date)),
-      ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
+      ...run.unbuilt.map((provider) => buildBatchMessage(provider, date)),
+      ...run.due.map((batch) => payBatchMessage(batch.id, batch.provider)),
     ])
-    if (provider && [built, paid, unpaid, unbuilt, due].every(isEmpty)) return new Refusal(5002)
-    return {
-      date,
-      built: built.map(viewOf),
-      paid: paid.map(viewOf),
-      unpaid: unpaid.map(({ batch, reason }) => ({
-        batch,
-        ...reason.error,
-        details: reason.details,
-      })),
-      in_work: [...unbuilt, ...due.map(({ id }) => id)],
-    }
+    if (provider && Object.values(run).every(isEmpty)) return new Refusal(5002)
+    return settlementRunView(date, run)
   },
   list: async ({ provider, limit }) => {
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     const providers = provider ? [provider] : await listProviders()
-    return (await listNewestBatches(providers, limit)).map(viewOf)
+    return (await listNewestBatches(providers, limit)).map(batchView)
   },
   show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),
   /** Returns what the provider reads: a document, or the text of a CSV file. */

@@ -3,9 +3,8 @@ import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { iso } from '../../shared/domain/time.ts'
-import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
-import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import { renewed } from '../../shared/domain/webhooks/health.ts'
+import { previousAt, type Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
@@ -23,8 +22,16 @@ import {
   findWebhookSettings,
   removeWebhook,
 } from '../../shared/store/webhooks/webhooks.ts'
+import {
+  healthView,
+  operatorWebhookView,
+  type WebhookSummary,
+  webhookSecretView,
+  webhookSettingsView,
+  webhookSummaryView,
+} from '../../shared/views/operator/webhook.ts'
 import { network } from '../../shared/webhooks/http/network.ts'
-import { previousAt, rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
+import { rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import { newWebhookUrl } from '../../shared/webhooks/http/target.ts'
 import { pingWebhook } from '../../shared/webhooks/ping.ts'
 
@@ -57,44 +64,21 @@ const applySettings = (
     eventNames: updatedOr(previous?.eventNames, settings['event-names']),
   })
 
-const settingsView = (webhook: Webhook, now: Date) => ({
-  events: webhook.events ?? null,
-  max_attempts: webhook.attemptsMax ?? null,
-  timeout: webhook.timeoutSeconds,
-  connection_timeout: webhook.connectionTimeoutSeconds,
-  signature_prefix: webhook.signaturePrefix ?? 'none',
-  payload: webhook.payload ?? 'full',
-  event_names: webhook.eventNames ?? 'transaction',
-  previous_until: iso(previousAt(webhook, now)?.until ?? null),
-})
-
-const view = (webhook: Webhook, now: Date) => ({
-  url: webhook.url,
-  secret: webhook.secret,
-  ...settingsView(webhook, now),
-})
-
-const healthView = (health: WebhookHealth) => ({
-  health: healthState(health),
-  failing_since: iso(health.failingSince ?? null),
-  exhausted_since: iso(health.exhaustedSince ?? null),
-  disabled_at: iso(health.disabledAt ?? null),
-  recovered_at: iso(health.recoveredAt ?? null),
-  is_sidelined: health.slowSince !== undefined,
-})
-
 const noWebhook = () => new Refusal(1404, { details: 'this provider has no webhook' })
 
 const listView = async (provider: ProviderId) => {
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return []
-  return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
+  return [webhookSummaryView(provider, webhook, health)]
 }
 
 const changeRecord =
   (provider: ProviderId, author: Author, { now }: Runtime) =>
   (previous: Webhook | undefined, next?: Webhook) => {
-    const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook, now()) })
+    const fields = (webhook: Webhook) => ({
+      url: webhook.url,
+      ...webhookSettingsView(webhook, now()),
+    })
     const secret = secretField(previous?.secret, next?.secret)
     return changeWrites(
       { ...author, target: provider, provider },
@@ -119,7 +103,7 @@ export const manageWebhook = operatorHandler(noun, {
       runtime,
     )
     await changeHealth(provider, renewed)
-    return view(webhook, runtime.now())
+    return webhookSecretView(webhook, runtime.now())
   },
   enable: async ({ provider }, author) => {
     if (!(await findWebhookSettings(provider))) return noWebhook()
@@ -137,16 +121,14 @@ export const manageWebhook = operatorHandler(noun, {
       changeRecord(provider, author, runtime),
       runtime,
     )
-    return webhook ? view(webhook, runtime.now()) : noWebhook()
+    return webhook ? webhookSecretView(webhook, runtime.now()) : noWebhook()
   },
   show: async ({ provider }, { at }) => {
     const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-    if (!webhook) return noWebhook()
-    const { url } = webhook
-    return { url, has_secret: true, ...settingsView(webhook, at), ...healthView(health) }
+    return webhook ? operatorWebhookView(webhook, health, at) : noWebhook()
   },
   list: async () => {
-    const views: Awaited<ReturnType<typeof listView>> = []
+    const views: WebhookSummary[] = []
     // Sequential reads, to limit the load of a list of all providers.
     for (const provider of await listProviders()) views.push(...(await listView(provider)))
     return views

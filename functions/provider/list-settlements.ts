@@ -19,7 +19,7 @@ export const listSettlements = endpoint('list-settlements', async ({ caller, que
   const shown = batches.slice(0, perPage)
   const last = shown.at(-1)
   return {
-    data: shown.map((batch) => batchView(batch)),
+    data: shown.map(batchView),
     page: {
       per_page: perPage,
       ...following(list, last && batches.length > perPage ? positionOf(last) : null),

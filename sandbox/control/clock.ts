@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ClockState } from '../../console/server/backend.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { DAY_MS, Duration } from '../../shared/domain/time.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
@@ -24,7 +25,7 @@ const commandSchema = v.pipe(
   v.check((command) => Object.keys(command).length === 1, 'must have one of advance, to, freeze'),
 )
 
-export const showClock = ({ clock }: Control) => ({
+export const showClock = ({ clock }: Control): ClockState => ({
   now: clock.now().toISOString(),
   frozen: clock.isFrozen(),
   ready: clock.isIdle(),

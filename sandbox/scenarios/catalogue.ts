@@ -1,3 +1,4 @@
+import type { ScenarioResult, ScenarioSummary } from '../../console/server/backend.ts'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { Control } from '../control/control.ts'
 import * as exceptions from './exceptions.ts'
@@ -9,19 +10,15 @@ import * as webhooks from './webhooks.ts'
 
 /** The scenarios of the sandbox (docs/testing.md#scenarios). Their names are published. */
 
-type Result = Record<string, unknown> & { reference: string; status: string }
-
-export type Scenario = {
-  name: string
-  description: string
+export type Scenario = ScenarioSummary & {
   /** @throws ScenarioRefusal if the debit of the reference does not exist or does not fit */
-  play: (control: Control, reference: string | undefined) => Promise<Result>
+  play: (control: Control, reference: string | undefined) => Promise<ScenarioResult>
 }
 
 const scenario = (
   name: string,
   description: string,
-  act: (play: Play) => Promise<Result>,
+  act: (play: Play) => Promise<ScenarioResult>,
 ): Scenario => ({
   name,
   description,

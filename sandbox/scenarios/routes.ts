@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ScenarioSummary } from '../../console/server/backend.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import type { Control } from '../control/control.ts'
@@ -7,7 +8,8 @@ import { ScenarioRefusal } from './play.ts'
 
 /** GET /sandbox/scenarios and POST /sandbox/scenarios/NAME (docs/testing.md#scenarios). */
 
-export const listScenarios = () => scenarios.map(({ name, description }) => ({ name, description }))
+export const listScenarios = (): ScenarioSummary[] =>
+  scenarios.map(({ name, description }) => ({ name, description }))
 
 const Request = v.object({ reference: v.optional(v.string('must be a string')) })
 

@@ -7,7 +7,7 @@ import { advance, type Changes, type Debit, openDebit } from '../../shared/domai
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
-import { pesewas } from '../../shared/domain/money.ts'
+import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
 import { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -239,7 +239,7 @@ export const exampleReplies: Record<OperationName, Success> = {
     data: {
       batch: batchView(exampleBatch),
       lines: lines.map(lineView),
-      totals: totalsView(lines.reduce(addLine, noTotals)),
+      totals: totalsView(lines.reduce(addLine, noTotals), formatAmount),
     },
   },
   'test-webhook': {

@@ -6,7 +6,11 @@ export const DAY_MS = DAY_SECONDS * 1000
 
 export const secondsAfter = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000)
 
-export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
+export function iso(at: Date): string
+export function iso(at: Date | null): string | null
+export function iso(at: Date | null): string | null {
+  return at?.toISOString() ?? null
+}
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
 

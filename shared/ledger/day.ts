@@ -1,9 +1,14 @@
+import {
+  type Account,
+  type Balances,
+  type LedgerEntry,
+  post,
+} from '../domain/settlement/ledger-entry.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { listFundings } from '../store/settlement/funding.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
 import type { Span } from '../store/table.ts'
 import { fundingEntry } from './entries.ts'
-import { type Account, type Balances, type LedgerEntry, post } from './entry.ts'
 import { entriesWithin } from './facts.ts'
 
 /** After this time no write of the day is in progress. */

@@ -5,8 +5,8 @@ import { type Refund, type RefundOrigin, refundStatuses } from '../domain/debits
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Funding } from '../domain/settlement/funding.ts'
+import { type LedgerEntry, payable, receivable } from '../domain/settlement/ledger-entry.ts'
 import { startOf } from '../domain/time.ts'
-import { type LedgerEntry, payable, receivable } from './entry.ts'
 
 type Completion = {
   reference: string

@@ -3,6 +3,7 @@ import { lifecycle } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type Line, withSums } from '../domain/settlement/batch.ts'
+import { isWithin, type LedgerEntry } from '../domain/settlement/ledger-entry.ts'
 import { startOf } from '../domain/time.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { findDebits } from '../store/debits/debits.ts'
@@ -20,7 +21,6 @@ import {
   feeEntries,
   payoutEntries,
 } from './entries.ts'
-import { isWithin, type LedgerEntry } from './entry.ts'
 
 /** Clocks differ, so the time in the index may be earlier than in the history. */
 const SKEW_MS = 60_000

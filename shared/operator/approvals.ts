@@ -7,29 +7,13 @@ import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import * as store from '../store/operator/approvals.ts'
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
+import { type ApprovalResult, approvalView } from '../views/operator/approval.ts'
 import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
 /** The record of a request or decision, without the request. */
 type ApprovalStep = Omit<Recording, 'target'>
-
-export const approvalView = (approval: domain.Approval, at: Date) => ({
-  id: approval.id,
-  status: domain.statusAt(approval, at),
-  noun: approval.noun,
-  verb: approval.verb,
-  target: approval.target,
-  options: approval.options,
-  requested_by: approval.requestedBy,
-  requested_at: approval.requestedAt.toISOString(),
-  expires_at: approval.expiresAt.toISOString(),
-  decided_by: approval.decidedBy ?? null,
-  decided_at: approval.decidedAt?.toISOString() ?? null,
-  reason: approval.reason ?? null,
-  done_at: approval.doneAt?.toISOString() ?? null,
-  refusal: approval.refusal ?? null,
-})
 
 const recordingOf = (step: ApprovalStep, { id, options }: domain.Approval): Recording => {
   const { provider, bank } = options as { provider?: ProviderId; bank?: BankIdentifier }
@@ -51,7 +35,7 @@ export const requestApproval = async (
   call: OperatorCall,
   step: ApprovalStep,
   runtime: Runtime,
-): Promise<Refusal | { approval: object }> => {
+): Promise<Refusal | { approval: ApprovalResult }> => {
   const verb = verbs[call.verb]
   if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()

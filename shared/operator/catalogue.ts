@@ -7,7 +7,7 @@ import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
 
 /** The nouns of the operator command. Each has its own function, `manage-<noun>`. */
-export const nouns: Record<string, Noun> = {
+const rows = {
   provider,
   credential,
   limit,
@@ -25,4 +25,9 @@ export const nouns: Record<string, Noun> = {
   approval,
   restore,
   change,
-}
+} as const satisfies Record<string, Noun>
+
+/** The nouns by any text. */
+export const nouns: Record<string, Noun> = rows
+
+export type Nouns = typeof rows

@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
+import type { ResultOf } from './results.ts'
 import {
   explain,
   type Noun,
@@ -24,16 +25,16 @@ export type Author = {
   verb: string
 }
 
-type RunAction<O> = (options: O, author: Author, runtime: Runtime) => Promise<unknown>
+type RunAction<O, R> = (options: O, author: Author, runtime: Runtime) => Promise<R | Refusal>
 
 /**
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
  * changes nothing; without it, the noun's `show` is the check.
  */
-type Action<O> = RunAction<O> | { run: RunAction<O>; check: RunAction<O> }
+type Action<O, R> = RunAction<O, R> | { run: RunAction<O, R>; check: RunAction<O, unknown> }
 
 type Actions<N extends Noun> = {
-  [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
+  [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>, ResultOf<N['name'], V>>
 }
 
 export const noSuch = (object: string) => new Refusal(1404, { details: `no such ${object}` })
@@ -61,7 +62,7 @@ export const operatorHandler =
   <N extends Noun>(noun: N, actions: Actions<N>) =>
   (runtime: Runtime) => {
     const actionOf = (verb: string) => {
-      const action = (actions as Record<string, Action<unknown>>)[verb]
+      const action = (actions as Record<string, Action<unknown, unknown>>)[verb]
       return typeof action === 'function' ? { run: action, check: undefined } : action
     }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Complete, defined } from '../domain/complete.ts'
 import { pesewas } from '../domain/money.ts'
 import { FeeSchedule } from '../domain/providers/fee-schedule.ts'
-import type { Provider, SettlementAccount } from '../domain/providers/provider.ts'
+import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { type feeOptions, settlementOptions } from './nouns/providers.ts'
 import { updatedOr } from './options.ts'
@@ -43,12 +43,3 @@ export const settlementAccountAfter = (
     ),
   )
 }
-
-export const settlementAccountView = ({ settlementAccount }: Provider) =>
-  settlementAccount
-    ? {
-        bank: settlementAccount.bank,
-        account_number: settlementAccount.accountNumber,
-        account_name: settlementAccount.accountName,
-      }
-    : null

@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import * as v from 'valibot'
 import {
+  type BankDebitsPage,
   compareStatement,
   isOfDay,
   type StatementDebit,
@@ -96,12 +97,7 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
   return [...new Set(reasons)].join('; ')
 }
 
-export type LoadDebits = (
-  request: StatementRequest,
-) => Promise<{
-  debits: StatementDebit[]
-  next: Extract<StatementRequest, { cursor: unknown }>['cursor']
-}>
+export type LoadDebits = (request: StatementRequest) => Promise<BankDebitsPage>
 
 /** Uuids per request: 200 kB of the 6 MB of a payload. */
 const UUIDS_PER_REQUEST = 5_000

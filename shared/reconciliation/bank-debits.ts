@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { StatementDebit } from '../domain/banks/statement.ts'
+import type { BankDebitsCursor, BankDebitsPage, StatementDebit } from '../domain/banks/statement.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
@@ -18,11 +18,6 @@ const PAGE_SIZE = 100
 const DEBITS_MAX = 10_000
 /** Debits of any bank that one page reads, for the function's time. */
 const EXAMINED_MAX = 50_000
-
-/** A position in one of a provider's lists. */
-export type BankDebitsCursor = { provider: string; list: string; after: string | null }
-
-export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
 
 const view = (debit: Debit): StatementDebit => {
   const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)

@@ -1,4 +1,4 @@
-import type { ProviderId } from '../domain/providers/provider.ts'
+import type { Example, Finding, Subject } from '../domain/operator/finding.ts'
 
 /** The checks of a reconciliation (docs/api.md#reconciliation). A number never changes its meaning. */
 export const invariants = {
@@ -52,20 +52,9 @@ export const combine = (results: readonly CheckResult[]): CheckResult => ({
   wrong: results.flatMap(({ wrong }) => wrong),
 })
 
-/** Without a provider, the subject concerns all of them. */
-export type Subject = { provider?: ProviderId; subject: string }
+type InvariantFinding = Finding & { number: Invariant }
 
-export type Example = Subject & { difference: string }
-
-export type Finding = {
-  number: Invariant
-  title: string
-  checked: number
-  differences: number
-  examples: Example[]
-}
-
-export type PartFinding = Omit<Finding, 'title'>
+export type PartFinding = Omit<InvariantFinding, 'title'>
 
 /** Bound the result of a run, and the item of a part (400 KB). */
 const EXAMPLES_MAX = 100
@@ -76,18 +65,18 @@ export type Findings = ReturnType<typeof newFindings>
 /** Collects check results by invariant, with a limited number of examples. */
 export const newFindings = (charactersMax = CHARACTERS_MAX) => {
   let characters = 0
-  const findings = new Map<Invariant, Finding>(
+  const findings = new Map<Invariant, InvariantFinding>(
     Object.entries(invariants).map(([key, title]) => {
       const number = Number(key) as Invariant
       return [number, { number, title, checked: 0, differences: 0, examples: [] }]
     }),
   )
-  const keep = (finding: Finding, example: Example): void => {
+  const keep = (finding: InvariantFinding, example: Example): void => {
     if (finding.examples.length === EXAMPLES_MAX) return
     characters += JSON.stringify(example).length
     if (characters <= charactersMax) finding.examples.push(example)
   }
-  const findingOf = (number: Invariant): Finding => {
+  const findingOf = (number: Invariant): InvariantFinding => {
     const finding = findings.get(number)
     if (!finding) throw new Error(`There is no invariant ${number}`)
     return finding

@@ -1,9 +1,6 @@
 import { formatAmount } from '../domain/money.ts'
+import type { Subject } from '../domain/operator/finding.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { dayAfter, startOf } from '../domain/time.ts'
-import { casesSince } from '../ledger/cases.ts'
-import { isClosed } from '../ledger/day.ts'
-import { fundingEntry } from '../ledger/entries.ts'
 import {
   type Account,
   addBalances,
@@ -12,13 +9,17 @@ import {
   payable,
   post,
   trialBalance,
-} from '../ledger/entry.ts'
+} from '../domain/settlement/ledger-entry.ts'
+import { dayAfter, startOf } from '../domain/time.ts'
+import { casesSince } from '../ledger/cases.ts'
+import { isClosed } from '../ledger/day.ts'
+import { fundingEntry } from '../ledger/entries.ts'
 import { entriesOfCases, reversedUnsettled } from '../ledger/facts.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
 import type { ReconciliationRun } from '../store/settlement/reconciliations.ts'
-import { type CheckResult, checkResult, type Findings, type Subject } from './findings.ts'
+import { type CheckResult, checkResult, type Findings } from './findings.ts'
 import { postEntry, reportUnderivable } from './ledger-part.ts'
 import { casesAt, refundsOwed, reversedSince, stateOfBatches, undecided } from './ledger-state.ts'
 import type { LedgerPart } from './part.ts'

@@ -1,7 +1,6 @@
 import type { BatchId, Reference } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Line } from '../domain/settlement/batch.ts'
-import { spanOf } from '../ledger/day.ts'
 import {
   type Balances,
   balanceOf,
@@ -9,7 +8,8 @@ import {
   type LedgerEntry,
   payable,
   post,
-} from '../ledger/entry.ts'
+} from '../domain/settlement/ledger-entry.ts'
+import { spanOf } from '../ledger/day.ts'
 import {
   batchEntries,
   findBatchesWithin,

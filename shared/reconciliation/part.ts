@@ -1,6 +1,6 @@
 import type { BatchId } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Account, Balances } from '../ledger/entry.ts'
+import type { Account, Balances } from '../domain/settlement/ledger-entry.ts'
 import { type Findings, newFindings, type PartFinding } from './findings.ts'
 import type { Window } from './records.ts'
 import type { SlicedSpan } from './slices.ts'

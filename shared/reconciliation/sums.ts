@@ -1,4 +1,3 @@
-import { formatAmount } from '../domain/money.ts'
 import type { Line, Totals } from '../domain/settlement/batch.ts'
 import { MONEY } from './lifecycle.ts'
 import { type DebitRecord, timeOf } from './records.ts'
@@ -54,6 +53,3 @@ export const addMoneyOf = (sums: Amounts, { debit, line }: DebitRecord): void =>
   if (debit.settledIn !== undefined) sums.settled += line ? whole(line.gross) : amount
   else sums[MONEY[debit.status] ?? 'unsettled'] += amount
 }
-
-export const moneyView = (amounts: Amounts): Record<string, string> =>
-  Object.fromEntries(moneyNames.map((name) => [name, formatAmount(amounts[name])]))

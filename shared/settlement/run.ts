@@ -1,8 +1,8 @@
 import { ConnectorFault } from '../banks/connector.ts'
-import type { BatchId } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
+import type { RunResult } from '../domain/settlement/run.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
@@ -10,17 +10,6 @@ import { buildBatch } from './build.ts'
 import { type PaymentDeps, payBatch } from './pay.ts'
 
 type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
-
-export type RunResult = {
-  built: Batch[]
-  paid: Batch[]
-  /** Due batches that cannot be paid. */
-  unpaid: { batch: BatchId; reason: Refusal }[]
-  /** Providers to build later: the time was up, or another builder holds the lease. */
-  unbuilt: ProviderId[]
-  /** Batches to pay later: the time was up, or the bank gave no reply. */
-  due: Batch[]
-}
 
 /** Builds, then pays: the run of a day as an operator starts it for some providers. */
 export const runSettlement = async (

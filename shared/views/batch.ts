@@ -19,7 +19,7 @@ import * as fields from './fields.ts'
  * Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches).
  * They are null until it is sealed.
  */
-export const totalsView = (totals: Totals | null, amountOf: fields.AmountForm = formatAmount) =>
+export const totalsView = <A>(totals: Totals | null, amountOf: fields.AmountForm<A>) =>
   ({
     count: totals?.count ?? null,
     debits: totals?.debits ?? null,
@@ -39,9 +39,9 @@ const totalsEntries = (amount: v.GenericSchema) => ({
 })
 
 /** Shows the fee schedule of a provider or a batch (docs/api.md#fees); null if it has none. */
-export const feeScheduleView = (
+export const feeScheduleView = <A>(
   schedule: FeeSchedule | null | undefined,
-  amountOf: fields.AmountForm = formatAmount,
+  amountOf: fields.AmountForm<A>,
 ) => {
   if (!schedule) return null
   const bound = (amount: Pesewas | undefined) => (amount === undefined ? null : amountOf(amount))
@@ -65,8 +65,8 @@ const feeScheduleSchema = (amount: v.GenericSchema) =>
     }),
   )
 
-/** Shows a batch (docs/api.md#batches). */
-export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmount) =>
+/** Shows a batch with amounts in this form (docs/api.md#batches). */
+export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =>
   ({
     id: batch.id,
     uuid: batch.uuid,
@@ -102,6 +102,11 @@ export const batchView = (batch: Batch, amountOf: fields.AmountForm = formatAmou
     | 'outstanding'
     | 'version'
   >
+
+/** Shows a batch in replies and reports. */
+export const batchView = (batch: Batch) => batchViewWith(batch, formatAmount)
+
+export type BatchResult = ReturnType<typeof batchView>
 
 export const batchSchema = (amount: v.GenericSchema) =>
   fields.namedBy(
@@ -141,6 +146,13 @@ export const lineView = (line: Line) =>
     net: formatAmount(line.net),
     currency: CURRENCY,
   }) satisfies Shows<Line, 'bank'>
+
+/** The report of a batch, which is written as text, line by line. */
+export type SettlementReport = {
+  batch: BatchResult
+  lines: ReturnType<typeof lineView>[]
+  totals: ReturnType<typeof totalsView<string>>
+}
 
 export const reportSchema = () =>
   fields.named(

@@ -24,6 +24,8 @@ const reasonSchema = () =>
     named('DeliveryFailure', v.object({ code: v.picklist(failureReasons), message: v.string() })),
   )
 
+export type DeliveryResult = ReturnType<typeof deliveryView>
+
 /** Shows the record of a delivery (docs/api.md#delivery-records). */
 export const deliveryView = (delivery: Delivery) =>
   ({
@@ -92,14 +94,12 @@ const attemptHeaders = (delivery: Delivery, { id, at, sentAs }: Attempt) => ({
   'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
 })
 
+export type LoggedDelivery = { delivery: Delivery; attempts: readonly Attempt[] }
+
+export type DeliveryWithAttempts = ReturnType<typeof deliveryWithAttempts>
+
 /** Shows a delivery with the log of its attempts (docs/api.md#delivery-records). */
-export const deliveryWithAttempts = ({
-  delivery,
-  attempts,
-}: {
-  delivery: Delivery
-  attempts: readonly Attempt[]
-}) => ({
+export const deliveryWithAttempts = ({ delivery, attempts }: LoggedDelivery) => ({
   ...deliveryView(delivery),
   attempts: attempts.map((attempt) => ({
     attempt: attempt.number,
@@ -125,6 +125,8 @@ export const deliveryWithAttemptsSchema = () =>
       ),
     }),
   )
+
+export type PingResult = ReturnType<typeof pingView>
 
 /** Shows the result of a ping (docs/api.md#webhook-health). */
 export const pingView = (id: string, attempt: Attempt) => ({

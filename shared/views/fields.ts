@@ -7,7 +7,7 @@ import type { Pesewas } from '../domain/money.ts'
  */
 
 /** Formats an amount: a number in webhooks and in the bank list, text elsewhere (docs/api.md#amounts). */
-export type AmountForm = (amount: Pesewas) => unknown
+export type AmountForm<A> = (amount: Pesewas) => A
 
 /** Names a schema in the API description. */
 export const named = <const S extends v.GenericSchema>(name: string, schema: S) =>

@@ -7,8 +7,10 @@ import { namesOf } from '../domain/names.ts'
 import { iso } from '../domain/time.ts'
 import { type AmountForm, NullableText, NullableTime, namedBy, Time } from './fields.ts'
 
+export type RefundResult = ReturnType<typeof refundView<string>>
+
 /** Shows a refund to providers and operators (docs/api.md#refunds). */
-export const refundView = (refund: Refund, amountOf: AmountForm) =>
+export const refundView = <A>(refund: Refund, amountOf: AmountForm<A>) =>
   ({
     uuid: refund.uuid,
     status: refund.status,

@@ -29,7 +29,7 @@ export const errorDetailsSchema = () =>
   )
 
 /** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
-export const transactionView = (state: State, amountOf: AmountForm) =>
+export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
   ({
     id: debitId(state.reference),
     uuid: state.uuid,

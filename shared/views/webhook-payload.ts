@@ -17,7 +17,7 @@ import {
   SETTLED,
 } from '../domain/webhooks/event.ts'
 import { eventTypes, sentType } from '../domain/webhooks/event-type.ts'
-import { batchSchema, batchView } from './batch.ts'
+import { batchSchema, batchViewWith } from './batch.ts'
 import { EventId, FreeForm, named, Quantity, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
 import {
@@ -63,7 +63,7 @@ export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
   const payload = () => ({
     ...headOf(eventTypes.settled.event, id, at),
     sequence: 0,
-    data: { settlement: batchView(batch, amountNumber) },
+    data: { settlement: batchViewWith(batch, amountNumber) },
   })
   return { provider, reference, n: SETTLED, generation, type: 'settled', at, payload }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countDebits } from '../../console/page/debit-counts.ts'
-import type { DebitSummary } from '../../console/page/operator-results.ts'
+import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 
 const NOW = Date.parse('2026-11-22T12:34:56.000Z')
 const HOUR_MS = 3_600_000

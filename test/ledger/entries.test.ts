@@ -8,9 +8,9 @@ import {
   retryRefund,
 } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import type { Account, LedgerEntry } from '../../shared/domain/settlement/ledger-entry.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
 import { caseEntries, feeEntries } from '../../shared/ledger/entries.ts'
-import type { Account, LedgerEntry } from '../../shared/ledger/entry.ts'
 import { line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 

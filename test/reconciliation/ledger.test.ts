@@ -3,16 +3,16 @@ import { beginRefund, completeRefund, type Refund } from '../../shared/domain/de
 import type { BatchId, Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { type Balances, post, trialBalance } from '../../shared/domain/settlement/ledger-entry.ts'
 import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
-import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
-import { entryView } from '../../shared/ledger/render.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { remove } from '../../shared/store/table.ts'
+import { entryView } from '../../shared/views/operator/ledger.ts'
 import { fakeBank } from '../settlement/fake-bank.ts'
 import {
   at,

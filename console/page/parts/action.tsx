@@ -1,12 +1,15 @@
 import type { ComponentChildren, TargetedEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { type CallOptions, isSandbox, mayUse, operate, settings } from '../client.ts'
+import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
+import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
+import type { ConsoleResult } from '../../server/backend.ts'
+import { type CallOptions, isSandbox, mayUse, settings, submit } from '../client.ts'
 import { Failure } from './states.tsx'
 import { showToast } from './toasts.tsx'
 import { Code } from './values.tsx'
 
-export type Field = {
-  name: string
+export type Field<Name extends string = string> = {
+  name: Name
   label: string
   value?: string
   /** Without options the field is text. */
@@ -61,11 +64,11 @@ const valuesOf = (form: HTMLFormElement): CallOptions =>
     ),
   )
 
-export type ActionProps<T> = {
+export type ActionProps<T, Name extends string = string> = {
   label: string
   /** The effect, in the dialog. */
   about?: ComponentChildren
-  fields?: readonly Field[]
+  fields?: readonly Field<Name>[]
   /** On a stage the dialog asks for a confirmation and names the stage. */
   movesMoney?: boolean
   /** The amount and the parties, in a dialog that a sandbox shows as well. */
@@ -160,30 +163,38 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
 
 /** Returns the message for a call that a second operator must approve. */
 const approvalIn = (result: unknown): string | undefined => {
-  const { approval } = (result ?? {}) as { approval?: { id?: string } }
+  const { approval } = (result ?? {}) as { approval?: Partial<ApprovalResult> }
   return approval?.id && `Request ${approval.id} waits for a second operator. See Approvals.`
 }
 
 const quoted = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 
-const commandOf = (noun: string, verb: string, options: CallOptions): string => {
-  const words = Object.entries(options)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => `--${name} ${quoted(value)}`)
+const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): string => {
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value ? [`--${name} ${quoted(value)}`] : [],
+  )
   const stage = settings.value?.stage
   return ['operator', noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : [])].join(' ')
 }
 
-type OperatorActionProps<T> = ActionProps<T> & { noun: string; verb: string; options?: CallOptions }
+type OperatorActionProps<N extends NounName, V extends VerbName<N>> = ActionProps<
+  ConsoleResult<N, V>,
+  keyof OptionsOf<N, V> & string
+> & { noun: N; verb: V; options?: Partial<OptionsOf<N, V>> }
 
 /** A button that runs a verb. Hidden if the operator may not use the noun. */
-export function OperatorAction<T>({ noun, verb, options = {}, ...props }: OperatorActionProps<T>) {
+export function OperatorAction<N extends NounName, V extends VerbName<N>>({
+  noun,
+  verb,
+  options,
+  ...props
+}: OperatorActionProps<N, V>) {
   if (!mayUse(noun)) return null
   return (
-    <Action<T>
+    <Action<ConsoleResult<N, V>>
       {...props}
-      perform={(values) => operate<T>(noun, verb, { ...options, ...values })}
+      perform={(values) => submit(noun, verb, { ...options, ...values })}
       command={(values) => commandOf(noun, verb, { ...options, ...values })}
     />
   )

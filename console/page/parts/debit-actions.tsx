@@ -1,5 +1,5 @@
+import type { DebitResult } from '../../../shared/views/operator/debit.ts'
 import { type CallOptions, exchange, isSandbox, mayUse, operate, tokenOf } from '../client.ts'
-import type { DebitResult } from '../operator-results.ts'
 import { Action, OperatorAction } from './action.tsx'
 
 const FAILURES = [

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
+import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { countDebits } from '../debit-counts.ts'
-import type { DebitSummary } from '../operator-results.ts'
 
 const colour = (name: string): string => {
   const probe = document.createElement('span')

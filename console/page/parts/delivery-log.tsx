@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import { operate } from '../client.ts'
-import type { AttemptResult, DeliveryWithAttempts } from '../operator-results.ts'
 import { useLoaded } from '../use-operator.ts'
 import { OperatorAction } from './action.tsx'
 import { Data } from './states.tsx'
@@ -11,10 +11,10 @@ const headersText = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')
 
-const outcomeOf = ({ response_code, cause }: AttemptResult): string =>
+const outcomeOf = ({ response_code, cause }: DeliveryWithAttempts['attempts'][number]): string =>
   response_code === null ? (cause ?? 'no response').replaceAll('_', ' ') : `HTTP ${response_code}`
 
-const Attempt = ({ attempt }: { attempt: AttemptResult }) => (
+const Attempt = ({ attempt }: { attempt: DeliveryWithAttempts['attempts'][number] }) => (
   <li>
     <div class="row">
       <strong>Attempt {attempt.attempt}</strong>
@@ -37,10 +37,7 @@ const Attempt = ({ attempt }: { attempt: AttemptResult }) => (
 
 /** The body is the same in every attempt. */
 const SentBody = ({ id }: { id: number }) => {
-  const shown = useLoaded(
-    () => operate<{ body: unknown }>('delivery', 'show', { id: String(id) }),
-    [id],
-  )
+  const shown = useLoaded(() => operate('delivery', 'show', { id: String(id) }), [id])
   return (
     <Data of={shown}>
       {({ body }) => <Code label="Sent body" text={JSON.stringify(body, null, 2)} />}

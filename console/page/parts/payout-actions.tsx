@@ -1,4 +1,4 @@
-import type { BatchResult } from '../operator-results.ts'
+import type { BatchResult } from '../../../shared/views/batch.ts'
 import { OperatorAction } from './action.tsx'
 import { isAboveZero, Payment } from './money.tsx'
 
@@ -21,7 +21,7 @@ export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActio
     />
   )
   const common = {
-    noun: 'settlement',
+    noun: 'settlement' as const,
     options: { batch: id },
     confirmation: payment,
     movesMoney: true,

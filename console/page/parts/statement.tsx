@@ -1,32 +1,20 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
+import type { StatementExample, StatementReport } from '../../../shared/domain/banks/statement.ts'
+import type { LongResults } from '../../server/backend.ts'
 import { isSandbox, operate } from '../client.ts'
-import type { BankResult, DebitSummary } from '../operator-results.ts'
 import { useOperator } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
 import { Figures, Panel } from './screen.tsx'
 import { Empty, Failure } from './states.tsx'
 import { type Column, Table } from './table.tsx'
 
-type StatementExample = {
-  line?: number
-  reference?: string
-  uuid: string | null
-  bank_reference: string | null
-  amount: string
-  reason?: string
-}
-
-type StatementGroup = { count: number; sum: string; examples: StatementExample[] }
-
-type StatementResult = Record<keyof typeof groups, StatementGroup> & { ignored: number }
-
 const groups = {
   matched: 'Matched',
   missing_here: 'Missing here',
   missing_at_bank: 'Missing at the bank',
   differs: 'Different',
-} as const
+} as const satisfies Record<keyof StatementReport, string>
 
 const columns: Column<StatementExample>[] = [
   { title: 'Line', cell: ({ line }) => line, isNumber: true },
@@ -39,7 +27,7 @@ const columns: Column<StatementExample>[] = [
 
 const names = Object.keys(groups) as (keyof typeof groups)[]
 
-const Comparison = ({ result }: { result: StatementResult }) => {
+const Comparison = ({ result }: { result: LongResults['statement'] }) => {
   const { missing_here, missing_at_bank, differs, ignored } = result
   const differences = missing_here.count + missing_at_bank.count + differs.count
   return (
@@ -75,7 +63,7 @@ const Comparison = ({ result }: { result: StatementResult }) => {
 
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
-  const debits = await operate<DebitSummary[]>('debit', 'list', { limit: '1000' })
+  const debits = await operate('debit', 'list', { limit: '1000' })
   const rows = debits
     .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
     .map(({ uuid, bank_reference, amount, currency, completed_at }) =>
@@ -86,11 +74,11 @@ const exampleOf = async (bank: string, date: string): Promise<string> => {
 
 /** Compares a bank's statement of a day with the debits of the service. */
 export const Statement = ({ date }: { date: string }) => {
-  const banks = useOperator<BankResult[]>('bank', 'list')
+  const banks = useOperator('bank', 'list', {})
   const [chosen, setChosen] = useState('')
   const bank = chosen || (banks.data?.[0]?.identifier ?? '')
   const [isRunning, setRunning] = useState(false)
-  const [result, setResult] = useState<StatementResult>()
+  const [result, setResult] = useState<LongResults['statement']>()
   const [error, setError] = useState<Error>()
   const submit = async (event: TargetedEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
@@ -100,7 +88,7 @@ export const Statement = ({ date }: { date: string }) => {
     setResult(undefined)
     try {
       const options = { bank, date, statement: await file.text() }
-      setResult(await operate<StatementResult>('reconciliation', 'statement', options))
+      setResult(await operate('reconciliation', 'statement', options))
     } catch (thrown) {
       setError(thrown as Error)
     } finally {

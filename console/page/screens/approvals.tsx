@@ -1,5 +1,7 @@
+import type { BatchResult } from '../../../shared/views/batch.ts'
+import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
+import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
-import type { BatchResult, DebitSummary } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Filter } from '../parts/filters.tsx'
 import { Payment } from '../parts/money.tsx'
@@ -9,23 +11,6 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Countdown, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
-
-type ApprovalResult = {
-  id: string
-  status: 'pending' | 'granted' | 'denied' | 'expired'
-  noun: string
-  verb: string
-  target: string
-  options: Record<string, string>
-  requested_by: string
-  requested_at: string
-  expires_at: string
-  decided_by: string | null
-  decided_at: string | null
-  reason: string | null
-  done_at: string | null
-  refusal: string | null
-}
 
 type ApprovalProps = { approval: ApprovalResult }
 
@@ -53,8 +38,8 @@ const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
 const Terms = ({ approval: { noun, verb, target } }: ApprovalProps) => {
   const isBatch = noun === 'settlement'
   const load = isBatch
-    ? () => operate<BatchResult>('settlement', 'show', { batch: target })
-    : () => operate<DebitSummary>('debit', 'show', { reference: target })
+    ? () => operate('settlement', 'show', { batch: target })
+    : () => operate('debit', 'show', { reference: target })
   const terms = useLoaded<BatchResult | DebitSummary>(load, [noun, target])
   const { data, error } = terms
   if (error) return <Failure error={error} retry={terms.reload} />
@@ -152,7 +137,7 @@ export const ApprovalsScreen = () => {
   const { status } = place.value.filters
   const options = { ...(status && { status }), limit: '100' }
   const watch = { entities: ['approval'] }
-  const approvals = useOperator<ApprovalResult[]>('approval', 'list', options, watch)
+  const approvals = useOperator('approval', 'list', options, watch)
   return (
     <Screen
       title="Approvals"

@@ -1,4 +1,4 @@
-import type { BankResult } from '../operator-results.ts'
+import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -59,6 +59,9 @@ const durations = [
   ['1h', '1 hour'],
 ] as const
 
+const code = { name: 'code', label: 'Failure code', options: codes, value: codes[0][0] } as const
+const duration = { name: 'for', label: 'Duration', options: durations, isOptional: true } as const
+
 /** Changes how the bank of a sandbox behaves. */
 const Behave = ({ bank, onDone }: BankProps) => {
   if (bank.connector !== 'sandbox') return null
@@ -74,12 +77,7 @@ const Behave = ({ bank, onDone }: BankProps) => {
           verb="behave"
           options={{ ...options, as }}
           about={`${bank.name} is ${text}.`}
-          fields={[
-            ...(as === 'rejecting'
-              ? [{ name: 'code', label: 'Failure code', options: codes, value: codes[0][0] }]
-              : []),
-            { name: 'for', label: 'Duration', options: durations, isOptional: true },
-          ]}
+          fields={as === 'rejecting' ? [code, duration] : [duration]}
           done={`${bank.identifier} is ${as}.`}
           onDone={onDone}
         />
@@ -145,7 +143,7 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
 
 /** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = () => {
-  const banks = useOperator<BankResult[]>('bank', 'list', {}, { entities: ['bank'] })
+  const banks = useOperator('bank', 'list', {}, { entities: ['bank'] })
   return (
     <Screen
       title="Banks"

@@ -1,5 +1,6 @@
+import type { BatchResult, SettlementReport } from '../../../shared/views/batch.ts'
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { mayUse, operate } from '../client.ts'
-import type { BatchResult, FeeScheduleResult, ProviderResult } from '../operator-results.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { isAboveZero, sumOf } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
@@ -10,21 +11,7 @@ import { dayText, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
-type ReportLine = {
-  type: 'debit' | 'adjustment'
-  reference: string
-  partner_reference: string
-  bank_reference: string | null
-  completed_at: string
-  gross: string
-  fee: string
-  net: string
-}
-
-/** A large report is a URL. */
-type ReportResult = { lines: ReportLine[] } | { url: string }
-
-const columns: Column<ReportLine>[] = [
+const columns: Column<SettlementReport['lines'][number]>[] = [
   { title: 'Type', cell: ({ type }) => type },
   {
     title: 'Debit',
@@ -43,7 +30,7 @@ const columns: Column<ReportLine>[] = [
 
 const LINES_MAX = 500
 
-const Lines = ({ report }: { report: ReportResult }) => {
+const Lines = ({ report }: { report: SettlementReport | { url: string } }) => {
   if ('url' in report) {
     return (
       <Empty title="The report is too large for this page">
@@ -69,7 +56,7 @@ const Lines = ({ report }: { report: ReportResult }) => {
   )
 }
 
-const scheduleText = (schedule: FeeScheduleResult | null): string => {
+const scheduleText = (schedule: BatchResult['fee_schedule']): string => {
   if (!schedule) return 'none; the bank’s fee applies'
   const { basis_points, fixed, minimum, maximum } = schedule
   return [
@@ -164,24 +151,20 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
 export const BatchScreen = () => {
   const { id } = place.value
   const watch = { entities: ['batch'] }
-  const batch = useOperator<BatchResult>('settlement', 'show', { batch: id }, watch)
+  const batch = useOperator('settlement', 'show', { batch: id }, watch)
   const provider = batch.data?.provider
   const siblings = useLoaded(
-    provider
-      ? () => operate<BatchResult[]>('settlement', 'list', { provider, limit: '100' })
-      : undefined,
+    provider ? () => operate('settlement', 'list', { provider, limit: '100' }) : undefined,
     [provider],
     watch,
   )
   const payee = useLoaded(
-    provider && mayUse('provider')
-      ? () => operate<ProviderResult>('provider', 'show', { provider })
-      : undefined,
+    provider && mayUse('provider') ? () => operate('provider', 'show', { provider }) : undefined,
     [provider],
   )
   const sealedAt = batch.data?.sealed_at
   const report = useLoaded(
-    sealedAt ? () => operate<ReportResult>('settlement', 'report', { batch: id }) : undefined,
+    sealedAt ? () => operate('settlement', 'report', { batch: id }) : undefined,
     [id, sealedAt],
   )
   const account = accountText(payee.data)

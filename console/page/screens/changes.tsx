@@ -1,4 +1,4 @@
-import type { BankResult, ProviderResult } from '../operator-results.ts'
+import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { Filter } from '../parts/filters.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -6,16 +6,6 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-type ChangeResult = {
-  at: string
-  by: string
-  approved_by?: string
-  noun: string
-  verb: string
-  target: string
-  changed: Record<string, { from: unknown; to: unknown }>
-}
 
 const Target = ({ target }: { target: string }) => {
   if (/^\w+-\d{8}-\w{6}$/.test(target)) {
@@ -84,9 +74,9 @@ export const ChangesScreen = () => {
   const { provider, bank } = place.value.filters
   const owner = provider ? { provider } : { ...(bank && { bank }) }
   const options = { ...owner, limit: '100' }
-  const changes = useOperator<ChangeResult[]>('change', 'list', options, { entities: ['change'] })
-  const providers = useOperator<ProviderResult[]>('provider', 'list')
-  const banks = useOperator<BankResult[]>('bank', 'list')
+  const changes = useOperator('change', 'list', options, { entities: ['change'] })
+  const providers = useOperator('provider', 'list', {})
+  const banks = useOperator('bank', 'list', {})
   const isFiltered = Boolean(provider || bank)
   return (
     <Screen

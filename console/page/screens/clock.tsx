@@ -1,3 +1,4 @@
+import type { ClockState } from '../../server/backend.ts'
 import { exchange } from '../client.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
 import { serviceDay } from '../parts/filters.tsx'
@@ -6,17 +7,15 @@ import { Data } from '../parts/states.tsx'
 import { ServiceTime } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
-type ClockResult = { now: string; frozen: boolean; ready: boolean }
-
-const moved = ({ now, frozen }: ClockResult): string =>
+const moved = ({ now, frozen }: ClockState): string =>
   `The clock ${frozen ? 'stands' : 'is'} at ${now.slice(0, 19).replace('T', ' ')} UTC.`
 
-type MoveProps = Pick<ActionProps<ClockResult>, 'label' | 'about' | 'fields' | 'onDone'> & {
+type MoveProps = Pick<ActionProps<ClockState>, 'label' | 'about' | 'fields' | 'onDone'> & {
   body: (values: Record<string, string>) => Record<string, unknown>
 }
 
 const Move = ({ body, ...props }: MoveProps) => (
-  <Action<ClockResult>
+  <Action<ClockState>
     {...props}
     perform={(values) => exchange('POST', '/sandbox/clock', body(values))}
     done={moved}
@@ -30,7 +29,7 @@ const steps = [
   ['1d', '+1 day'],
 ] as const
 
-const Clock = ({ clock, reload }: { clock: ClockResult; reload: () => void }) => (
+const Clock = ({ clock, reload }: { clock: ClockState; reload: () => void }) => (
   <div class="stack">
     <p class="clock">
       <ServiceTime />
@@ -76,7 +75,7 @@ const Clock = ({ clock, reload }: { clock: ClockResult; reload: () => void }) =>
 export const ClockScreen = () => {
   // A move from elsewhere changes everything.
   const watch = { entities: ['*'] }
-  const clock = useLoaded(() => exchange<ClockResult>('GET', '/sandbox/clock'), [], watch)
+  const clock = useLoaded(() => exchange<ClockState>('GET', '/sandbox/clock'), [], watch)
   return (
     <Screen
       title="Clock"

@@ -1,6 +1,6 @@
+import type { AccountResult } from '../../../shared/views/operator/customer.ts'
 import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
-import type { BankResult } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -8,15 +8,6 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Status } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-type AccountResult = {
-  phone_number: string
-  bank: string
-  customer: string
-  account_number: string
-  account_type: string
-  status: 'active' | 'inactive'
-}
 
 const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
   { title: 'Bank', cell: ({ bank }) => bank },
@@ -59,10 +50,10 @@ const types = [
 ] as const
 
 const Link = ({ phone, onDone }: { phone: string; onDone: (linked: AccountResult) => void }) => {
-  const banks = useOperator<BankResult[]>('bank', 'list')
+  const banks = useOperator('bank', 'list', {})
   const names = (banks.data ?? []).map(({ identifier, name }) => [identifier, name] as const)
   return (
-    <OperatorAction<AccountResult>
+    <OperatorAction
       label="Link an account"
       kind="primary"
       noun="customer"
@@ -92,7 +83,7 @@ const Link = ({ phone, onDone }: { phone: string; onDone: (linked: AccountResult
 
 const Accounts = ({ phone }: { phone: string }) => {
   const watch = { entities: ['account'] }
-  const accounts = useOperator<AccountResult[]>('customer', 'list', { phone }, watch)
+  const accounts = useOperator('customer', 'list', { phone }, watch)
   return (
     <Panel title={`Accounts of ${phone}`}>
       <Data of={accounts}>

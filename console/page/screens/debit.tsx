@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
+import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
 import { isSandbox } from '../client.ts'
-import type { DebitResult, DeliveryWithAttempts, HistoryEntry } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
@@ -151,18 +152,10 @@ const Summary = ({ debit }: { debit: DebitResult }) => (
   </Panel>
 )
 
-type DebitException = {
-  reference: string
-  kind: string
-  at: string
-  resolved_at: string | null
-  note: string | null
-}
-
 /** The reports and refunds of this debit that an operator must resolve, or has resolved. */
 const Exceptions = ({ reference }: { reference: string }) => {
   const watch = { entities: ['exception'], key: reference }
-  const exceptions = useOperator<DebitException[]>('exception', 'list', {}, watch)
+  const exceptions = useOperator('exception', 'list', {}, watch)
   const own = exceptions.data?.filter((exception) => exception.reference === reference) ?? []
   if (own.length === 0) return null
   return (
@@ -186,8 +179,8 @@ const Exceptions = ({ reference }: { reference: string }) => {
 export const DebitScreen = () => {
   const reference = place.value.id
   const watch = { entities: ['debit', 'delivery', 'receipt', 'refund'], key: reference }
-  const debit = useOperator<DebitResult>('debit', 'show', { reference }, watch)
-  const log = useOperator<DeliveryWithAttempts[]>('delivery', 'list', { reference }, watch)
+  const debit = useOperator('debit', 'show', { reference }, watch)
+  const log = useOperator('delivery', 'list', { reference }, watch)
   const reload = (): void => {
     debit.reload()
     log.reload()

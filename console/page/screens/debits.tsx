@@ -1,5 +1,6 @@
+import type { chargeView } from '../../../shared/views/debit.ts'
+import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
-import { type DebitSummary, type ProviderResult, statuses } from '../operator-results.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { Filter } from '../parts/filters.tsx'
@@ -9,6 +10,14 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+
+const statuses: Record<DebitSummary['status'], true> = {
+  pending: true,
+  processing: true,
+  completed: true,
+  failed: true,
+  reversed: true,
+}
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 const LIMITS = ['100', '500', '1000']
@@ -53,7 +62,12 @@ const Charge = () => {
     const { provider = '', ...body } = values
     const number = Math.floor(Math.random() * 1e9).toString(36)
     const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
-    return exchange<{ reference: string }>('POST', CHARGE, charge, tokenOf('provider', provider))
+    return exchange<ReturnType<typeof chargeView>>(
+      'POST',
+      CHARGE,
+      charge,
+      tokenOf('provider', provider),
+    )
   }
   return (
     <Action
@@ -118,8 +132,8 @@ const List = ({ debits }: { debits: readonly DebitSummary[] }) => {
 export const DebitsScreen = () => {
   const { provider, status, limit = '100', find = '' } = place.value.filters
   const options = { ...(provider && { provider }), ...(status && { status }), limit }
-  const debits = useOperator<DebitSummary[]>('debit', 'list', options, { entities: ['debit'] })
-  const providers = useOperator<ProviderResult[]>('provider', 'list')
+  const debits = useOperator('debit', 'list', options, { entities: ['debit'] })
+  const providers = useOperator('provider', 'list', {})
   const banks = [...new Set(debits.data?.map(({ bank }) => bank))].sort()
   return (
     <Screen
@@ -128,7 +142,7 @@ export const DebitsScreen = () => {
       actions={isSandbox() && <Charge />}
     >
       <div class="filters">
-        <Filter name="status" label="Status" options={[...statuses]} />
+        <Filter name="status" label="Status" options={Object.keys(statuses)} />
         <Filter
           name="provider"
           label="Provider"

@@ -1,3 +1,4 @@
+import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Filter } from '../parts/filters.tsx'
 import { Payment } from '../parts/money.tsx'
@@ -7,23 +8,6 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Code, prettyJson, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-type ExceptionResult = {
-  reference: string
-  kind: 'late_completion' | 'refused_report' | 'contradiction' | 'refund'
-  at: string
-  provider: string
-  bank: string
-  amount: string
-  debit_status: string | null
-  code: number | null
-  details: unknown
-  report: string
-  reported_by: string
-  resolved_at: string | null
-  resolved_by: string | null
-  note: string | null
-}
 
 const kinds = {
   late_completion: ['Late completion', 'The bank completed the debit after it had failed.'],
@@ -128,7 +112,7 @@ export const ExceptionsScreen = () => {
   const { status, kind } = place.value.filters
   const options = { ...(status && { status }), ...(kind && { kind }), limit: '100' }
   const watch = { entities: ['exception'] }
-  const exceptions = useOperator<ExceptionResult[]>('exception', 'list', options, watch)
+  const exceptions = useOperator('exception', 'list', options, watch)
   return (
     <Screen
       title="Exceptions"

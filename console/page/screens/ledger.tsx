@@ -1,5 +1,10 @@
+import type { FundingResult } from '../../../shared/views/operator/funding.ts'
+import type {
+  BalanceResult,
+  EntryResult,
+  JournalResult,
+} from '../../../shared/views/operator/ledger.ts'
 import { mayUse, operate } from '../client.ts'
-import type { BankResult } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, DayFilter } from '../parts/filters.tsx'
@@ -10,28 +15,7 @@ import { dayText, Time } from '../parts/values.tsx'
 import { linkTo } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
-type AccountRow = {
-  account: string
-  opening: string
-  debit: string
-  credit: string
-  closing: string
-}
-
-type EntryRow = {
-  time: string
-  type: string
-  source: { type: string; id: string; reference?: string }
-  description: string
-  lines: { account: string; debit: string; credit: string }[]
-}
-
-/** A large journal is a file. */
-type JournalResult =
-  | { entries: EntryRow[]; accounts: AccountRow[]; trial_balance: string }
-  | { download: string }
-
-const accountColumns: Column<AccountRow>[] = [
+const accountColumns: Column<BalanceResult>[] = [
   { title: 'Account', cell: ({ account }) => <span class="mono">{account}</span>, isWide: true },
   { title: 'Opening', cell: ({ opening }) => opening, isNumber: true },
   { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
@@ -46,7 +30,7 @@ const screenOf: Record<string, string> = {
   batch: 'batch',
 }
 
-const Source = ({ source: { type, id, reference } }: { source: EntryRow['source'] }) => {
+const Source = ({ source: { type, id, reference } }: { source: EntryResult['source'] }) => {
   const screen = screenOf[type]
   const name = reference ?? id
   return screen ? (
@@ -58,11 +42,11 @@ const Source = ({ source: { type, id, reference } }: { source: EntryRow['source'
   )
 }
 
-const accountOf = ({ lines }: EntryRow, index: 0 | 1) => (
+const accountOf = ({ lines }: EntryResult, index: 0 | 1) => (
   <span class="mono">{lines[index]?.account}</span>
 )
 
-const entryColumns: Column<EntryRow>[] = [
+const entryColumns: Column<EntryResult>[] = [
   { title: 'Time', cell: ({ time }) => <Time at={time} /> },
   { title: 'Entry', cell: ({ description }) => description },
   { title: 'Source', cell: ({ source }) => <Source source={source} /> },
@@ -73,7 +57,13 @@ const entryColumns: Column<EntryRow>[] = [
 
 const ENTRIES_MAX = 500
 
-const Journal = ({ journal, date }: { journal: JournalResult; date: string }) => {
+const Journal = ({
+  journal,
+  date,
+}: {
+  journal: JournalResult | { download: string }
+  date: string
+}) => {
   if ('download' in journal) {
     return (
       <Panel>
@@ -127,15 +117,6 @@ const Journal = ({ journal, date }: { journal: JournalResult; date: string }) =>
   )
 }
 
-type FundingResult = {
-  bank: string
-  reference: string
-  amount: string
-  date: string
-  recorded_at: string
-  recorded_by: string
-}
-
 const fundingColumns: Column<FundingResult>[] = [
   { title: 'Day', cell: ({ date }) => dayText(date) },
   { title: 'Bank', cell: ({ bank }) => bank },
@@ -146,13 +127,13 @@ const fundingColumns: Column<FundingResult>[] = [
 
 /** The cash that banks have remitted. */
 const Fundings = ({ date }: { date: string }) => {
-  const fundings = useOperator<FundingResult[]>('funding', 'list', {}, { entities: ['funding'] })
-  const banks = useOperator<BankResult[]>('bank', 'list')
+  const fundings = useOperator('funding', 'list', {}, { entities: ['funding'] })
+  const banks = useOperator('bank', 'list', {})
   return (
     <Panel
       title="Remittances of banks"
       actions={
-        <OperatorAction<FundingResult>
+        <OperatorAction
           label="Record a remittance"
           noun="funding"
           verb="record"
@@ -198,7 +179,7 @@ const Fundings = ({ date }: { date: string }) => {
 /** The balances and the journal of a day. */
 export const LedgerScreen = () => {
   const date = chosenDay()
-  const journal = useLoaded(() => operate<JournalResult>('ledger', 'show', { date }), [date])
+  const journal = useLoaded(() => operate('ledger', 'show', { date }), [date])
   return (
     <Screen
       title="Ledger"

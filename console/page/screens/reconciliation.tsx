@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Finding } from '../../../shared/domain/operator/finding.ts'
+import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
 import { isSandbox, operate } from '../client.ts'
 import { chosenDay, DayFilter } from '../parts/filters.tsx'
 import { Figures, Panel, Screen } from '../parts/screen.tsx'
@@ -8,24 +10,7 @@ import { type Column, Table } from '../parts/table.tsx'
 import { dayText, Time } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
-type InvariantResult = {
-  number: number
-  title: string
-  checked: number
-  differences: number
-  examples: { provider?: string; subject: string; difference: string }[]
-}
-
-type ReconciliationResult = {
-  date: string
-  checked_at: string
-  differences: number
-  held: string[]
-  completed_debits: Record<string, string>
-  invariants: InvariantResult[]
-}
-
-const Result = ({ checked, differences }: InvariantResult) => {
+const Result = ({ checked, differences }: Finding) => {
   if (differences > 0) return <span class="status bad">Differences: {differences}</span>
   return checked > 0 ? (
     <span class="status good">holds</span>
@@ -34,7 +19,7 @@ const Result = ({ checked, differences }: InvariantResult) => {
   )
 }
 
-const columns: Column<InvariantResult>[] = [
+const columns: Column<Finding>[] = [
   { title: 'No.', cell: ({ number }) => number, isNumber: true },
   {
     title: 'Invariant',
@@ -61,7 +46,7 @@ const columns: Column<InvariantResult>[] = [
   { title: 'Result', cell: (invariant) => <Result {...invariant} /> },
 ]
 
-const isWrong = ({ differences }: InvariantResult): boolean => differences > 0
+const isWrong = ({ differences }: Finding): boolean => differences > 0
 
 const Findings = ({ result }: { result: ReconciliationResult }) => {
   const { differences, invariants, completed_debits, held, checked_at } = result
@@ -105,7 +90,7 @@ export const ReconciliationScreen = () => {
   const [requested, setRequested] = useState(isSandbox() ? date : '')
   const isChecked = isSandbox() || requested === date
   const check = useLoaded(
-    isChecked ? () => operate<ReconciliationResult>('reconciliation', 'run', { date }) : undefined,
+    isChecked ? () => operate('reconciliation', 'run', { date }) : undefined,
     [date, isChecked],
   )
   return (

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import type { ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
 import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
@@ -9,8 +10,6 @@ import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 
-type ScenarioRow = { name: string; description: string }
-type ScenarioResult = { reference: string; status: string } & Record<string, unknown>
 type PlayedScenario = { id: number; name: string; at: string; result: ScenarioResult }
 
 /** The scenarios that this page has played, newest first. */
@@ -47,7 +46,7 @@ const play = async (name: string): Promise<ScenarioResult> => {
   return result
 }
 
-const columns: Column<ScenarioRow>[] = [
+const columns: Column<ScenarioSummary>[] = [
   {
     title: 'Play',
     isWide: true,
@@ -65,7 +64,7 @@ const columns: Column<ScenarioRow>[] = [
 
 /** The scenarios of a sandbox. */
 export const ScenariosScreen = () => {
-  const scenarios = useLoaded(() => exchange<ScenarioRow[]>('GET', '/sandbox/scenarios'), [])
+  const scenarios = useLoaded(() => exchange<ScenarioSummary[]>('GET', '/sandbox/scenarios'), [])
   return (
     <Screen title="Scenarios" about="A scenario plays the customer, the bank and the receiver.">
       <div class="filters">

@@ -1,5 +1,7 @@
+import type { BatchResult } from '../../../shared/views/batch.ts'
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
+import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
 import { isSandbox } from '../client.ts'
-import type { BatchResult, ProviderResult } from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Filter, serviceDay } from '../parts/filters.tsx'
 import { isAboveZero, Payment, sumOf } from '../parts/money.tsx'
@@ -60,13 +62,6 @@ const columns: Column<BatchResult>[] = [
 const isWaiting = ({ status, net }: BatchResult): boolean =>
   status === 'pending' && isAboveZero(net)
 
-type SettlementRunResult = {
-  built: BatchResult[]
-  paid: BatchResult[]
-  unpaid: { batch: string; message: string; details?: unknown }[]
-  in_work: string[]
-}
-
 const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
   const reasons = unpaid.map(
     ({ batch, message, details }) =>
@@ -79,7 +74,7 @@ const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string 
 type RunProps = { waiting: readonly BatchResult[]; providers: readonly ProviderResult[] }
 
 const Run = ({ waiting, providers }: RunProps) => (
-  <OperatorAction<SettlementRunResult>
+  <OperatorAction
     label="Run a day"
     kind="primary"
     noun="settlement"
@@ -169,8 +164,8 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
 export const SettlementScreen = () => {
   const { provider } = place.value.filters
   const options = { ...(provider && { provider }), limit: '100' }
-  const batches = useOperator<BatchResult[]>('settlement', 'list', options, { entities: ['batch'] })
-  const providers = useOperator<ProviderResult[]>('provider', 'list')
+  const batches = useOperator('settlement', 'list', options, { entities: ['batch'] })
+  const providers = useOperator('provider', 'list', {})
   return (
     <Screen
       title="Settlement"

@@ -1,4 +1,5 @@
-import type { DeliveryResult, PingResult, WebhookResult } from '../operator-results.ts'
+import type { DeliveryResult } from '../../../shared/views/delivery.ts'
+import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -69,11 +70,11 @@ const Settings = ({ webhook }: { webhook: WebhookResult }) => (
 )
 
 const Calls = ({ provider, health, reload }: CallsProps) => {
-  const call = { noun: 'webhook', options: { provider }, onDone: reload }
+  const call = { noun: 'webhook', options: { provider }, onDone: reload } as const
   const dayAgo = new Date(Date.now() - 86_400_000).toISOString()
   return (
     <>
-      <OperatorAction<PingResult>
+      <OperatorAction
         {...call}
         label="Ping"
         verb="ping"
@@ -96,7 +97,7 @@ const Calls = ({ provider, health, reload }: CallsProps) => {
         verb="recover"
         about="Sends all undelivered events since a time again, at most 14 days ago."
         fields={[{ name: 'since', label: 'Since (UTC)', value: dayAgo.slice(0, 19).concat('Z') }]}
-        done={(result) => `${(result as { deliveries: number }).deliveries} events are sent again.`}
+        done={({ deliveries }) => `${deliveries} events are sent again.`}
       />
     </>
   )
@@ -108,7 +109,7 @@ type CallsProps = { provider: string; health: string | undefined; reload: () => 
 export const WebhookScreen = () => {
   const provider = place.value.id
   const { status = '' } = place.value.filters
-  const webhook = useOperator<WebhookResult>(
+  const webhook = useOperator(
     'webhook',
     'show',
     { provider },
@@ -116,7 +117,7 @@ export const WebhookScreen = () => {
   )
   const options = { provider, ...(status && { status }) }
   const entities = ['delivery', 'receipt', 'feed-page']
-  const deliveries = useOperator<DeliveryResult[]>('delivery', 'list', options, { entities })
+  const deliveries = useOperator('delivery', 'list', options, { entities })
   const reload = (): void => {
     webhook.reload()
     deliveries.reload()

@@ -1,10 +1,6 @@
+import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.ts'
+import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
-import type {
-  DeliveryResult,
-  PingResult,
-  ProviderResult,
-  WebhookSummary,
-} from '../operator-results.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
@@ -36,7 +32,7 @@ const columns: Column<WebhookSummary>[] = [
   {
     title: '',
     cell: ({ provider }) => (
-      <OperatorAction<PingResult>
+      <OperatorAction
         label="Ping"
         isSmall
         noun="webhook"
@@ -50,7 +46,7 @@ const columns: Column<WebhookSummary>[] = [
 ]
 
 const SetWebhook = ({ onDone }: { onDone: () => void }) => {
-  const providers = useOperator<ProviderResult[]>('provider', 'list')
+  const providers = useOperator('provider', 'list', {})
   return (
     <OperatorAction
       label="Set a webhook"
@@ -113,7 +109,7 @@ const retryColumns: Column<Retry>[] = [
 const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]> => {
   const lists = await Promise.all(
     webhooks.map(async ({ provider }) => {
-      const deliveries = await operate<DeliveryResult[]>('delivery', 'list', { provider })
+      const deliveries = await operate('delivery', 'list', { provider })
       return deliveries.map((delivery) => ({ ...delivery, provider }))
     }),
   )
@@ -155,7 +151,7 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
 /** The webhooks of all providers with their health. */
 export const WebhooksScreen = () => {
   const entities = ['webhook', 'webhook-health']
-  const webhooks = useOperator<WebhookSummary[]>('webhook', 'list', {}, { entities })
+  const webhooks = useOperator('webhook', 'list', {}, { entities })
   return (
     <Screen
       title="Webhooks"

@@ -15,6 +15,11 @@ export type StatementDebit = {
   completed_at: string | null
 }
 
+/** A position in one of a provider's lists. */
+export type BankDebitsCursor = { provider: string; list: string; after: string | null }
+
+export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
+
 const Amount = v.pipe(
   v.string(),
   v.regex(/^(?:0|[1-9][0-9]{0,9})\.[0-9]{2}$/, 'amount must be like 100.00'),
@@ -74,11 +79,17 @@ export const StatementRow = v.pipe(
 )
 export type StatementRow = v.InferOutput<typeof StatementRow> & { line: number }
 
-type RowExample = Record<string, string | number | null>
-type Group = { count: number; sum: string; examples: RowExample[] }
+/** A row of the statement with its debit, or a debit that has no row. */
+export type StatementExample = Partial<Omit<StatementDebit, 'uuid'>> & {
+  uuid: string | null
+  line?: number
+  currency?: string
+  reason?: string
+}
+type StatementGroup = { count: number; sum: string; examples: StatementExample[] }
 const groupNames = ['matched', 'missing_here', 'missing_at_bank', 'differs'] as const
 type GroupName = (typeof groupNames)[number]
-export type StatementReport = Record<GroupName, Group>
+export type StatementReport = Record<GroupName, StatementGroup>
 
 const byName = <T>(make: (name: GroupName) => T) =>
   Object.fromEntries(groupNames.map((name) => [name, make(name)])) as Record<GroupName, T>
@@ -88,19 +99,19 @@ const EXAMPLES_MAX = 100
 const newGroup = () => {
   let count = 0
   let sum = 0n
-  const examples: RowExample[] = []
+  const examples: StatementExample[] = []
   return {
-    add: (amount: Pesewas, example: () => RowExample): void => {
+    add: (amount: Pesewas, example: () => StatementExample): void => {
       count += 1
       sum += BigInt(amount)
       if (examples.length < EXAMPLES_MAX) examples.push(example())
     },
     // A sum of millions of rows exceeds the amount type.
-    view: (): Group => ({ count, sum: formatAmount(sum), examples }),
+    view: (): StatementGroup => ({ count, sum: formatAmount(sum), examples }),
   }
 }
 
-const rowView = ({ line, amount, ...row }: StatementRow): RowExample => ({
+const rowView = ({ line, amount, ...row }: StatementRow): StatementExample => ({
   line,
   ...row,
   amount: formatAmount(amount),

@@ -22,3 +22,7 @@ export const Webhook = v.object({
   eventNames: v.optional(v.literal('debit_request')),
 })
 export type Webhook = v.InferOutput<typeof Webhook>
+
+/** Returns the previous secret if it still signs. */
+export const previousAt = ({ previous }: Pick<Webhook, 'previous'>, at: Date) =>
+  previous && at < previous.until ? previous : undefined

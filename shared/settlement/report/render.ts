@@ -7,8 +7,9 @@ import {
   type Totals,
 } from '../../domain/settlement/batch.ts'
 import type { ReportFormat } from '../../domain/settlement/list-query.ts'
-import { batchView, lineView, totalsView } from '../../views/batch.ts'
+import { batchView, lineView, type SettlementReport, totalsView } from '../../views/batch.ts'
 import { csvRecord, guarded } from './csv.ts'
+import { memberOf } from './json.ts'
 
 export type Lines = Iterable<Line> | AsyncIterable<Line>
 
@@ -20,15 +21,17 @@ export type Lines = Iterable<Line> | AsyncIterable<Line>
 export const render = (format: ReportFormat, batch: Batch, lines: Lines) =>
   format === 'json' ? json(batch, lines) : csv(batch, lines)
 
+const member = memberOf<SettlementReport>()
+
 async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, undefined> {
   let totals = noTotals
-  yield `{\n"batch": ${JSON.stringify(batchView(batch))},\n"lines": [`
+  yield `{\n${member('batch', batchView(batch))},\n"${'lines' satisfies keyof SettlementReport}": [`
   for await (const line of lines) {
     yield `${totals.count > 0 ? ',' : ''}\n${JSON.stringify(lineView(line))}`
     totals = addLine(totals, line)
   }
   checkTotals(batch, totals)
-  yield `\n],\n"totals": ${JSON.stringify(totalsView(totals))}\n}\n`
+  yield `\n],\n${member('totals', totalsView(totals, formatAmount))}\n}\n`
 }
 
 type ColumnSums = Record<'gross' | 'fee' | 'net', number>

@@ -1,5 +1,6 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
-import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
+import type { Credential, ListedCredential } from '../../domain/providers/credential.ts'
+import type { Provider } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/request-limits.ts'
 import type { Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
@@ -8,20 +9,6 @@ import { keys, sha256 } from '../keys.ts'
 import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 import { findProvider } from './providers.ts'
-
-/** A stored credential. The token itself is not stored. */
-export type Credential = (
-  | { kind: 'provider'; owner: ProviderId }
-  | { kind: 'bank'; owner: BankIdentifier }
-) & { createdAt: string; expiresOn?: string; revokedAt?: string }
-
-/** A credential as operators see it. The id is the hash of its token. */
-export type ListedCredential = Omit<Credential, 'kind' | 'owner'> & {
-  id: string
-  kind: Credential['kind']
-  owner: string
-  lastCharacters: string
-}
 
 export type Caller = (
   | { kind: 'provider'; provider: Provider }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Webhook } from '../../domain/webhooks/webhook.ts'
+import { previousAt, type Webhook } from '../../domain/webhooks/webhook.ts'
 
 /** A replacement of a webhook's secret, with an overlap (docs/api.md#signatures). */
 export type WebhookRotation = {
@@ -21,10 +21,6 @@ export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: WebhookR
   const until = new Date(at.getTime() + graceSeconds * 1000)
   return { ...rest, secret, previous: { secret: webhook.secret, until } }
 }
-
-/** Returns the previous secret if it still signs. */
-export const previousAt = ({ previous }: Pick<Webhook, 'previous'>, at: Date) =>
-  previous && at < previous.until ? previous : undefined
 
 export type Signed = {
   body: string

@@ -1,6 +1,5 @@
-import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Span } from '../store/table.ts'
+import type { BankIdentifier } from '../banks/bank.ts'
+import type { ProviderId } from '../providers/provider.ts'
 
 export type Account =
   /** Collected by a bank and not remitted. */
@@ -71,4 +70,5 @@ export const addBalances = (balances: Balances, more: Balances): void => {
 export const trialBalance = (balances: Balances): number =>
   [...balances.values()].reduce((sum, balance) => sum + balance, 0)
 
-export const isWithin = (at: Date, { from, before }: Span): boolean => at >= from && at < before
+export const isWithin = (at: Date, { from, before }: { from: Date; before: Date }): boolean =>
+  at >= from && at < before

@@ -1,0 +1,29 @@
+import { maskPhone } from '../../domain/phone.ts'
+import type { Recovery } from '../../domain/webhooks/recovery.ts'
+import { deliveryWithAttempts, type LoggedDelivery } from '../delivery.ts'
+
+/** Masks the customer, as in the views of a debit: operators see neither name nor account. */
+const withoutCustomer = (body: object): unknown =>
+  JSON.parse(JSON.stringify(body), (name, value) =>
+    name === 'customer' && typeof value?.phone_number === 'string'
+      ? { ...value, name: null, phone_number: maskPhone(value.phone_number), account_number: null }
+      : value,
+  )
+
+export type SentDelivery = ReturnType<typeof sentDeliveryView>
+
+/** Shows a delivery with the sent body. */
+export const sentDeliveryView = (log: LoggedDelivery, body: object) => ({
+  ...deliveryWithAttempts(log),
+  body: withoutCustomer(body),
+})
+
+export type RecoveryResult = ReturnType<typeof recoveryView>
+
+export const recoveryView = ({ id, provider, since, until }: Recovery, deliveries: number) => ({
+  recovery: id,
+  provider,
+  since: since.toISOString(),
+  until: until.toISOString(),
+  deliveries,
+})

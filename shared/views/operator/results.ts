@@ -1,0 +1,143 @@
+import type { BankDebitsPage } from '../../domain/banks/statement.ts'
+import type { Reference } from '../../domain/ids.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import type { Day } from '../../domain/time.ts'
+import type { BatchResult, SettlementReport } from '../batch.ts'
+import type { DeliveryResult, DeliveryWithAttempts, PingResult } from '../delivery.ts'
+import type { RefundResult } from '../refund.ts'
+import type { ApprovalResult } from './approval.ts'
+import type { BankResult, SavedConnection } from './bank.ts'
+import type { ChangeResult } from './change.ts'
+import type { ConnectorResult } from './connector.ts'
+import type { CredentialResult, IssuedResult } from './credential.ts'
+import type { AccountResult } from './customer.ts'
+import type { DebitResult, DebitSummary } from './debit.ts'
+import type { RecoveryResult, SentDelivery } from './delivery.ts'
+import type { ExceptionResult } from './exception.ts'
+import type { FundingResult } from './funding.ts'
+import type { JournalResult } from './ledger.ts'
+import type { LimitResult, UsageResult } from './limit.ts'
+import type { ProviderResult, RequestSecretResult } from './provider.ts'
+import type { ReconciliationResult } from './reconciliation.ts'
+import type { RestoreResult } from './restore.ts'
+import type { SettlementRunResult } from './settlement.ts'
+import type { HealthResult, WebhookResult, WebhookSecretResult, WebhookSummary } from './webhook.ts'
+
+/** Options of each form on which the type of a result depends. */
+type AnyOptions = object | { reference: string; format: 'csv' }
+
+/** A document as JSON or CSV text; `Large` is one that the caller must download. */
+type Formatted<Options, Document, Large> =
+  | (Options extends { format: 'csv' } ? string : Document)
+  | Large
+
+/** The result of each verb, as its function returns it and its callers read it from JSON. */
+export type OperatorResults<Options = AnyOptions> = {
+  provider: {
+    create: ProviderResult
+    update: ProviderResult
+    show: ProviderResult
+    list: ProviderResult[]
+    disable: ProviderResult
+    enable: ProviderResult
+    'rotate-request-secret': RequestSecretResult
+  }
+  credential: {
+    issue: IssuedResult
+    list: CredentialResult[]
+    show: CredentialResult
+    revoke: { revoked: boolean }
+  }
+  limit: {
+    set: LimitResult
+    show: LimitResult & Partial<UsageResult>
+    list: LimitResult[]
+    remove: LimitResult
+  }
+  bank: {
+    create: BankResult & SavedConnection
+    update: BankResult & SavedConnection
+    show: BankResult
+    list: BankResult[]
+    disable: BankResult
+    enable: BankResult
+    behave: BankResult
+  }
+  connector: {
+    set: ConnectorResult & Pick<SavedConnection, 'connector_secret'>
+    show: ConnectorResult
+    list: ConnectorResult[]
+    remove: ConnectorResult
+  }
+  customer: {
+    link: AccountResult
+    show: AccountResult
+    list: AccountResult[]
+    unlink: { unlinked: boolean }
+  }
+  webhook: {
+    set: WebhookSecretResult
+    show: WebhookResult
+    list: WebhookSummary[]
+    enable: HealthResult
+    ping: PingResult
+    'rotate-secret': WebhookSecretResult
+    remove: { removed: boolean }
+  }
+  delivery: {
+    list: Options extends { reference: string } ? DeliveryWithAttempts[] : DeliveryResult[]
+    show: SentDelivery
+    redeliver: DeliveryResult
+    recover: RecoveryResult
+  }
+  debit: {
+    show: DebitResult
+    list: DebitSummary[]
+    reverse: DebitResult
+    complete: DebitResult
+    fail: DebitResult
+    repair: {
+      provider: ProviderId
+      date: Day
+      looked_at: number
+      repaired: string[]
+      unreadable: string[]
+      is_done: boolean
+    }
+  }
+  exception: {
+    list: ExceptionResult[]
+    show: ExceptionResult[]
+    refund: { reference: Reference; refund: RefundResult }
+    resolve: ExceptionResult[]
+  }
+  settlement: {
+    run: SettlementRunResult
+    list: BatchResult[]
+    show: BatchResult
+    report: Formatted<Options, SettlementReport, { url: string }>
+    process: BatchResult
+    complete: BatchResult
+    retry: BatchResult
+  }
+  reconciliation: {
+    /** A check of a large day returns the run that the next call continues. */
+    run: ReconciliationResult | { run: string }
+    statement: BankDebitsPage
+  }
+  ledger: { show: Formatted<Options, JournalResult, { download: string }> }
+  funding: { record: FundingResult; list: FundingResult[] }
+  approval: {
+    list: ApprovalResult[]
+    show: ApprovalResult
+    /** The result of the granted call. */
+    grant: unknown
+    deny: ApprovalResult
+  }
+  restore: {
+    begin: RestoreResult
+    release: RestoreResult
+    show: RestoreResult & { highest_generation: number }
+  }
+  change: { list: ChangeResult[] }
+}

@@ -1,0 +1,51 @@
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import { iso } from '../../domain/time.ts'
+import { healthState, type WebhookHealth } from '../../domain/webhooks/health.ts'
+import { previousAt, type Webhook } from '../../domain/webhooks/webhook.ts'
+
+export const webhookSettingsView = (webhook: Webhook, now: Date) => ({
+  events: webhook.events ?? null,
+  max_attempts: webhook.attemptsMax ?? null,
+  timeout: webhook.timeoutSeconds,
+  connection_timeout: webhook.connectionTimeoutSeconds,
+  signature_prefix: webhook.signaturePrefix ?? 'none',
+  payload: webhook.payload ?? 'full',
+  event_names: webhook.eventNames ?? 'transaction',
+  previous_until: iso(previousAt(webhook, now)?.until ?? null),
+})
+
+export type WebhookSecretResult = ReturnType<typeof webhookSecretView>
+
+export const webhookSecretView = (webhook: Webhook, now: Date) => ({
+  url: webhook.url,
+  secret: webhook.secret,
+  ...webhookSettingsView(webhook, now),
+})
+
+export type HealthResult = ReturnType<typeof healthView>
+
+export const healthView = (health: WebhookHealth) => ({
+  health: healthState(health),
+  failing_since: iso(health.failingSince ?? null),
+  exhausted_since: iso(health.exhaustedSince ?? null),
+  disabled_at: iso(health.disabledAt ?? null),
+  recovered_at: iso(health.recoveredAt ?? null),
+  is_sidelined: health.slowSince !== undefined,
+})
+
+export type WebhookResult = ReturnType<typeof operatorWebhookView>
+
+export const operatorWebhookView = (webhook: Webhook, health: WebhookHealth, now: Date) => ({
+  url: webhook.url,
+  has_secret: true,
+  ...webhookSettingsView(webhook, now),
+  ...healthView(health),
+})
+
+export type WebhookSummary = ReturnType<typeof webhookSummaryView>
+
+export const webhookSummaryView = (
+  provider: ProviderId,
+  { url, events }: Pick<Webhook, 'url' | 'events'>,
+  health: WebhookHealth,
+) => ({ provider, url, events: events ?? null, ...healthView(health) })
