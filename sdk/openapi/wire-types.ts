@@ -10,7 +10,17 @@ export const wireFiles = {
   'sdk/typescript/src/bank-wire.ts': 'docs/bank-protocol.json',
 }
 
-/** Generates the types of the schemas of a description with Redocly. */
+type DescribedSchemas = { components: { schemas: Record<string, { 'x-final'?: string[] }> } }
+
+/** Returns the final values of each schema that has some, such as `finalDebitStatuses`. */
+const finalValues = ({ components }: DescribedSchemas): string =>
+  Object.entries(components.schemas)
+    .flatMap(([name, { 'x-final': values }]) =>
+      values ? `\nexport const final${name}es = ${JSON.stringify(values)} as const;\n` : [],
+    )
+    .join('')
+
+/** Generates the types of the schemas of a description with Redocly, and the constants of final values. */
 export const wireTypes = async (description: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'wire-'))
   try {
@@ -22,7 +32,8 @@ export const wireTypes = async (description: string): Promise<string> => {
       ['generate-client', description, '-o', client, ...mode],
       { env: { ...process.env, ...quiet } },
     )
-    return await readFile(join(folder, 'client.schemas.ts'), 'utf8')
+    const types = await readFile(join(folder, 'client.schemas.ts'), 'utf8')
+    return types + finalValues(JSON.parse(await readFile(description, 'utf8')))
   } finally {
     await rm(folder, { recursive: true })
   }

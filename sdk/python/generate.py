@@ -1,6 +1,7 @@
 """Writes the wire types, src/debit_collection/wire.py, from docs/openapi.json."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,17 @@ def prepared(schema: Any, name: str = "") -> Any:
     return members
 
 
+def final_values(document: Any) -> str:
+    """Returns the final values of each schema that has some, such as `FINAL_DEBIT_STATUSES`."""
+    constants = []
+    for name, schema in document["components"]["schemas"].items():
+        if "x-final" in schema:
+            words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+            values = tuple(schema["x-final"])
+            constants.append(f"\n\nFINAL_{words}ES: tuple[{name}, ...] = {values!r}\n")
+    return "".join(constants)
+
+
 def wire_types() -> str:
     document = json.loads((HERE / "../../docs/openapi.json").read_text())
     schemas = {
@@ -73,7 +85,7 @@ def wire_types() -> str:
         program = [sys.executable, "-m", "datamodel_code_generator", *OPTIONS]
         subprocess.run([*program, f"--input={source}", f"--output={output}"], check=True)
         formatter = [sys.executable, "-m", "ruff", "format", f"--stdin-filename={WIRE}", "-"]
-        text = output.read_text()
+        text = output.read_text() + final_values(document)
     done = subprocess.run(formatter, input=text, capture_output=True, check=True, text=True)
     return done.stdout
 

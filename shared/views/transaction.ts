@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { failureCodes } from '../domain/banks/failure-code.ts'
 import type { Shows } from '../domain/complete.ts'
 import type { State } from '../domain/debits/debit.ts'
-import { debitEventTypes, statuses } from '../domain/debits/lifecycle.ts'
+import { debitEventTypes, isOpen, statuses } from '../domain/debits/lifecycle.ts'
 import { debitId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
@@ -66,7 +66,11 @@ export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
     | 'countedOn'
   >
 
-export const debitStatusSchema = () => named('DebitStatus', v.picklist(statuses))
+/** The extension `x-final` lists the statuses without timeouts, for clients that wait. */
+export const debitStatusSchema = () => {
+  const final = statuses.filter((status) => !isOpen(status))
+  return named('DebitStatus', v.pipe(v.picklist(statuses), v.metadata({ 'x-final': final })))
+}
 
 export const transactionEntries = (status: v.GenericSchema, amount: v.GenericSchema) => ({
   id: v.pipe(v.string(), v.regex(/^dt_[0-9]+$/)),

@@ -1,6 +1,6 @@
 import { NetworkError, RateLimitError, ServerError, WaitTimeoutError } from './errors.ts'
 import { orAbort, pause } from './pause.ts'
-import type { DebitDetail } from './wire.ts'
+import { type DebitDetail, finalDebitStatuses } from './wire.ts'
 
 /** Milliseconds between the reads of all waits of a client: 800 of the published 1,000 a minute. */
 const SPACING = 75
@@ -50,7 +50,7 @@ export const openWaits = () => {
 }
 
 const isFinal = ({ status }: DebitDetail): boolean =>
-  status !== 'pending' && status !== 'processing'
+  finalDebitStatuses.some((final) => final === status)
 
 const isTemporary = (error: unknown): boolean =>
   error instanceof NetworkError || error instanceof RateLimitError || error instanceof ServerError

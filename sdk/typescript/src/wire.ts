@@ -1794,3 +1794,5 @@ export function isTransactionReversedEvent(value: Event): value is TransactionRe
 export function isSettlementCompletedEvent(value: Event): value is SettlementCompletedEvent {
     return (value as Record<string, unknown>)["event"] === "settlement.completed";
 }
+
+export const finalDebitStatuses = ["completed","failed","reversed"] as const;

@@ -16,7 +16,6 @@ from .polling import GROWTH, INTERVAL_FIRST, INTERVAL_MAX, Pacer
 
 T = TypeVar("T")
 
-OUTCOMES = ("completed", "failed", "reversed")
 PER_PAGE = "100"
 
 
@@ -216,7 +215,7 @@ class Operations:
                 failure = error
             else:
                 debit: wire.DebitDetail = success.body["data"]
-                if debit["status"] in OUTCOMES:
+                if debit["status"] in wire.FINAL_DEBIT_STATUSES:
                     return debit
                 last, failures = debit, 0
                 delay, interval = interval, min(interval * GROWTH, INTERVAL_MAX)

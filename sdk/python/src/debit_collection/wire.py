@@ -502,3 +502,6 @@ Event: TypeAlias = (
     | TransactionReversedEvent
     | SettlementCompletedEvent
 )
+
+
+FINAL_DEBIT_STATUSES: tuple[DebitStatus, ...] = ("completed", "failed", "reversed")
