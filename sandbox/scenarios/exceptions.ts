@@ -1,5 +1,5 @@
 import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
-import type { Play, View } from './play.ts'
+import { OPEN, type Play, type View } from './play.ts'
 
 /** Reports that the service rejects: an operator must resolve the exceptions. */
 
@@ -16,12 +16,12 @@ const rejectReport = async (play: Play, debit: View, body: object) => {
 }
 
 export const completeLate = async (play: Play) => {
-  const debit = await play.debit(['pending', 'processing', 'failed'])
+  const debit = await play.debit([...OPEN, 'failed'])
   return rejectReport(play, await play.fail(debit, FAILED.error_message), COMPLETED)
 }
 
 export const contradict = async (play: Play) => {
-  const debit = await play.debit(['pending', 'processing', 'completed'])
+  const debit = await play.debit([...OPEN, 'completed'])
   return rejectReport(play, await play.complete(debit), FAILED)
 }
 

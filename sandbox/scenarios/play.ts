@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { operations } from '../../shared/api/operations.ts'
+import { isOpen, statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { type ErrorCode, invalid, Refusal } from '../../shared/domain/refusal.ts'
 import type { Control } from '../control/control.ts'
 
@@ -33,7 +34,7 @@ const BANK = 'GCB'
 const PATIENCE_MS = 10_000
 const POLL_MS = 20
 
-const OPEN = ['pending', 'processing']
+export const OPEN: readonly string[] = statuses.filter(isOpen)
 
 export type Play = ReturnType<typeof newPlay>
 

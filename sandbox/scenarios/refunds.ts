@@ -1,10 +1,9 @@
 import { whileBankBehaves } from './bank-behaviour.ts'
-import type { Play, View } from './play.ts'
+import { OPEN, type Play, type View } from './play.ts'
 
 /** Reversals of completed debits, which their banks refund. */
 
-const completed = async (play: Play) =>
-  play.complete(await play.debit(['pending', 'processing', 'completed']))
+const completed = async (play: Play) => play.complete(await play.debit([...OPEN, 'completed']))
 
 /** Reverses a debit and waits until its refund has a status. */
 const reverse = async (play: Play, { reference }: View, expected: string) => {

@@ -1,11 +1,11 @@
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { whileBankBehaves } from './bank-behaviour.ts'
-import { conflict, type Play, type View } from './play.ts'
+import { conflict, OPEN, type Play, type View } from './play.ts'
 
 /** Settlement of completed debits by the run of the next day, and payouts of their batches. */
 
 const completed = async (play: Play, fields?: { amount: string }) =>
-  play.complete(await play.debit(['pending', 'processing', 'completed'], fields))
+  play.complete(await play.debit([...OPEN, 'completed'], fields))
 
 const run = ({ operate, control }: Play, { provider }: View) =>
   operate('settlement', 'run', { date: dayAfter(dayOf(control.clock.now())), provider })
