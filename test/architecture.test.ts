@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, resolve } from 'node:path'
+import type { Node, SourceFile } from 'typescript/unstable/ast'
+import { isFunctionLikeDeclaration } from 'typescript/unstable/ast/is'
+import { API } from 'typescript/unstable/sync'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
 import { operationNames } from '../shared/api/operations.ts'
@@ -221,6 +224,70 @@ test('every function has its own file, a sample event and, for an operation, a f
   expect(events.sort()).toEqual(names)
   const flows = globSync('test/flows/*.ts').map(read).join('\n')
   expect(operationNames.filter((name) => !flows.includes(`describe('${name}`))).toEqual([])
+})
+
+/** Functions that have not been split yet. */
+const LONG = new Set(
+  rowsOf(`
+    commands/bank-check/cases.ts
+    commands/bank-check/requests.ts
+    commands/smoke/debits.ts
+    commands/smoke/requests.ts
+    commands/smoke/webhooks.ts
+    console/page/parts/action.tsx
+    console/page/screens/batch.tsx
+    infra/constructs/dashboard.ts
+    infra/definitions/metrics.ts
+    proofs/bench/load/world.ts
+    proofs/bench/timed-calls.ts
+    proofs/simulation/aws/aws.ts
+    proofs/simulation/engine/network.ts
+    proofs/simulation/invariants/observation-index.ts
+    proofs/simulation/peers/api.ts
+    proofs/simulation/peers/bank.ts
+    proofs/simulation/run.ts
+    proofs/simulation/scenario/clients.ts
+    sandbox/aws/aws.ts
+    sandbox/aws/clock.ts
+    sandbox/aws/queues.ts
+    sandbox/aws/table/read-commands.ts
+    sandbox/aws/table/write-commands.ts
+    sandbox/control/control.ts
+    sandbox/emulator/stream-poller.ts
+    sandbox/sandbox.ts
+    sandbox/scenarios/play.ts
+    sdk/typescript/src/bank-server.ts
+    shared/operator/handler.ts
+    shared/settlement/lanes.ts
+    shared/submissions/submit.ts
+  `).flat(),
+)
+
+/** Returns `file:line` of each function with more lines, from its first to its last. */
+const functionsAbove = (lines: number, source: SourceFile, file: string): string[] => {
+  const found: string[] = []
+  const lineOf = (position: number) => source.text.slice(0, position).split('\n').length
+  const visit = (node: Node): void => {
+    if (isFunctionLikeDeclaration(node)) {
+      const first = lineOf(node.getStart(source))
+      if (lineOf(node.end) - first + 1 > lines) found.push(`${file}:${first}`)
+    }
+    node.forEachChild(visit)
+  }
+  visit(source)
+  return found
+}
+
+test('no function has more than 70 lines', () => {
+  using compiler = Object.assign(new API(), { [Symbol.dispose]: () => compiler.close() })
+  const openProjects = ['tsconfig.json', 'console/page/tsconfig.json'].map((path) => resolve(path))
+  const projects = compiler.updateSnapshot({ openProjects }).getProjects()
+  const long = [...code, ...clients].flatMap((file) => {
+    const sources = projects.map(({ program }) => program.getSourceFile(resolve(file)))
+    const source = sources.find((found) => found !== undefined)
+    return source ? functionsAbove(70, source, file) : `${file} is not compiled`
+  })
+  expect(long.filter((place) => !LONG.has(place.split(':')[0] ?? ''))).toEqual([])
 })
 
 describe('every file', () => {
