@@ -52,6 +52,8 @@ const units = {
 
 export type MetricName = keyof typeof units
 
+export const metricNames = Object.keys(units) as MetricName[]
+
 export type Figures = Partial<Record<MetricName, number>>
 
 /**

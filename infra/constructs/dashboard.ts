@@ -111,6 +111,14 @@ export const defineDashboard = (
       ],
       [settled, graph('Nightly settlement', nightly)],
       [
+        volumeWidget(metrics),
+        graph('Refunds', [counted('RefundsCompleted'), counted('RefundFailed')]),
+      ],
+      [
+        graph('Duration of webhook attempts (ms)', attemptDurations(metrics)),
+        graph('Sweep', [counted('SweepRepaired')], [metrics.service('SweepLagSeconds', HIGHEST)]),
+      ],
+      [
         new cloudwatch.AlarmStatusWidget({
           width: 24,
           height: 12,
@@ -126,6 +134,22 @@ const COUNTED = { statistic: 'Sum' }
 const HIGHEST = { statistic: 'Maximum' }
 const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
 const SIZE = { width: 12, height: 6 }
+
+const volumeWidget = (metrics: Metrics) => {
+  const daily = (name: MetricName) => metrics.service(name, DAILY)
+  return new cloudwatch.SingleValueWidget({
+    ...SIZE,
+    title: 'Volume',
+    metrics: [
+      cedis('Charged', daily('ChargedPesewas')),
+      cedis('Completed', daily('CompletedPesewas')),
+      cedis('Refunded', daily('RefundedPesewas')),
+    ],
+  })
+}
+
+const attemptDurations = (metrics: Metrics) =>
+  ['p50', 'p99'].map((statistic) => metrics.service('WebhookAttemptMilliseconds', { statistic }))
 
 const table = (title: string, log: string, queryLines: string[]) =>
   new cloudwatch.LogQueryWidget({ ...SIZE, title, logGroupNames: [log], queryLines })

@@ -68,6 +68,8 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
     'Dead letters per queue': [`${letters} alarms 1`],
     Throttles: ['4 alarms 1', 'concurrency-high 800'],
     'Nightly settlement': ['4 alarms 1'],
+    Refunds: ['refund-failed 1'],
+    Sweep: ['sweep-behind 600'],
   })
 })
 

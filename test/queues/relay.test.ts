@@ -4,11 +4,13 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import { beginRefund, completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { read } from '../../shared/store/table.ts'
@@ -220,4 +222,28 @@ test('a batch is measured once, when its totals are written', async () => {
   await run([reported, totalled])
   const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
   expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
+})
+
+test.each([
+  ['late_completion', 'LateCompletion'],
+  ['refused_report', 'RefusedReport'],
+  ['contradiction', 'Contradiction'],
+  ['refund', 'RefundFailed'],
+])('an exception of kind %s is measured once, as %s', async (kind, metric) => {
+  const exception = { entity: 'exception', kind }
+  await run([exception])
+  await run([{ ...exception, note: 'Returned' }, exception])
+  expect(metrics()).toEqual([{ [metric]: 1 }])
+})
+
+test('a refund is measured once, when it is completed', async () => {
+  const pending = reversalRefund(reversed)
+  const processing = beginRefund(pending, NOON)
+  const paid = completeRefund(processing, { bankReference: 'GCB-9', at: NOON })
+  const [first, next, last] = [pending, processing, paid].map((one) => refundCreation(one).Put.Item)
+  await run([first ?? {}])
+  await run([next ?? {}, first])
+  await run([last ?? {}, next])
+  await run([last ?? {}, last])
+  expect(metrics()).toEqual([{ RefundsCompleted: 1, RefundedPesewas: 100_00 }])
 })

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { processBatch } from '../../functions/jobs/process-batch.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -8,10 +9,12 @@ import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { gcb } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
 import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
+import { take } from './messages-sent.ts'
 import {
   at,
   builtBatch,
@@ -24,11 +27,15 @@ import {
 } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
+process.env.METRICS_DISABLED = 'false'
+
+const { clear, metrics } = captureOutput()
 useReportShelf()
 
 let provider: ProviderId
 let bank: FakeBank
 beforeEach(async () => {
+  clear()
   await useFreshTable()
   provider = await newProvider({ account: '1041001001' })
   bank = fakeBank()
@@ -70,6 +77,21 @@ test('a payout waits (400/5001) for a connector of its bank', async () => {
   expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
   await storeBank(gcb)
   expect(await pay(batch)).toMatchObject({ status: 'completed' })
+})
+
+test('a batch that cannot be paid, a rejected payout and a payout are measured', async () => {
+  const batch = await batchOf(100_00)
+  await storeBank({ ...gcb, connector: 'none' })
+  await take(processBatch(runtimeAt('00:00:01', 9)), 'payments', { batch: batch.id })
+  await storeBank(gcb)
+  bank.behaviours.push('reject')
+  await pay(batch)
+  await retry(batch)
+  expect(metrics()).toEqual([
+    { SettlementNotPaid: 1 },
+    { SettlementFailed: 1 },
+    { SettlementPaid: 1 },
+  ])
 })
 
 test('a batch is completed at once if its net is zero', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { sweep } from '../../functions/jobs/sweep.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { answerCalls } from '../../sandbox/aws/sdk.ts'
 import { newTable } from '../../sandbox/aws/table/table.ts'
@@ -23,7 +24,7 @@ import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
 import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
-import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import {
   bankMove,
@@ -35,15 +36,19 @@ import {
   still,
   webhook,
 } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { storeProvider, storeWebhook } from '../support/settings.ts'
 
 process.env.SEALING_KEY = 'sandbox'
+process.env.METRICS_DISABLED = 'false'
+const { clear, metrics } = captureOutput()
 useQueues()
 
 let readUnits = 0
 
 beforeEach(() => {
+  clear()
   const simulated = newTable({
     definition: tableDefinition,
     name: tableName(),
@@ -101,6 +106,15 @@ test('each event of a span is published once, however many runs follow', async (
   expect((await published(provider)).sort()).toEqual(all.sort())
   await run(inSeconds(60))
   expect(await published(provider)).toHaveLength(all.length)
+})
+
+test('a run is measured with the lag of the sweep and the events that it repaired', async () => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  completedDebit(provider, inSeconds(-500))
+  await take(sweep(still()), 'sweeps', {})
+  const lag = { SweepRuns: 1, SweepLagSeconds: expect.any(Number) }
+  expect(metrics()).toEqual([{ SweepRepaired: 4 }, lag])
 })
 
 test('a debit that is still open moves to `open`, due after its next deadline', async () => {
