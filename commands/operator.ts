@@ -14,6 +14,7 @@ import {
   invokeFunction,
 } from './functions-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
+import { inFull, readOptions, shortForms } from './operator-words.ts'
 import { misuse, portIn, printAndExit as print, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 import { tableOf } from './terminal/table.ts'
@@ -24,47 +25,11 @@ import { tableOf } from './terminal/table.ts'
  * with 1, a wrong use with 2.
  */
 
-const shortForms: Record<string, [noun: string, verb: string]> = {
-  reconcile: ['reconciliation', 'run'],
-  ledger: ['ledger', 'show'],
-}
-
-/** `reconcile` compares a bank's statement if one of these options is given. */
-const isStatementOption = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
-
 const HELP = /^(?:--help|-h)$/
 
 const lookUp = async <T>(rows: Record<string, T>, name: string, kind: string): Promise<T> =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
   misuse(await unknownWord(kind, name, Object.keys(rows)))
-
-/**
- * Parses options as `--option value` or `--option=value`; rejects repeated ones.
- * @param positional the option that a word without a name gives; undefined: none
- */
-const readOptions = (words: readonly string[], positional: string | undefined) => {
-  const options: Record<string, string> = {}
-  const remaining = [...words]
-  while (remaining.length > 0) {
-    const word = remaining.shift() ?? ''
-    const [, name, attached] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? []
-    if (!name && (!positional || word.startsWith('-') || Object.hasOwn(options, positional))) {
-      return misuse(`expected --option value at: ${word}`)
-    }
-    const option = name ?? (positional as string)
-    if (Object.hasOwn(options, option)) return misuse(`--${option}: is given twice`)
-    const value = name ? (attached ?? nextValue(name, remaining)) : word
-    if (value === undefined) return misuse(`--${option}: has no value`)
-    if (option === 'watch' && attached !== undefined) return misuse('--watch: takes no value')
-    options[option] = value
-  }
-  return options
-}
-
-const nextValue = (name: string, remaining: string[]): string | undefined => {
-  if (name === 'watch') return 'true'
-  return remaining[0]?.startsWith('--') ? undefined : remaining.shift()
-}
 
 const readTarget = (port: string | undefined, stage: string | undefined): FunctionTarget => {
   if (stage === undefined) {
@@ -109,12 +74,7 @@ const printFile = async (url: string): Promise<void> => {
 }
 
 const [first = '', ...others] = process.argv.slice(2)
-// A short form may also be a noun; a verb after it decides.
-const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
-const shortForm = Object.hasOwn(shortForms, first) && !isNoun ? shortForms[first] : undefined
-const isStatement = first === 'reconcile' && others.some(isStatementOption)
-const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [first])
-const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
+const [noun = '', verb = '', ...optionWords] = inFull([first, ...others])
 if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
 if (HELP.test(noun)) print(helpOfAll(shortForms))
 const nounRow = await lookUp(nouns, noun, 'noun')
@@ -123,15 +83,12 @@ if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verb
 const verbRow = await lookUp(nounRow.verbs, verb, `verb of ${noun}`)
 if (optionWords.some((word) => HELP.test(word))) {
   const { statement } = nounRow.verbs
-  const isAmbiguous = first === 'reconcile' && !isStatement && statement
+  const isAmbiguous = first === 'reconcile' && verb !== 'statement' && statement
   const statementHelp = isAmbiguous ? `\n${helpOfVerb(noun, 'statement', statement)}` : ''
   print(`${helpOfVerb(noun, verb, verbRow)}${statementHelp}`)
 }
 
-const [positional] = Object.entries(verbRow.options.entries)
-  .filter(([, schema]) => (schema as { type: string }).type !== 'optional')
-  .map(([name]) => name)
-const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, positional)
+const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, verbRow)
 if (output !== undefined && output !== 'table' && output !== 'json') {
   misuse('--output: must be table or json')
 }
