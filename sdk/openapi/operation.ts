@@ -16,7 +16,8 @@ export const camel = (name: string): string =>
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const bodyName = (name: OperationName): string => `${pascal(name)}Request`
+// Generators name inline bodies `...Request`.
+const bodyName = (name: OperationName): string => `${pascal(name)}Fields`
 
 export const bodyComponent = (name: OperationName): [string, Json][] => {
   const { body, decimals }: Operation = operations[name]

@@ -25,7 +25,9 @@ const config: ConversionConfig = {
   overrideSchema: ({ valibotSchema, jsonSchema }) => {
     // Metadata contains the shape of a custom schema.
     if (valibotSchema.type === 'custom') return {}
-    const { properties } = jsonSchema
+    const { properties, type, enum: values } = jsonSchema
+    if (type === 'number' && values?.every(Number.isInteger))
+      return { ...jsonSchema, type: 'integer' }
     return properties
       ? { ...jsonSchema, properties: withDescriptions(properties as Json) }
       : undefined
@@ -158,17 +160,12 @@ const problemMeta = {
   },
 }
 
-const messages = { type: 'array', items: { type: 'string' } }
-
 const details = { $ref: componentRef('schemas', 'ProblemDetails') }
 
+// Any value: generated clients do not compile with alternatives of an object, a list and a text.
 const detailsSchema = {
-  description: 'Messages of each refused field, or other details',
-  anyOf: [
-    { type: 'object', additionalProperties: { anyOf: [{ type: ['string', 'number'] }, messages] } },
-    messages,
-    { type: 'string' },
-  ],
+  description:
+    'Messages of each refused field by its name, a list of messages, a text, or other details',
 }
 
 const categories = [...new Set(Object.values(errors).map(({ category }) => category))].sort()

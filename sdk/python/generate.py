@@ -24,7 +24,7 @@ OPTIONS = [
 OTHERS = (
     "BankTransaction",
     "CallbackTransaction",
-    "ChargeRequest",
+    "ChargeFields",
     "DebitCallback",
     "Meta",
     "Problem",

@@ -88,7 +88,9 @@ export const statusSchema = () =>
     v.object({
       ...debitEntries(),
       refund: v.nullable(refundSchema(AmountText)),
-      settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
+      settlement: v.nullable(
+        named('DebitSettlement', v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
+      ),
       response: v.object({
         uuid: Uuid,
         status: transaction.debitStatusSchema(),

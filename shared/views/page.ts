@@ -16,7 +16,7 @@ export const countView = ({ count, isAtLeast }: Count) => ({
 
 export const countEntries = () => ({
   total_count: v.optional(Quantity),
-  total_is_at_least: v.optional(v.literal(true)),
+  total_is_at_least: v.optional(v.boolean()),
 })
 
 export const cursorEntries = () => ({

@@ -1,4 +1,4 @@
-import type { DebitStatus, ProblemDetails } from './wire.ts'
+import type { DebitStatus } from './wire.ts'
 
 /** Root of all errors that this package throws, except for TypeErrors of wrong arguments. */
 export class DebitCollectionError extends Error {
@@ -15,6 +15,9 @@ export class RequestTimeoutError extends NetworkError {}
 
 /** A webhook without a valid signature. */
 export class SignatureError extends DebitCollectionError {}
+
+/** Messages of each refused field by its name, a list of messages, a text, or other details. */
+export type ProblemDetails = Record<string, string | number | string[]> | string[] | string
 
 /** The published error of a reply. docs/errors.md has advice for each code. */
 export type ApiErrorFields = {

@@ -39,6 +39,7 @@ export {
   LimitExceededError,
   NetworkError,
   NotFoundError,
+  type ProblemDetails,
   RateLimitError,
   RequestTimeoutError,
   ServerError,

@@ -1,4 +1,11 @@
-import { ApiError, apiError, NetworkError, RequestTimeoutError, ServerError } from './errors.ts'
+import {
+  ApiError,
+  apiError,
+  NetworkError,
+  type ProblemDetails,
+  RequestTimeoutError,
+  ServerError,
+} from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { pause } from './pause.ts'
 import { VERSION } from './version.ts'
@@ -219,7 +226,7 @@ const parseSuccess = async (response: Response): Promise<Reply> => {
     // Not by status: the 404 of a proxy does not mean that a debit is missing.
     throw new ServerError(status, { message, requestId, retryAfter })
   }
-  const { error, details } = envelope as unknown as Problem
+  const { error, details } = envelope as unknown as Problem & { details?: ProblemDetails }
   throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })
 }
 

@@ -72,9 +72,9 @@ export type Problem = {
 };
 
 /**
- * Messages of each refused field, or other details
+ * Messages of each refused field by its name, a list of messages, a text, or other details
  */
-export type ProblemDetails = Record<string, (string | number) | string[]> | string[] | string;
+export type ProblemDetails = unknown;
 
 export type ProblemMeta = {
     /**
@@ -92,7 +92,7 @@ export type ProblemMeta = {
     api_version: "v1";
 };
 
-export type ChargeRequest = {
+export type ChargeFields = {
     /**
      * E.164, Ghana: +233 and nine digits
      * @pattern ^\+233[1-9][0-9]{8}$
@@ -134,7 +134,7 @@ export type ChargeRequest = {
     metadata?: Record<string, unknown> | null;
 };
 
-export type UpdateDebitTransactionRequest = {
+export type UpdateDebitTransactionFields = {
     /**
      * The bank's own reference of the transaction
      * @minLength 1
@@ -163,7 +163,7 @@ export type UpdateDebitTransactionRequest = {
     error_message?: string | null;
 };
 
-export type DebitCallbackRequest = {
+export type DebitCallbackFields = {
     /**
      * The bank's own reference of the transaction
      * @minLength 1
@@ -371,7 +371,7 @@ export type BankTransactionList = {
     /**
      * True if the totals reached 10,000 matches and can be higher
      */
-    total_is_at_least?: true;
+    total_is_at_least?: boolean;
     status_filter: "pending" | "processing" | "completed" | "failed" | "all" | "cancelled";
 };
 
@@ -650,16 +650,7 @@ export type DebitDetail = {
      * Refund to the customer; null if there is none
      */
     refund: Refund | null;
-    settlement: {
-        /**
-         * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
-         */
-        batch_id: string;
-        /**
-         * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
-         */
-        adjusted_in: string | null;
-    } | null;
+    settlement: DebitSettlement | null;
     response: {
         /**
          * Id of the transaction in bank operations
@@ -711,6 +702,17 @@ export const DebitEventStatus = {
     failed: "failed",
     reversed: "reversed"
 } as const;
+
+export type DebitSettlement = {
+    /**
+     * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
+     */
+    batch_id: string;
+    /**
+     * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
+     */
+    adjusted_in: string | null;
+};
 
 export type DebitStatus = "pending" | "processing" | "completed" | "failed" | "reversed";
 

@@ -81,7 +81,7 @@ test('the examples of errors have a name and a row of the error table', () => {
 test('every schema that clients use has a name', () => {
   const names = Object.keys(document.components.schemas)
   const expected =
-    'Debit DebitStatus DebitDetail Charge ChargeRequest Customer Bank Delivery Attempt Event Refund ' +
+    'Debit DebitStatus DebitDetail Charge ChargeFields Customer Bank Delivery Attempt Event Refund ' +
     'Settlement SettlementLine SettlementReport Problem TransactionCompletedEvent PingEvent'
   expect(names).toEqual(expect.arrayContaining(expected.split(' ')))
   expect(names.filter((name) => !JSON.stringify(document).includes(`schemas/${name}"`))).toEqual([])
@@ -143,7 +143,7 @@ const charge = {
 /** Compares the JSON schema of a body with the service's own. */
 const expectSame = (
   input: object,
-  [schema, name]: [v.GenericSchema, string] = [ChargeRequest, 'ChargeRequest'],
+  [schema, name]: [v.GenericSchema, string] = [ChargeRequest, 'ChargeFields'],
 ) => {
   const isValid = ajv.validate(schemas[name], input)
   expect(isValid, JSON.stringify(input)).toBe(v.safeParse(schema, input).success)
@@ -184,7 +184,7 @@ test('the schema of a report accepts the same messages as the service', () => {
   for (const error_message of ['Declined', '', ' ', null, undefined]) {
     for (const status of ['failed', 'completed']) {
       const report = { status, bank_reference: 'B-1', error_message }
-      expectSame(report, [BankUpdate, 'UpdateDebitTransactionRequest'])
+      expectSame(report, [BankUpdate, 'UpdateDebitTransactionFields'])
     }
   }
 })

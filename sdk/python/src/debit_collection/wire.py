@@ -58,12 +58,12 @@ class CustomerAccount(TypedDict):
     account_type: str
 
 
-class DebitDetailSettlement(TypedDict):
+DebitEventStatus: TypeAlias = Literal["created", "pending", "processing", "completed", "failed", "reversed"]
+
+
+class DebitSettlement(TypedDict):
     batch_id: str
     adjusted_in: str | None
-
-
-DebitEventStatus: TypeAlias = Literal["created", "pending", "processing", "completed", "failed", "reversed"]
 
 
 DebitStatus: TypeAlias = Literal["pending", "processing", "completed", "failed", "reversed"]
@@ -396,7 +396,7 @@ class DebitDetail(TypedDict):
     metadata: dict[str, Any]
     error_details: FailureDetails | None
     refund: Refund | None
-    settlement: DebitDetailSettlement | None
+    settlement: DebitSettlement | None
     response: DebitDetailResponse
 
 
