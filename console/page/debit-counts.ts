@@ -1,4 +1,5 @@
 import type { DebitSummary } from '../../shared/views/operator/debit.ts'
+import { debitStatuses } from './debit-statuses.ts'
 
 const BARS_MAX = 30
 const STEPS_MINUTES = [1, 5, 15, 60, 240, 1_440]
@@ -25,7 +26,7 @@ export const countDebits = (debits: readonly DebitSummary[], now: number): Serie
     charged: count(debits.map(({ created_at }) => created_at)),
     completed: count(debits.map(({ completed_at }) => completed_at)),
     failed: count(
-      debits.map(({ status, updated_at }) => (status === 'failed' ? updated_at : null)),
+      debits.map(({ status, updated_at }) => (debitStatuses[status].isFailure ? updated_at : null)),
     ),
   }
 }

@@ -1,5 +1,6 @@
 import type { DebitResult } from '../../../shared/views/operator/debit.ts'
 import { type CallOptions, exchange, isSandbox, mayUse, operate, tokenOf } from '../client.ts'
+import { debitStatuses } from '../debit-statuses.ts'
 import { Action, OperatorAction } from './action.tsx'
 
 const FAILURES = [
@@ -66,10 +67,9 @@ const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void
 /** The calls that the status of a debit allows. */
 export const DebitActions = ({ debit, reload }: { debit: DebitResult; reload: () => void }) => {
   const { reference, status, amount } = debit
-  if (status === 'pending' || status === 'processing') {
-    return <BankOutcome debit={debit} onDone={reload} />
-  }
-  if (status !== 'completed') return null
+  const { offers } = debitStatuses[status]
+  if (offers === 'outcome') return <BankOutcome debit={debit} onDone={reload} />
+  if (offers !== 'reversal') return null
   return (
     <OperatorAction
       label="Reverse"

@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
+import { displayOf, type Tone } from '../debit-statuses.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
 
-const TONES: Record<string, 'good' | 'bad' | 'warn' | 'other'> = {
-  completed: 'good',
+const TONES: Record<string, Tone> = {
   delivered: 'good',
   active: 'good',
   live: 'good',
@@ -12,20 +12,17 @@ const TONES: Record<string, 'good' | 'bad' | 'warn' | 'other'> = {
   resolved: 'good',
   granted: 'good',
   normal: 'good',
-  failed: 'bad',
   abandoned: 'bad',
   disabled: 'bad',
   suspended: 'bad',
   denied: 'bad',
   exhausted: 'bad',
   failing: 'warn',
-  pending: 'warn',
-  processing: 'warn',
   open: 'warn',
-  reversed: 'other',
 }
 
-export const toneOf = (value: string): string => TONES[value] ?? ''
+/** Batches, deliveries and refunds share the names of statuses, and their tones. */
+export const toneOf = (value: string): string => displayOf(value)?.tone ?? TONES[value] ?? ''
 
 export const Status = ({ value }: { value: string }) => (
   <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
 import { isSandbox } from '../client.ts'
+import { displayOf } from '../debit-statuses.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
@@ -10,15 +11,6 @@ import { Data, Empty } from '../parts/states.tsx'
 import { Code, Status, Time, toneOf } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-const eventTitles: Record<string, string> = {
-  created: 'Created',
-  pending: 'Pending',
-  processing: 'Submitted to the bank',
-  completed: 'Completed',
-  failed: 'Failed',
-  reversed: 'Reversed',
-}
 
 /** The log has requests to the API, whose ids end so; other ids are of messages and operators. */
 const isLogged = (requestId: string): boolean => isSandbox() && requestId.endsWith('=')
@@ -30,7 +22,7 @@ const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentCh
   return (
     <li class={toneOf(name) === 'warn' ? '' : toneOf(name)}>
       <div class="row">
-        <h3>{eventTitles[name] ?? name}</h3>
+        <h3>{name === 'created' ? 'Created' : (displayOf(name)?.title ?? name)}</h3>
         <small>
           <Time at={entry.at} />
         </small>

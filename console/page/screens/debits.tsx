@@ -1,6 +1,7 @@
 import type { chargeView } from '../../../shared/views/debit.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
+import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { Filter } from '../parts/filters.tsx'
@@ -10,14 +11,6 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-const statuses: Record<DebitSummary['status'], true> = {
-  pending: true,
-  processing: true,
-  completed: true,
-  failed: true,
-  reversed: true,
-}
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 const LIMITS = ['100', '500', '1000']
@@ -142,7 +135,7 @@ export const DebitsScreen = () => {
       actions={isSandbox() && <Charge />}
     >
       <div class="filters">
-        <Filter name="status" label="Status" options={Object.keys(statuses)} />
+        <Filter name="status" label="Status" options={Object.keys(debitStatuses)} />
         <Filter
           name="provider"
           label="Provider"
