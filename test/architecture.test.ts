@@ -91,7 +91,7 @@ const allowedImports = Object.groupBy(
     commands/smoke/             ./domain/json.ts commands/ infra/definitions/ @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
-    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ node:
+    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ ./views/ node:
     proofs/simulation/platform/ proofs/simulation/engine/current.ts node:
   `),
   ([folder = '']) => folder,

@@ -228,6 +228,8 @@ describe('a provider whose retries get 409', () => {
     reference: REFERENCE,
     status: 'processing',
     amount: '100.00',
+    currency: 'GHS',
+    partner_reference: 'order-1',
     narration: 'Order 1',
     created_at: meta.timestamp,
     bank: BANK,

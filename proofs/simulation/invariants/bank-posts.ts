@@ -1,5 +1,8 @@
+import type { Shows } from '../../../shared/domain/complete.ts'
+import type { Submission } from '../../../shared/domain/debits/submission.ts'
 import type { BankPost } from '../engine/observations.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import { differing } from './payload.ts'
 import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
@@ -32,16 +35,22 @@ export const submissionsMatchDebits: Check = ({ bankPostsTo, byUuid, observation
 
 const checkSubmission = (
   { body, bank, at }: BankPost,
-  { item, changes }: DebitHistory,
+  { item, uuid, changes, createdAt }: DebitHistory,
   report: Reporter,
 ): void => {
-  const isAsCharged =
-    bank === item.bank.identifier &&
-    body.reference === item.reference &&
-    body.phone_number === item.phone &&
-    body.narration === item.narration &&
-    body.amount === inGhs(item.amount)
-  if (!isAsCharged) report(item.reference, `was submitted to ${bank} with other facts`)
+  const expected = {
+    uuid,
+    reference: item.reference,
+    phone_number: item.phone,
+    // Operators can change the account until the submission.
+    account_number: body.account_number,
+    amount: inGhs(item.amount),
+    currency: 'GHS',
+    narration: item.narration,
+    timestamp: new Date(createdAt).toISOString(),
+  } satisfies Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
+  const wrong = bank === item.bank.identifier ? differing(body, expected) : 'bank'
+  if (wrong) report(item.reference, `was submitted to ${bank} with another ${wrong}`)
   if ((changes[0]?.at ?? Infinity) > at) report(item.reference, 'was submitted before it existed')
 }
 

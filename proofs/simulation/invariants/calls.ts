@@ -1,3 +1,4 @@
+import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { RawDebit } from './raw-items.ts'
 import { pesewasOf } from './time-and-money.ts'
@@ -128,10 +129,15 @@ const sorted = (value: unknown): unknown => {
 const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
 
 /** Reports whether a debit has the requested facts. */
-export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): boolean =>
-  pesewasOf(fields.amount) === debit.amount &&
-  fields.currency === 'GHS' &&
-  fields.phone_number === debit.phone &&
-  fields.bank_identifier === debit.bank.identifier &&
-  fields.narration === debit.narration &&
-  spelled(fields.metadata) === spelled(debit.metadata && JSON.parse(debit.metadata))
+export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): boolean => {
+  const matches: Record<keyof ChargeRequest, boolean> = {
+    phone_number: fields.phone_number === debit.phone,
+    bank_identifier: fields.bank_identifier === debit.bank.identifier,
+    amount: pesewasOf(fields.amount) === debit.amount,
+    currency: fields.currency === 'GHS',
+    narration: fields.narration === debit.narration,
+    partner_reference: fields.partner_reference === debit.partnerReference,
+    metadata: spelled(fields.metadata) === spelled(debit.metadata && JSON.parse(debit.metadata)),
+  }
+  return Object.values(matches).every(Boolean)
+}

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
-import { membersOf } from './calls.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
 import { isFinished, type ReceivedPost } from './received-posts.ts'
@@ -98,23 +96,15 @@ export const payloadsShowTheirState: Check = (index, report) => {
   }
 }
 
-type ExpectedEvent = { subject?: object; data?: object; whole?: object }
-
 const checkPayload = (
   key: string,
-  { reference, n, body, subject: published }: ReceivedPost,
+  { reference, n, body }: ReceivedPost,
   { debits, batches }: ObservationIndex,
   report: Reporter,
 ): void => {
   const debit = debits.get(reference)
   const batch = batches.get(reference)?.item
   const expected = debit ? eventOf(debit, n) : batch && settledEventOf(batch)
-  const { subject = {}, data = {}, whole = {}, ...envelope }: ExpectedEvent = expected ?? {}
-  const members = membersOf(body.data)
-  const wrong =
-    differing(body, envelope) ??
-    differing(published, subject) ??
-    differing(members, data) ??
-    Object.entries(whole).find(([name, value]) => !isDeepStrictEqual(members[name], value))?.[0]
+  const wrong = expected && differing(body, expected)
   if (wrong) report(key, `was published with another ${wrong}`)
 }

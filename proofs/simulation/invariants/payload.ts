@@ -1,116 +1,147 @@
-import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
-import { eventExpectations } from './lifecycle.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { batchView } from '../../../shared/views/batch.ts'
+import type { refundView } from '../../../shared/views/refund.ts'
+import type { transactionView } from '../../../shared/views/transaction.ts'
 import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
-import { debitNumber, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
+import { debitNumber, derivedUuid, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
 
-/** The expected payloads, computed from raw items. Amounts are text. */
+/** The expected payloads, computed from raw items. A new member of a view has no value here yet. */
+
+/** All members of a view, with values of our own. */
+type Members<View extends (...args: never) => object> = Record<keyof ReturnType<View>, unknown>
 
 const iso = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
 
+const ghs = (amount: number): number => Number(inGhs(amount))
+
+const ghsOrNull = (amount: number | null | undefined) => (amount == null ? null : ghs(amount))
+
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
-/** Returns the expected event `n` of a debit. The members of `whole` have no others. */
+/** Returns the expected event `n` of a debit. An undefined member must be absent. */
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
   const set = Object.assign({}, ...past.map((entry) => entry.set))
-  const adds = last && eventExpectations[last.type].adds
-  const atOf = (type: DebitEventName) => iso(past.find((entry) => entry.type === type)?.at)
-  const metadata = [item.metadata, ...past.map((entry) => entry.set.metadata)]
+  const atOf = (type: string) => iso(past.find((entry) => entry.type === type)?.at)
+  const layers = [item.metadata, ...past.map((entry) => entry.set.metadata)]
+  const metadata = Object.assign({}, ...layers.map((text) => (text ? JSON.parse(text) : {})))
   const method = set.approvalMethod
+  const transaction: Members<typeof transactionView> = {
+    id: `dt_${debitNumber(item.reference)}`,
+    uuid: uuidOf(item.reference),
+    reference: item.reference,
+    partner_reference: item.partnerReference,
+    status: last?.type,
+    amount: ghs(item.amount),
+    currency: 'GHS',
+    fee: ghsOrNull(set.fee),
+    narration: item.narration,
+    approval_method: METHODS[method] ?? method ?? null,
+    bank_reference: set.bankReference ?? null,
+    error_message: set.errorMessage ?? null,
+    created_at: iso(past[0]?.at),
+    processed_at: atOf('processing'),
+    completed_at: atOf('completed'),
+    bank: { name: item.bank.name, identifier: item.bank.identifier, country_code: 'GH' },
+    customer: {
+      name: set.customerName ?? null,
+      phone_number: item.phone,
+      account_number: set.accountNumber ?? null,
+    },
+  }
+  const refund: Members<typeof refundView> = {
+    uuid: derivedUuid(`refund#${item.reference}#1`),
+    status: 'pending',
+    amount: ghs(item.amount),
+    currency: 'GHS',
+    reason: metadata.reversal_reason,
+    bank_reference: null,
+    error_message: null,
+    created_at: iso(last?.at),
+    processed_at: null,
+    completed_at: null,
+    failed_at: null,
+  }
   return {
     event: `transaction.${last?.type}`,
     event_id: `evt_${eventNumber(item.reference, n, last?.gen)}`,
     timestamp: iso(last?.at),
     api_version: 'v1',
     sequence: n,
-    subject: {
-      id: `dt_${debitNumber(item.reference)}`,
-      uuid: uuidOf(item.reference),
-      reference: item.reference,
-      partner_reference: item.partnerReference,
-      status: last?.type,
-      amount: inGhs(item.amount),
-      currency: 'GHS',
-      fee: set.fee === undefined ? null : inGhs(set.fee),
-      narration: item.narration,
-      approval_method: METHODS[method] ?? method ?? null,
-      bank_reference: set.bankReference ?? null,
-      error_message: set.errorMessage ?? null,
-      created_at: iso(past[0]?.at),
-      processed_at: atOf('processing'),
-      completed_at: atOf('completed'),
-      bank: { name: item.bank.name, identifier: item.bank.identifier, country_code: 'GH' },
-      customer: {
-        name: set.customerName ?? null,
-        phone_number: item.phone,
-        account_number: set.accountNumber ?? null,
-      },
-    },
     data: {
+      transaction,
       previous_status: past[n - 1]?.type ?? null,
-      refund:
-        adds === 'refund'
-          ? { status: 'pending', amount: inGhs(item.amount), completed_at: null }
-          : undefined,
-    },
-    whole: {
-      metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
+      metadata,
       error_details:
-        adds === 'error_details' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+        last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+      refund: last?.type === 'reversed' ? refund : undefined,
     },
   }
 }
 
+const scheduleOf = (schedule: RawBatch['feeSchedule']) =>
+  schedule && {
+    basis_points: schedule.basisPoints,
+    fixed: ghs(schedule.fixed),
+    minimum: ghsOrNull(schedule.minimum),
+    maximum: ghsOrNull(schedule.maximum),
+  }
+
 /** Returns the expected event of a completed batch. */
-export const settledEventOf = ({
-  id,
-  uuid,
-  provider,
-  completedAt,
-  totals,
-  paid,
-  date,
-  completedGeneration,
-}: RawBatch) => ({
-  event: 'settlement.completed',
-  event_id: `evt_${eventNumber(id, SETTLED, completedGeneration)}`,
-  timestamp: completedAt,
-  api_version: 'v1',
-  sequence: 0,
-  subject: {
+export const settledEventOf = (batch: RawBatch) => {
+  const { id, totals, completedAt } = batch
+  const settlement: Members<typeof batchView> = {
     id,
-    uuid,
-    provider,
+    uuid: batch.uuid,
+    provider: batch.provider,
     currency: 'GHS',
-    date,
+    date: batch.date,
     status: 'completed',
     count: totals?.count,
-    gross: inGhs(totals?.gross ?? 0),
-    fee: inGhs(totals?.fee ?? 0),
-    adjustments: inGhs(totals?.adjustments ?? 0),
-    net: inGhs(totals?.net ?? 0),
-    paid: paid === null ? null : inGhs(paid),
+    debits: totals?.debits,
+    gross: ghsOrNull(totals?.gross),
+    fee: ghsOrNull(totals?.fee),
+    adjustments: ghsOrNull(totals?.adjustments),
+    net: ghsOrNull(totals?.net),
+    fee_schedule: scheduleOf(batch.feeSchedule),
+    created_at: batch.createdAt,
+    sealed_at: batch.sealedAt,
+    processed_at: batch.processedAt,
     completed_at: completedAt,
-  },
-})
-
-const AMOUNTS = new Set(['amount', 'fee', 'gross', 'adjustments', 'net', 'paid'])
-
-const isEqual = (actual: unknown, expected: unknown, name = ''): boolean => {
-  if (AMOUNTS.has(name) && typeof expected === 'string') return actual === Number(expected)
-  if (typeof expected !== 'object' || expected === null) return actual === expected
-  if (typeof actual !== 'object' || actual === null) return false
-  return differing(actual, expected) === undefined
+    failed_at: batch.failedAt,
+    failure: batch.failure,
+    bank_reference: batch.bankReference,
+    paid: ghsOrNull(batch.paid),
+    made_good_by: batch.offsetBy,
+  }
+  return {
+    event: 'settlement.completed',
+    event_id: `evt_${eventNumber(id, SETTLED, batch.completedGeneration)}`,
+    timestamp: completedAt,
+    api_version: 'v1',
+    sequence: 0,
+    data: { settlement },
+  }
 }
 
-/** Returns the first member that differs. */
+const differingIn = (name: string, actual: unknown, expected: unknown): string | undefined => {
+  const isObject = typeof expected === 'object' && expected !== null
+  // Metadata is of the provider and its banks.
+  if (!isObject || name === 'metadata') {
+    return isDeepStrictEqual(actual, expected) ? undefined : name
+  }
+  return typeof actual === 'object' && actual !== null ? differing(actual, expected) : name
+}
+
+/** Returns the first member that differs, or that is not expected. */
 export const differing = (actual: object, expected: object): string | undefined => {
-  const members = actual as Record<string, unknown>
-  for (const [name, member] of Object.entries(expected)) {
-    if (member === undefined ? name in members : !isEqual(members[name], member, name)) return name
+  const values = new Map(Object.entries(expected))
+  for (const [name, member] of Object.entries({ ...expected, ...actual })) {
+    const wrong = differingIn(name, name in actual ? member : undefined, values.get(name))
+    if (wrong) return wrong
   }
   return undefined
 }

@@ -112,8 +112,15 @@ export type RawBatch = Item & {
   sealedAt: string | null
   totals: RawTotals | null
   reportedAt: string | null
+  processedAt: string | null
   completedAt: string | null
   completedGeneration?: number
+  failedAt: string | null
+  failure: string | null
+  bankReference: string | null
+  feeSchedule:
+    | (Record<'basisPoints' | 'fixed', number> & { minimum?: number; maximum?: number })
+    | null
   paid: number | null
   paidTo: { bank: string; accountNumber: string; accountName: string } | null
   offsets: readonly { batch: string; amount: number }[]

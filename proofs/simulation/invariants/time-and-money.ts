@@ -74,6 +74,14 @@ export const uuidOf = (reference: string): string => {
   return [...groups, `${variant}${hash.slice(5, 8)}`, hash.slice(8, 20)].join('-')
 }
 
+/** Returns the uuid that a text derives: 122 bits of its hash. */
+export const derivedUuid = (text: string): string => {
+  const hash = createHash('sha256').update(text).digest('hex')
+  const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16)
+  const groups = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`]
+  return [...groups, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-')
+}
+
 let lastOwner = { reference: '', number: Number.NaN }
 
 /** Returns an event's id number: day, suffix, generation and event number. */

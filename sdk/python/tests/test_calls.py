@@ -5,11 +5,13 @@ import itertools
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from inspect import signature
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from debit_collection import Pesewas
+from debit_collection import AsyncDebitCollection, DebitCollection, Pesewas, wire
 from debit_collection.calls import Operation, Outcome, Pause, Reply, Request, Settings, request_hmac
 from debit_collection.errors import (
     ApiError,
@@ -23,10 +25,11 @@ from debit_collection.errors import (
     ValidationError,
     WaitTimeoutError,
 )
-from debit_collection.operations import Operations
+from debit_collection.operations import Operations, comparison
 
 from .calling import ORDER
 
+OPENAPI = Path(__file__).parent / "../../../docs/openapi.json"
 PAST = "Wed, 21 Oct 2015 07:28:00 GMT"
 CHARGE = {**ORDER, "metadata": None, "timeout": None}
 
@@ -66,6 +69,8 @@ DEBIT = {
     "reference": "DCS-1",
     "status": "processing",
     "amount": "100.00",
+    "currency": "GHS",
+    "partner_reference": "order-1",
     "bank": BANK,
     "customer": {"name": "Ama", "phone_number": "+233241234567", "account_number": "1"},
     "narration": "Order 1",
@@ -250,6 +255,19 @@ def test_a_duplicate_that_is_another_debit_is_an_error(change: dict[str, Any]) -
     with pytest.raises(DuplicateReferenceError) as raised:
         run.charge(metadata={"cart": 2})
     assert raised.value.existing["reference"] == "DCS-1"
+
+
+def test_a_charge_takes_sends_and_compares_each_field_of_the_api() -> None:
+    schemas = json.loads(OPENAPI.read_text())["components"]["schemas"]
+    fields = set(schemas["ChargeFields"]["properties"])
+    for charge in (DebitCollection.charge, AsyncDebitCollection.charge, Operations.charge):
+        # The only currency is not an option.
+        assert set(signature(charge).parameters) >= fields - {"currency"}
+    run = Run(CHARGED)
+    run.charge(**{name: {} for name in fields if name not in {**ORDER, "currency": ""}})
+    body = json.loads(run.requests[0].body)
+    assert set(body) == fields
+    assert set(comparison(cast(wire.DebitDetail, DEBIT), body)) == fields
 
 
 def test_a_duplicate_at_the_first_attempt_is_an_error() -> None:

@@ -1,5 +1,5 @@
 import { type Amount, amountText } from './amount.ts'
-import type { Charge, DebitDetail } from './wire.ts'
+import type { Charge, ChargeFields, DebitDetail } from './wire.ts'
 
 export type ChargeOptions = {
   /** E.164, such as `+233241234567`. */
@@ -18,8 +18,11 @@ export type ChargedDebit = Charge['response'] & {
   replayed: boolean
 }
 
+/** A body with every field of the API; a field without a value is undefined. */
+type ChargeBody = { [Field in keyof Required<ChargeFields>]: ChargeFields[Field] }
+
 /** Returns the body of a charge. @throws TypeError for a number as amount */
-export const chargeBody = (options: ChargeOptions) => ({
+export const chargeBody = (options: ChargeOptions): ChargeBody => ({
   phone_number: options.phoneNumber,
   bank_identifier: options.bankIdentifier,
   amount: amountText(options.amount),
@@ -30,14 +33,18 @@ export const chargeBody = (options: ChargeOptions) => ({
   metadata: options.metadata && JSON.parse(JSON.stringify(options.metadata)),
 })
 
-type ChargeBody = ReturnType<typeof chargeBody>
-
 /** Reports whether a charge created the debit. Its metadata can have more members, because banks add some. */
-export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean =>
-  debit.amount === body.amount &&
-  debit.bank.identifier === body.bank_identifier &&
-  debit.customer.phone_number === body.phone_number &&
-  debit.narration === body.narration &&
-  Object.entries(body.metadata ?? {}).every(
-    ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
-  )
+export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean => {
+  const isSame: Record<keyof ChargeBody, boolean> = {
+    phone_number: debit.customer.phone_number === body.phone_number,
+    bank_identifier: debit.bank.identifier === body.bank_identifier,
+    amount: debit.amount === body.amount,
+    currency: debit.currency === body.currency,
+    narration: debit.narration === body.narration,
+    partner_reference: debit.partner_reference === body.partner_reference,
+    metadata: Object.entries(body.metadata ?? {}).every(
+      ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
+    ),
+  }
+  return Object.values(isSame).every(Boolean)
+}

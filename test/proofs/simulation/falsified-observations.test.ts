@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { deserialize } from 'node:v8'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { invariants, violationsOf } from '../../../proofs/simulation/invariants/all.ts'
+import { differing } from '../../../proofs/simulation/invariants/payload.ts'
 import { dayOf, uuidOf } from '../../../proofs/simulation/invariants/time-and-money.ts'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { FEE } from '../../support/chunk-rows.ts'
@@ -194,4 +195,14 @@ describe('the invariants', () => {
     const numbers = new Set(Object.keys(falsifications).map(numberIn))
     expect([...numbers]).toEqual(invariants.map(([number]) => number))
   })
+})
+
+test.each([
+  ['an unknown', { data: { known: 1, another: 1 } }, 'another'],
+  ['an unknown undefined', { data: { known: 1 }, absent: 1 }, 'absent'],
+  ['no known', { data: {} }, 'known'],
+  ['another known', { data: { known: 2 } }, 'known'],
+  ['each known', { data: { known: 1 } }, undefined],
+])('a payload with %s member is compared by all members', (_, actual, wrong) => {
+  expect(differing(actual, { data: { known: 1 }, absent: undefined })).toBe(wrong)
 })

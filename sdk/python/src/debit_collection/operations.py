@@ -238,12 +238,18 @@ def _instant(value: str | date | None) -> str | None:
 
 
 def _is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
-    """Returns whether a debit is the result of this charge. Banks can add metadata."""
+    return all(comparison(debit, body).values())
+
+
+def comparison(debit: wire.DebitDetail, body: dict[str, Any]) -> dict[str, bool]:
+    """Returns for each field of a charge whether the debit has its value. Banks can add metadata."""
     metadata: dict[str, object] = read_json(json.dumps(body.get("metadata") or {}))
-    return (
-        debit["amount"] == body["amount"]
-        and debit["bank"]["identifier"] == body["bank_identifier"]
-        and debit["customer"]["phone_number"] == body["phone_number"]
-        and debit["narration"] == body["narration"]
-        and debit["metadata"].items() >= metadata.items()
-    )
+    return {
+        "phone_number": debit["customer"]["phone_number"] == body["phone_number"],
+        "bank_identifier": debit["bank"]["identifier"] == body["bank_identifier"],
+        "amount": debit["amount"] == body["amount"],
+        "currency": debit["currency"] == body["currency"],
+        "narration": debit["narration"] == body["narration"],
+        "partner_reference": debit["partner_reference"] == body["partner_reference"],
+        "metadata": debit["metadata"].items() >= metadata.items(),
+    }
