@@ -5,8 +5,6 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled'
 
 // Proofs are exhaustive or run commands as processes. They take minutes (`npm run prove`).
 const isProof = process.env.PROVE === 'true'
-// The flow tests on DynamoDB Local and fauxqs instead of the in-memory AWS.
-const isEmulated = process.env.EMULATORS === 'true'
 // The flow tests on bundles, each in a process, instead of functions in the process of the test.
 const isBundled = process.env.BUNDLES === 'true'
 // The pages in Chromium (`npm run test:browser`).
@@ -17,13 +15,13 @@ const files = isProof
   ? 'test/**/*.proof.ts'
   : inBrowser
     ? browserTests
-    : isEmulated || isBundled
+    : isBundled
       ? 'test/flows/**/*.test.ts'
       : 'test/**/*.test.ts'
 
 // Their files only read templates, so those of a process share the CDK's modules.
 const templateTests = 'test/infra/*.test.ts'
-const isPlain = !(isProof || isEmulated || isBundled || inBrowser)
+const isPlain = !(isProof || isBundled || inBrowser)
 
 const inherited = {
   setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
@@ -55,7 +53,7 @@ export default defineConfig({
           ],
           globalSetup: [
             'test/support/permissions/folder.ts',
-            ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
+            ...(isProof ? ['test/support/dynamodb-local.ts'] : []),
             ...(isBundled ? ['test/support/bundles-folder.ts'] : []),
           ],
         },

@@ -67,12 +67,10 @@ try {
   const start = async () => {
     const { startSandbox } = await import('../sandbox/sandbox.ts')
     const { shortenLogs } = await import('../sandbox/faults.ts')
-    const { endpointsIn } = await import('../sandbox/emulator/endpoints.ts')
-    const endpoints = endpointsIn(process.env)
     const { buildForSandbox } = await import('../sandbox/bundles/build.ts')
     const bundleOf = values.bundles ? await buildForSandbox() : undefined
     const onFault = shortenLogs(values.verbose)
-    return startSandbox({ gateway, ...settings, print, onFault, endpoints, bundleOf })
+    return startSandbox({ gateway, ...settings, print, onFault, bundleOf })
   }
   sandbox = start()
   await sandbox

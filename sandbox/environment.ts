@@ -1,15 +1,27 @@
-import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
+import { environmentOf } from '../infra/definitions/environment.ts'
 import type { FunctionRow } from '../infra/definitions/functions.ts'
-import type { Endpoints } from './emulator/endpoints.ts'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { queueArn, queueUrl } from './aws/queues.ts'
 import { errorGuideAt } from './sandbox-reply.ts'
 
 /** The environment variables of the functions. */
 
 export const REGION = 'eu-west-1'
+export const NAME = 'debit-collection'
+export const REPORTS_BUCKET = `${NAME}-reports`
+const ACCOUNT = '000000000000'
 /** Disables caches: changes take effect at once, and functions in one process would share a cache. */
 const CACHE_SECONDS = 0
 
-type Settings = { timeScale: number; approvals: boolean; webhookHosts?: readonly string[] }
+type Settings = {
+  timeScale: number
+  approvals: boolean
+  webhookHosts?: readonly string[] | undefined
+  /** The host of the API. */
+  host: string
+  /** The endpoint of the queues, for functions in other processes. */
+  awsEndpoint?: string | undefined
+}
 
 /** The SDK's clients require credentials, which nobody checks. */
 export const useLocalCredentials = (): void => {
@@ -21,9 +33,7 @@ export const useLocalCredentials = (): void => {
 /** Returns the variables of a stack, and those that only a sandbox sets. */
 export const functionVariables = (
   row: FunctionRow,
-  { timeScale, approvals, webhookHosts = [] }: Settings,
-  host: string,
-  addresses: Addresses,
+  { timeScale, approvals, webhookHosts = [], host, awsEndpoint }: Settings,
 ): Record<string, string> => {
   const settings = {
     stage: 'sandbox',
@@ -34,6 +44,16 @@ export const functionVariables = (
     ownHosts: [host],
     errorGuide: errorGuideAt(host),
   }
+  const addresses = {
+    tableName: NAME,
+    queueUrl: (queue: QueueName) => queueUrl(queue, awsEndpoint),
+    queueArn,
+    scheduleGroup: NAME,
+    scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
+    sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
+    reportsBucket: REPORTS_BUCKET,
+    functionPrefix: '',
+  }
   return {
     ...environmentOf(row, settings, addresses),
     TIME_SCALE: String(timeScale),
@@ -43,12 +63,6 @@ export const functionVariables = (
     AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'ERROR',
   }
 }
-
-export const endpointVariables = ({ dynamoDb, sqs, s3 }: Endpoints): Record<string, string> => ({
-  ...(dynamoDb && { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb }),
-  ...(sqs && { AWS_ENDPOINT_URL_SQS: sqs }),
-  ...(s3 && { AWS_ENDPOINT_URL_S3: s3 }),
-})
 
 /** Returns the variables that Lambda sets. The session token is the function's name. */
 export const lambdaVariables = ({

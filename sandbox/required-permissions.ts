@@ -1,6 +1,4 @@
 import type { Permission } from '../infra/definitions/iam-statements.ts'
-import { messages } from '../shared/queues/messages.ts'
-import { queueUrlVariable } from '../shared/runtime.ts'
 
 /** Maps each SDK command to the permissions that IAM requires for it. */
 
@@ -31,14 +29,9 @@ const writeOf = ({ Put, Update, Delete, ConditionCheck }: CommandInput): Permiss
   return item('ConditionCheckItem', ConditionCheck.Key)
 }
 
-/** Finds a queue by its URL, because an emulator's queue names have a prefix. */
-const queueNamed = (url: string): string | undefined =>
-  Object.keys(messages).find((name) => process.env[queueUrlVariable(name)] === url) ??
-  url.split('/').at(-1)
-
 const queue =
   (action: string) =>
-  ({ QueueUrl }: CommandInput) => [{ action, resource: `queue/${queueNamed(QueueUrl)}` }]
+  ({ QueueUrl }: CommandInput) => [{ action, resource: `queue/${QueueUrl.split('/').at(-1)}` }]
 
 const report =
   (action: string) =>

@@ -82,34 +82,26 @@ export const customers = [
   customer('+233240000001', 'Kwame Darko', '2001', 'failed: invalid_account', 'inactive'),
 ] as const
 
-/** Groups of calls; a later group refers to objects of an earlier one. */
+/** The calls in order: a later one refers to objects of earlier ones. */
 export const seeds = [
-  banks,
-  [
-    provider('demo', 'Demo Payments', '1041009001'),
-    provider('other', 'Other Payments', '1041009002'),
-    provider('signed', 'Signed Payments', '1041009003', { 'request-secret': 'rs_sandbox_signed' }),
-    provider('fenced', 'Fenced Payments', '1041009004', { 'allow-list': '203.0.113.0/24' }),
-  ],
-  [
-    ...credentials.map(({ kind, holder, token }) =>
-      call('credential', 'issue', { [kind]: holder, token }),
-    ),
-    ...customers.flatMap(({ phone, name, digits, status }) => {
-      const atGcb = account(phone, 'GCB', name, `104100${digits}`, status)
-      return status === 'active' ? [atGcb, account(phone, 'ECO', name, `244100${digits}`)] : [atGcb]
-    }),
-  ],
+  ...banks,
+  provider('demo', 'Demo Payments', '1041009001'),
+  provider('other', 'Other Payments', '1041009002'),
+  provider('signed', 'Signed Payments', '1041009003', { 'request-secret': 'rs_sandbox_signed' }),
+  provider('fenced', 'Fenced Payments', '1041009004', { 'allow-list': '203.0.113.0/24' }),
+  ...credentials.map(({ kind, holder, token }) =>
+    call('credential', 'issue', { [kind]: holder, token }),
+  ),
+  ...customers.flatMap(({ phone, name, digits, status }) => {
+    const atGcb = account(phone, 'GCB', name, `104100${digits}`, status)
+    return status === 'active' ? [atGcb, account(phone, 'ECO', name, `244100${digits}`)] : [atGcb]
+  }),
 ]
 
-export const seed = async (functions: FunctionHost): Promise<void> => {
-  for (const group of seeds) {
-    await Promise.all(
-      group.map(async ({ noun, verb, options }) => {
-        const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-        const { error } = reply as { error?: string }
-        if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
-      }),
-    )
+export const seed = async (functions: Pick<FunctionHost, 'invoke'>): Promise<void> => {
+  for (const { noun, verb, options } of seeds) {
+    const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+    const { error } = reply as { error?: string }
+    if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
   }
 }

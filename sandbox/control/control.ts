@@ -13,8 +13,7 @@ type Deps = {
   /** Whether the clock of all components can move: bundles and emulators keep their own clock. */
   isMovable: boolean
   functions: FunctionHost
-  /** Absent if other processes hold the state. */
-  reset: (() => Promise<void>) | undefined
+  reset: () => Promise<void>
   onMoved: () => void
 }
 
@@ -81,7 +80,7 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
       idle,
     },
     /** Restores the seeds, and the time of this machine. */
-    reset: deps.reset && (() => inTurn(deps.reset as () => Promise<void>)),
+    reset: () => inTurn(deps.reset),
     /** Sends a request to the API of the sandbox. */
     api: async ({ method, path, token, body }: ApiCall) => {
       const response = await fetch(`${address}${path}`, {

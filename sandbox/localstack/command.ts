@@ -2,7 +2,7 @@ import { StartFailure } from '../start-failure.ts'
 
 const INTERRUPTED = 130
 
-type CommandDeps = {
+export type CommandDeps = {
   cleanup: AsyncDisposableStack
   signal: AbortSignal
   /** Waits for all steps; the first failure aborts the others. */
@@ -15,8 +15,14 @@ export const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Runs a command until its end, a failure or a signal, then its cleanup, and sets the exit code. */
-export const runCommand = async (command: (deps: CommandDeps) => Promise<number>) => {
+/**
+ * Runs a command until its end, a failure or a signal, then its cleanup, and sets the exit code.
+ * @param interrupted the exit code after a signal
+ */
+export const runCommand = async (
+  command: (deps: CommandDeps) => Promise<number>,
+  { interrupted = INTERRUPTED } = {},
+) => {
   const controller = new AbortController()
   const { signal } = controller
   for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -34,7 +40,7 @@ export const runCommand = async (command: (deps: CommandDeps) => Promise<number>
     })
   } catch (thrown) {
     const error = signal.aborted ? signal.reason : thrown
-    process.exitCode = error === INTERRUPTED ? INTERRUPTED : 1
+    process.exitCode = error === INTERRUPTED ? interrupted : 1
     if (error === INTERRUPTED) return
     if (!(error instanceof StartFailure)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -1,17 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, open, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StartFailure } from '../start-failure.ts'
 import { freePort, startDynamoDbLocal } from './dynamodb-local.ts'
+import { ROOT } from './run.ts'
 
 const START_MS = 90_000
 const POLL_MS = 100
 const STOP_MS = 10_000
 
 /** LocalStack's own output. */
-const LOG = join(import.meta.dirname, '../dist/localstack.log')
+const LOG = join(ROOT, 'dist/localstack.log')
+
+/** Returns the endpoint of a running LocalStack in AWS_ENDPOINT_URL. @throws StartFailure */
+export const endpointIn = ({ AWS_ENDPOINT_URL: url }: NodeJS.ProcessEnv): string | undefined => {
+  if (!url) return undefined
+  if (!/^https?:\/\/[^/]+\/?$/.test(url) || !URL.canParse(url)) {
+    throw new StartFailure(`AWS_ENDPOINT_URL is not a URL like http://127.0.0.1:4566: ${url}`)
+  }
+  return new URL(url).origin
+}
+
+/** @throws StartFailure unless LocalStack answers at the endpoint */
+export const assertLocalStack = async (endpoint: string): Promise<void> => {
+  const health = await fetch(`${endpoint}/_localstack/health`).catch(({ cause }) => cause)
+  if (health instanceof Response && health.ok) return
+  const reason = health instanceof Response ? health.status : (health?.code ?? health)
+  throw new StartFailure(`LocalStack does not answer at ${endpoint}: ${reason}`)
+}
 
 type EmulatorSettings = {
   python: string
@@ -31,7 +49,7 @@ export const startLocalStack = async (
   cleanup.defer(dynamoDb.stop)
   signal.throwIfAborted()
   const port = await freePort()
-  await mkdir(join(LOG, '../..'), { recursive: true })
+  await mkdir(dirname(LOG), { recursive: true })
   const log = await open(LOG, 'w')
   // In its own process group, so that Ctrl-C reaches only this process.
   const child = spawn(python, ['-E', '-s', join(import.meta.dirname, 'start.py')], {

@@ -43,7 +43,7 @@ from localstack.services.lambda_.invocation.runtime_executor import (
 from twisted.internet import endpoints
 
 BUNDLE_PROCESS = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "../infra/bundles/bundle-process.mjs"
+    os.path.dirname(os.path.abspath(__file__)), "../../infra/bundles/bundle-process.mjs"
 )
 # Variables of LocalStack's container, which Lambda does not set.
 CONTAINER_VARIABLES = {"EDGE_PORT", "AWS_LAMBDA_FUNCTION_TIMEOUT"}

@@ -5,7 +5,7 @@ import { useService } from '../support/running-service.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
-const service = useService({ emulated: false })
+const service = useService()
 const { open, problems } = useBrowser()
 
 const openScreen = (path: string): Promise<Page> =>

@@ -7,7 +7,7 @@ import { useService } from '../support/running-service.ts'
 
 /** Fixture files (docs/testing.md#fixtures). */
 
-const service = useService({ emulated: false })
+const service = useService()
 const receiver = useReceiver()
 
 const apply = async (file: string): Promise<string[]> => {

@@ -7,7 +7,7 @@ import { type Shown, useService } from '../support/running-service.ts'
 
 /** The clock of a sandbox and its reset (docs/sandbox.md#control). */
 
-const service = useService({ emulated: false })
+const service = useService()
 const receiver = useReceiver()
 const HOUR_MS = 3_600_000
 

@@ -3,11 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
-import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type Fauxqs, startFauxqs } from '../emulators/fauxqs.ts'
+import { describe, expect, test, vi } from 'vitest'
 import {
   expectOneLine,
   printedBy,
@@ -15,7 +11,6 @@ import {
   type StartedScript,
   useCommands,
 } from '../support/commands.ts'
-import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
 import { PATIENCE } from '../support/running-service.ts'
 import { whileListening } from '../support/servers.ts'
 
@@ -186,83 +181,6 @@ describe('the sandbox command', () => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(2)
     expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
-  })
-})
-
-describe('the sandbox on a running emulator', () => {
-  let fauxqs: Fauxqs
-  let env: NodeJS.ProcessEnv
-  beforeAll(async () => {
-    fauxqs = await startFauxqs('eu-west-1')
-    env = {
-      AWS_ENDPOINT_URL: fauxqs.endpoint,
-      AWS_ENDPOINT_URL_DYNAMODB: inject('emulators').dynamoDb,
-    }
-  })
-  afterAll(() => fauxqs.stop())
-
-  // DynamoDB Local separates tables by access key.
-  const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' }
-
-  /** Lists the tables, queues and buckets of a sandbox. */
-  const resourcesOf = async (name: string): Promise<string[]> => {
-    const endpoint = fauxqs.endpoint
-    const [tables, queues, buckets] = await Promise.all([
-      new DynamoDBClient({ endpoint: inject('emulators').dynamoDb, credentials }).send(
-        new ListTablesCommand(),
-      ),
-      new SQSClient({ endpoint }).send(new ListQueuesCommand()),
-      new S3Client({ endpoint, forcePathStyle: true }).send(new ListBucketsCommand()),
-    ])
-    return [
-      ...(tables.TableNames ?? []),
-      ...(queues.QueueUrls ?? []).map((url) => url.split('/').at(-1) ?? ''),
-      ...(buckets.Buckets ?? []).map(({ Name = '' }) => Name),
-    ].filter((resource) => resource.startsWith(name))
-  }
-
-  test('the sandbox completes a debit with its own resources and removes them', async () => {
-    const sandbox = startSandbox(['--port', '0', '--time-scale', '30'], env)
-    const { child, printed, exited } = sandbox
-    const address = `http://127.0.0.1:${await readyPort(sandbox)}`
-    const [name = ''] = /^debit-collection-[0-9a-f]{6}(?=: )/m.exec(printed.out) ?? []
-    expect(await resourcesOf(name)).toEqual(
-      expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
-    )
-    const headers = { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' }
-    const body = JSON.stringify(chargeBody())
-    const charged = await fetch(`${address}${CHARGE}`, { method: 'POST', headers, body })
-    const { data } = (await charged.json()) as { data: { reference: string } }
-    await vi.waitFor(
-      async () => {
-        const reply = await fetch(`${address}${statusPath(data.reference)}`, { headers })
-        expect(await reply.json()).toMatchObject({ data: { status: 'completed' } })
-      },
-      // The limit is 60 reads of one debit per minute.
-      { timeout: 50_000, interval: 1_000 },
-    )
-    child.kill('SIGTERM')
-    expect(await exited).toBe(0)
-    expect(await resourcesOf(name)).toEqual([])
-  }, 120_000)
-
-  test('the command prints one line and exits with 1 for an endpoint that is no emulator', async () => {
-    const startAt = async (AWS_ENDPOINT_URL: string): Promise<string> => {
-      const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
-      expect(await exited).toBe(1)
-      return printed.err
-    }
-    expect(await startAt('http://127.0.0.1:1')).toBe(
-      'DynamoDB does not answer at http://127.0.0.1:1: ECONNREFUSED\n',
-    )
-    expect(await startAt('localstack:4566')).toBe(
-      'AWS_ENDPOINT_URL is not a URL like http://127.0.0.1:4566: localstack:4566\n',
-    )
-    const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
-    await whileListening(server, async (port) => {
-      const line = new RegExp(`^DynamoDB does not answer at http://127.0.0.1:${port}: .+\\n$`)
-      expect(await startAt(`http://127.0.0.1:${port}`)).toMatch(line)
-    })
   })
 })
 

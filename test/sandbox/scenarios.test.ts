@@ -5,7 +5,7 @@ import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /** The scenarios of a sandbox (docs/testing.md#scenarios). */
 
-const service = useService({ emulated: false })
+const service = useService()
 const receiver = useReceiver()
 
 const call = async (method: string, path: string, body?: unknown) => {

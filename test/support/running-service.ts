@@ -9,7 +9,6 @@ import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 import { CHARGE, callbackPath, chargeBody } from './requests.ts'
-import { isEmulated } from './tables.ts'
 
 /** The whole service over HTTP, with its own table and queues. */
 
@@ -60,12 +59,7 @@ export const isBundled = process.env.BUNDLES === 'true'
 export const testInProcess = test.skipIf(isBundled)
 
 /** Starts the service before the tests of a file and stops it after them. */
-export const useService = ({
-  timeScale = 1,
-  approvals = false,
-  /** Whether DynamoDB Local and fauxqs serve it, which other processes can reach. */
-  emulated = isEmulated,
-} = {}) => {
+export const useService = ({ timeScale = 1, approvals = false } = {}) => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
   const exchanges: Exchange[] = []
@@ -80,7 +74,6 @@ export const useService = ({
       approvals,
       print: (line) => lines.push(line),
       onFault: (source, error) => lines.push(`${source} ${error}`),
-      endpoints: emulated ? inject('emulators') : {},
       bundleOf: isBundled ? (name) => bundleFile(name, inject('bundlesFolder')) : undefined,
     })
   })

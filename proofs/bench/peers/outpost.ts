@@ -2,14 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { freePort } from '../../../sandbox/localstack/dynamodb-local.ts'
 import { type Peer, post, TIMEOUT_SECONDS } from './peer.ts'
-import {
-  assertReady,
-  startPostgres,
-  startProgram,
-  startQueues,
-  startRedis,
-  until,
-} from './programs.ts'
+import { assertReady, startPostgres, startProgram, startRedis, until } from './programs.ts'
 
 /** Hookdeck Outpost: all its services in one process, with Redis, PostgreSQL and SQS queues. */
 
@@ -19,15 +12,20 @@ const RETRIES = '2,4,8,16,32,64,128,256,300,300'
 /** About the size of this service's events. */
 const PAYLOAD_BYTES = 750
 
-/** @param folder contains the programs `outpost` and `outpost-server` */
+type OutpostOptions = {
+  /** Contains the programs `outpost` and `outpost-server`. */
+  folder: string
+  concurrency: number
+  /** The endpoint of a running SQS. */
+  sqs: string
+}
+
 export const startOutpost = async (
-  folder: string,
-  concurrency: number,
+  { folder, concurrency, sqs }: OutpostOptions,
   receivers: readonly string[],
 ): Promise<Peer> => {
   const redis = await startRedis()
   const postgres = await startPostgres()
-  const queues = await startQueues()
   const port = await freePort()
   const env = {
     SERVICE: '',
@@ -39,7 +37,7 @@ export const startOutpost = async (
     REDIS_HOST: '127.0.0.1',
     REDIS_PORT: String(redis.port),
     POSTGRES_URL: postgres.url,
-    AWS_SQS_ENDPOINT: `http://127.0.0.1:${queues.port}`,
+    AWS_SQS_ENDPOINT: sqs,
     AWS_SQS_REGION: 'eu-west-1',
     AWS_SQS_ACCESS_KEY_ID: TOKEN,
     AWS_SQS_SECRET_ACCESS_KEY: TOKEN,
@@ -64,12 +62,7 @@ export const startOutpost = async (
   }
   const padding = 'x'.repeat(PAYLOAD_BYTES)
   return {
-    processes: {
-      Outpost: outpost.pid,
-      Redis: redis.pid,
-      PostgreSQL: postgres.pid,
-      fauxqs: queues.pid,
-    },
+    processes: { Outpost: outpost.pid, Redis: redis.pid, PostgreSQL: postgres.pid },
     eventsPerRequest: 1,
     timedPerRequest: 1,
     request: (tenant, key) =>
@@ -80,7 +73,7 @@ export const startOutpost = async (
     timedEvent: ({ body }) => ({ key: JSON.parse(body).key, event: 'debit' }),
     signature: 'x-outpost-signature',
     stop: async () => {
-      for (const program of [outpost, queues, postgres, redis]) await program.stop()
+      for (const program of [outpost, postgres, redis]) await program.stop()
     },
   }
 }

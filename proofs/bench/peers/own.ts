@@ -1,10 +1,9 @@
 import { invokeFunction } from '../../../commands/functions-client.ts'
-import { freePort, startDynamoDbLocal } from '../../../sandbox/localstack/dynamodb-local.ts'
-import { CREDENTIALS } from '../fixture.ts'
+import { freePort } from '../../../sandbox/localstack/dynamodb-local.ts'
 import { type Peer, post, TIMEOUT_SECONDS } from './peer.ts'
-import { assertReady, startProgram, startQueues, until } from './programs.ts'
+import { assertReady, startProgram, until } from './programs.ts'
 
-/** This service: the sandbox, with its AWS in memory or on emulators. */
+/** This service: the sandbox. */
 
 /** A bank of the sandbox reports after 30 s; scaled, all events of a debit follow within a second. */
 const TIME_SCALE = 30
@@ -16,20 +15,10 @@ const TIMED = new Set(['transaction.created', 'transaction.pending'])
 
 const tokenOf = (tenant: number): string => `sk_sandbox_peer_${tenant}`
 
-export const startOwn = async (
-  onEmulators: boolean,
-  receivers: readonly string[],
-): Promise<Peer> => {
-  Object.assign(process.env, CREDENTIALS)
-  const queues = onEmulators ? await startQueues() : undefined
-  const database = onEmulators ? await startDynamoDbLocal() : undefined
+export const startOwn = async (receivers: readonly string[]): Promise<Peer> => {
   const port = await freePort()
   const args = ['commands/sandbox.ts', '--port', String(port), '--time-scale', String(TIME_SCALE)]
-  const env = {
-    ...(queues && { AWS_ENDPOINT_URL_SQS: `http://127.0.0.1:${queues.port}` }),
-    ...(database && { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint }),
-  }
-  const sandbox = await startProgram({ command: process.execPath, args, port }, { env })
+  const sandbox = await startProgram({ command: process.execPath, args, port })
   const address = `http://127.0.0.1:${port}`
   await until(() => assertReady(`${address}/openapi.json`))
   const operate = async (noun: string, verb: string, options: object): Promise<void> => {
@@ -45,11 +34,7 @@ export const startOwn = async (
     await operate('webhook', 'set', { provider, url, timeout: String(TIMEOUT_SECONDS) })
   }
   return {
-    processes: {
-      'this service': sandbox.pid,
-      ...(database && { 'DynamoDB Local': database.pid }),
-      ...(queues && { fauxqs: queues.pid }),
-    },
+    processes: { 'this service': sandbox.pid },
     eventsPerRequest: EVENTS,
     timedPerRequest: TIMED.size,
     request: (tenant, key) =>
@@ -69,10 +54,6 @@ export const startOwn = async (
       return TIMED.has(event) ? { key: data.transaction.partner_reference, event } : undefined
     },
     signature: 'x-svc-signature',
-    stop: async () => {
-      await sandbox.stop()
-      await database?.stop()
-      await queues?.stop()
-    },
+    stop: sandbox.stop,
   }
 }

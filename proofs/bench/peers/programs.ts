@@ -67,17 +67,6 @@ export const startRedis = async (): Promise<Program> => {
   return startProgram({ command: 'redis-server', args, port }, { folder })
 }
 
-/** fauxqs in its own process. */
-export const startQueues = async (): Promise<Program> => {
-  const port = await freePort()
-  const script = `import { buildApp } from 'fauxqs'
-    await buildApp({ logger: false }).listen({ port: ${port}, host: '127.0.0.1' })`
-  const args = ['--input-type=module', '--eval', script]
-  const program = await startProgram({ command: process.execPath, args, port })
-  await until(() => fetch(`http://127.0.0.1:${port}/`))
-  return program
-}
-
 const DATABASE_USER = 'postgres'
 
 /** PostgreSQL with its default settings, and the `psql` and `pgbench` of the same version. */

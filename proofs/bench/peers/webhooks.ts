@@ -9,7 +9,7 @@ import type { Peer } from './peer.ts'
 import { type Arrival, openReceiver } from './receivers.ts'
 
 /**
- * `node proofs/bench/peers/webhooks.ts --peer own | own-on-emulators | outpost [--binaries DIR]
+ * `node proofs/bench/peers/webhooks.ts --peer own | outpost [--binaries DIR] [--sqs URL]
  * [--concurrency N] [--per-second N] [--seconds N] [--warm-up N] [--all-live]`: sends events of three
  * tenants to a receiver each, at a fixed rate. It prints the latency of the live receivers and the CPU
  * per event. The last receiver is dead, except with --all-live.
@@ -19,6 +19,7 @@ const { values } = parseArgs({
   options: {
     peer: { type: 'string', default: 'own' },
     binaries: { type: 'string', default: '.' },
+    sqs: { type: 'string', default: 'http://127.0.0.1:4566' },
     concurrency: { type: 'string', default: '200' },
     'per-second': { type: 'string', default: '60' },
     seconds: { type: 'string', default: '20' },
@@ -77,9 +78,9 @@ const receivers = await Promise.all(
 )
 const urls = receivers.map(({ url }) => url)
 const startPeer = (): Promise<Peer> => {
-  const { peer: name, binaries, concurrency } = values
-  if (name === 'outpost') return startOutpost(binaries, Number(concurrency), urls)
-  return startOwn(name === 'own-on-emulators', urls)
+  const { peer: name, binaries: folder, concurrency, sqs } = values
+  if (name !== 'outpost') return startOwn(urls)
+  return startOutpost({ folder, concurrency: Number(concurrency), sqs }, urls)
 }
 peer = await startPeer()
 try {

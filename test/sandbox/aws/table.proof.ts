@@ -15,7 +15,7 @@ const PER_LIST = 400
 const OPERATION_MS = 30
 const timeout = 600_000 + count * OPERATION_MS
 
-const local = localAt(inject('emulators').dynamoDb)
+const local = localAt(inject('dynamoDbLocal'))
 
 test(`the results of ${count} random operations are equal`, { timeout }, async () => {
   const property = fc.asyncProperty(operationLists(PER_LIST), async (operations) => {

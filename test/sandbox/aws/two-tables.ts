@@ -10,7 +10,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { tableDefinition } from '../../../infra/definitions/table.ts'
 import type { Change } from '../../../sandbox/aws/table/change.ts'
 import { newTable, type Table } from '../../../sandbox/aws/table/table.ts'
-import { createTable, removeTable } from '../../../sandbox/emulator/resources.ts'
+import { createTable, removeTable } from '../../../sandbox/localstack/dynamodb-table.ts'
 import { type Operation, TABLE } from './random-operation.ts'
 
 /** A table of DynamoDB Local and a simulated one. */

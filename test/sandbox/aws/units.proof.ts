@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { tableDefinition } from '../../../infra/definitions/table.ts'
 import { newTable } from '../../../sandbox/aws/table/table.ts'
-import { createTable } from '../../../sandbox/emulator/resources.ts'
+import { createTable } from '../../../sandbox/localstack/dynamodb-table.ts'
 import { localAt } from './two-tables.ts'
 
 // DynamoDB Local reports wrong units for transactions, and none for what it does not find.
@@ -78,7 +78,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 )
 
 test('the in-memory table consumes the units that DynamoDB Local reports', async () => {
-  const { endpoint, client } = localAt(inject('emulators').dynamoDb)
+  const { endpoint, client } = localAt(inject('dynamoDbLocal'))
   await fc.assert(
     fc.asyncProperty(fc.array(call, { maxLength: 12 }), async (calls) => {
       const TableName = `units-${randomUUID()}`

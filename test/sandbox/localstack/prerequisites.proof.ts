@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'vitest'
+import { afterEach, beforeEach, describe, test } from 'vitest'
+import { freePort } from '../../../sandbox/localstack/dynamodb-local.ts'
 import { expectOneLine, runScript } from '../../support/commands.ts'
+import { whileListening } from '../../support/servers.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -10,17 +13,38 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Runs the command with a PATH that contains only the given programs. */
-const proveStack = (...programs: readonly string[]) => {
-  for (const name of programs) symlinkSync('/bin/true', join(folder, name))
-  return runScript(['proofs/stacks/deploy.ts'], { PATH: folder, HOME: folder })
-}
+describe.each(['commands/sandbox-localstack.ts', 'proofs/stacks/deploy.ts'])(
+  'the prerequisites of %s',
+  (script) => {
+    /** Runs the command with a PATH that contains only the given programs. */
+    const runWith = (...programs: readonly string[]) => {
+      for (const name of programs) symlinkSync('/bin/true', join(folder, name))
+      return runScript([script], { PATH: folder, HOME: folder })
+    }
 
-test('the command prove:stack names a missing Java', async () => {
-  expectOneLine(await proveStack(), 'Java is missing')
-})
+    test('the command names a missing Java in one line', async () => {
+      expectOneLine(await runWith(), 'Java is missing')
+    })
 
-test('the command prove:stack names a missing Python', async () => {
-  const line = 'Python 3.12 or 3.13 with venv is required on the PATH'
-  expectOneLine(await proveStack('java', 'python3'), line)
-})
+    test('the command names a missing Python in one line', async () => {
+      const line = 'Python 3.12 or 3.13 with venv is required on the PATH'
+      expectOneLine(await runWith('java', 'python3'), line)
+    })
+
+    test('the command names an AWS_ENDPOINT_URL at which no LocalStack answers in one line', async () => {
+      const startAt = (AWS_ENDPOINT_URL: string) =>
+        runScript([script], { PATH: folder, HOME: folder, AWS_ENDPOINT_URL })
+      const unused = `http://127.0.0.1:${await freePort()}`
+      expectOneLine(await startAt(unused), `LocalStack does not answer at ${unused}: ECONNREFUSED`)
+      expectOneLine(
+        await startAt('localstack:4566'),
+        'AWS_ENDPOINT_URL is not a URL like http://127.0.0.1:4566: localstack:4566',
+      )
+      const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
+      await whileListening(server, async (port) => {
+        const address = `http://127.0.0.1:${port}`
+        expectOneLine(await startAt(address), `LocalStack does not answer at ${address}: 404`)
+      })
+    })
+  },
+)

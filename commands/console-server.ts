@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ConsoleBackend } from '../console/server/backend.ts'
+import { consoleHandler } from '../console/server/handler.ts'
+import { isLocal, targetOf } from '../sandbox/request-target.ts'
+import { StartFailure } from '../sandbox/start-failure.ts'
+import { nouns } from '../shared/operator/catalogue.ts'
+import type { OperatorReply } from '../shared/operator/verbs.ts'
+import { actorOf, invokeFunction, mayInvoke } from './functions-client.ts'
+
+/** Serves the console of a stage, whose operator functions it invokes with the shell's credentials. */
+
+/** A bank's statement is sent in parts of less than this. */
+const BODY_MAX_BYTES = 10 * 1024 * 1024
+
+const stageBackend = (stage: string): ConsoleBackend => {
+  const target = { stage }
+  const actor = actorOf(target)
+  return {
+    stage,
+    clock: { now: () => new Date(), isFrozen: () => false },
+    operator: () => actor,
+    nouns: async () => {
+      const names = Object.keys(nouns)
+      const allowed = await Promise.all(names.map((noun) => mayInvoke(target, `manage-${noun}`)))
+      return names.filter((_, index) => allowed[index])
+    },
+    operate: async ({ noun, verb, options }) => {
+      const event = { verb, options, actor: await actor }
+      return (await invokeFunction(target, `manage-${noun}`, event)) as OperatorReply
+    },
+  }
+}
+
+/** @returns undefined for a body that is too large */
+const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > BODY_MAX_BYTES) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const refuse = (response: ServerResponse, status: number, message: string): void => {
+  response
+    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+    .end(`${message}\n`)
+}
+
+/**
+ * Opens the console on a port of this machine, 0 for a free one. @returns its address and its end
+ * @throws StartFailure or InvocationFailure with one line
+ */
+export const openConsole = async (stage: string, port: number) => {
+  const backend = stageBackend(stage)
+  const allowed = await backend.nouns()
+  if (allowed.length === 0) {
+    throw new StartFailure(`These AWS credentials allow no operator function of ${stage}`)
+  }
+  const serveConsole = consoleHandler(backend)
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const target = targetOf(request)
+    if (!isLocal(target, request.headers, [])) {
+      return refuse(response, 403, 'Only this machine may use the console')
+    }
+    if (target.pathname === '/') {
+      response.writeHead(302, { location: '/console' }).end()
+      return
+    }
+    const body = await bodyOf(request)
+    if (!body) return refuse(response, 413, 'The request is too large')
+    await serveConsole({ pathname: target.pathname, host: target.host, body }, request, response)
+  }
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error) => {
+      process.stderr.write(`${(error as Error).message}\n`)
+      response.destroy()
+    })
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening').catch(({ code, message }) => {
+    throw new StartFailure(
+      code === 'EADDRINUSE' ? `Port ${port} is taken; choose another with --port` : message,
+    )
+  })
+  const { port: actualPort } = server.address() as AddressInfo
+  return {
+    address: `http://127.0.0.1:${actualPort}/console`,
+    stop: async (): Promise<void> => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
