@@ -102,6 +102,7 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
             name: 'uuid',
             in: 'path',
             required: true,
+            description: '`uuid` of the request',
             schema: schemaOf(Uuid),
             example: exchange.example.uuid,
           },

@@ -6,7 +6,15 @@ import { exampleContext, exampleReplies, exampleSignature } from './example-debi
 import { fieldDescriptions } from './field-descriptions.ts'
 import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
-import { componentRef, envelopeOf, type Json, schemaOf, text, withNumbers } from './schemas.ts'
+import {
+  componentRef,
+  envelopeOf,
+  type Json,
+  schemaOf,
+  text,
+  withDescriptions,
+  withNumbers,
+} from './schemas.ts'
 
 /** Converts `update-debit-transaction` or `transaction.created` to camel case. */
 export const camel = (name: string): string =>
@@ -31,7 +39,7 @@ const requestBody = (name: OperationName): Json => {
   const wrapped = wrapper && {
     type: 'object',
     required: [wrapper],
-    properties: { [wrapper]: flat },
+    properties: withDescriptions({ [wrapper]: flat }),
   }
   return {
     requestBody: {

@@ -44,7 +44,7 @@ export const componentRef = (kind: string, name: string): string => `#/component
 /** The description of a field, while its schema has a description of its own. */
 const OF_FIELD = 'x-field-description'
 
-const withDescriptions = (properties: Json): Json =>
+export const withDescriptions = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = fieldDescriptions[name]
@@ -163,37 +163,30 @@ const problemMeta = {
 const details = { $ref: componentRef('schemas', 'ProblemDetails') }
 
 // Any value: generated clients do not compile with alternatives of an object, a list and a text.
-const detailsSchema = {
-  description:
-    'Messages of each refused field by its name, a list of messages, a text, or other details',
-}
+const detailsSchema = { description: fieldDescriptions.details }
 
 const categories = [...new Set(Object.values(errors).map(({ category }) => category))].sort()
 
 const problem = {
   type: 'object',
   required: ['success', 'error', 'meta'],
-  properties: {
+  properties: withDescriptions({
     success: { const: false },
     error: {
       type: 'object',
       required: ['code', 'message', 'category', 'severity'],
-      properties: {
-        code: { type: 'integer', description: 'Published code of the error' },
+      properties: withDescriptions({
+        code: { type: 'integer' },
         message: { type: 'string' },
         category: { enum: categories },
         severity: { enum: ['low', 'medium', 'high', 'critical'] },
-        doc_url: {
-          type: 'string',
-          format: 'uri',
-          description: 'Address of the advice for this code; absent if the deployment has none',
-        },
+        doc_url: { type: 'string', format: 'uri' },
         details,
-      },
+      }),
     },
     details,
     meta: { $ref: componentRef('schemas', 'ProblemMeta') },
-  },
+  }),
 }
 
 export const schemaComponents: Json = {
@@ -216,6 +209,11 @@ export const envelopeOf = (data: Json, siblings?: Json, page?: Json): Json => {
   return {
     type: 'object',
     required: ['success', ...Object.keys(siblingProperties), 'data', 'meta'],
-    properties: { success: { const: true }, ...siblingProperties, data, meta: metaSchema },
+    properties: withDescriptions({
+      success: { const: true },
+      ...siblingProperties,
+      data,
+      meta: metaSchema,
+    }),
   }
 }

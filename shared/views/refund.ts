@@ -47,7 +47,7 @@ export const refundSchema = (amount: v.GenericSchema) =>
       status: v.picklist(namesOf(refundStatuses)),
       amount,
       currency: v.literal(CURRENCY),
-      reason: v.pipe(v.string(), v.description('Reason of the refund')),
+      reason: v.string(),
       bank_reference: NullableText,
       error_message: NullableText,
       created_at: Time,

@@ -11,6 +11,9 @@
  */
 
 export type Accepted = {
+    /**
+     * Result of the request
+     */
     status: "accepted";
     /**
      * As in the request
@@ -32,6 +35,9 @@ export type Accepted = {
 };
 
 export type Completed = {
+    /**
+     * Result of the request
+     */
     status: "completed";
     /**
      * As in the request
@@ -62,6 +68,9 @@ export type Completed = {
 };
 
 export type Failed = {
+    /**
+     * Result of the request
+     */
     status: "failed";
     /**
      * As in the request
@@ -91,14 +100,17 @@ export type Failed = {
 };
 
 export type Paid = {
+    /**
+     * Result of the request
+     */
     status: "paid";
     /**
-     * Id of the transaction in bank operations
+     * As in the request
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
-     * Amount in GHS with exactly two decimals
+     * The same text as in the request
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     amount: string;
@@ -113,19 +125,26 @@ export type Paid = {
 
 export type Payment = {
     /**
-     * Id of the transaction in bank operations
+     * Identifies the payout; equal to the idempotency key
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
     /**
+     * Id of the settlement batch
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     batch: string;
+    /**
+     * Id of the provider
+     */
     partner: string;
     /**
-     * The customer's account at the bank
+     * The provider's account at the bank
      */
     account_number: string;
+    /**
+     * Name of the account holder
+     */
     account_name: string;
     /**
      * Amount in GHS with exactly two decimals
@@ -137,6 +156,7 @@ export type Payment = {
      */
     currency: "GHS";
     /**
+     * UTC day on which the batch was opened
      * @format date
      */
     date: string;
@@ -182,6 +202,9 @@ export type RefundOrder = {
 };
 
 export type Rejected = {
+    /**
+     * Result of the request
+     */
     status: "rejected";
     /**
      * As in the request
@@ -207,6 +230,9 @@ export type Rejected = {
 };
 
 export type RejectedDebit = {
+    /**
+     * Result of the request
+     */
     status: "rejected";
     /**
      * As in the request
@@ -276,6 +302,9 @@ export type Submission = {
 };
 
 export type Underway = {
+    /**
+     * Result of the request
+     */
     status: "underway";
     /**
      * As in the request

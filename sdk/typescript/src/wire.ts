@@ -51,23 +51,47 @@ export type Meta = {
 };
 
 export type Problem = {
+    /**
+     * True for a result, false for an error
+     */
     success: false;
+    /**
+     * The published error
+     */
     error: {
         /**
-         * Published code of the error
+         * Published code
          */
         code: number;
+        /**
+         * Explanation for people
+         */
         message: string;
+        /**
+         * Group of the error
+         */
         category: "accounts" | "authentication" | "authorization" | "availability" | "banks" | "connectors" | "general" | "rate_limiting" | "request" | "security" | "settlements" | "transactions" | "validation" | "webhooks";
+        /**
+         * How severe the error is
+         */
         severity: "low" | "medium" | "high" | "critical";
         /**
          * Address of the advice for this code; absent if the deployment has none
          * @format uri
          */
         doc_url?: string;
+        /**
+         * Messages of each refused field by its name, a list of messages, a text, or other details
+         */
         details?: ProblemDetails;
     };
+    /**
+     * Messages of each refused field by its name, a list of messages, a text, or other details
+     */
     details?: ProblemDetails;
+    /**
+     * Time and id of the request; in lists also the page
+     */
     meta: ProblemMeta;
 };
 
@@ -156,6 +180,9 @@ export type UpdateDebitTransactionFields = {
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
     metadata?: Record<string, unknown> | null;
+    /**
+     * Status of the transaction
+     */
     status: "completed" | "failed";
     /**
      * Reason of the failure
@@ -185,6 +212,9 @@ export type DebitCallbackFields = {
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
     metadata?: Record<string, unknown> | null;
+    /**
+     * Status of the transaction
+     */
     status: "approved" | "completed" | "failed";
     /**
      * Reason of the failure
@@ -235,6 +265,9 @@ export type Attempt = {
 };
 
 export type Bank = {
+    /**
+     * Name of the bank
+     */
     name: string;
     /**
      * Code of the bank, case-sensitive
@@ -248,6 +281,9 @@ export type Bank = {
 };
 
 export type BankDetail = {
+    /**
+     * Name of the bank
+     */
     name: string;
     /**
      * Code of the bank, case-sensitive
@@ -258,6 +294,9 @@ export type BankDetail = {
      * ISO 3166-1 alpha-2
      */
     country_code: "GH";
+    /**
+     * Always `live`: the service shows no other banks
+     */
     status: "live";
     /**
      * How customers of the bank approve debits
@@ -267,14 +306,26 @@ export type BankDetail = {
      * Free-form object about the bank
      */
     metadata: {
+        /**
+         * Code that customers dial
+         */
         ussd_code?: string;
+        /**
+         * App of the bank
+         */
         app_config?: {
+            /**
+             * Package name of the app
+             */
             package_name: string;
         };
     };
 };
 
 export type BankTransaction = {
+    /**
+     * Id of the transaction
+     */
     id: number;
     /**
      * Id of the transaction in bank operations
@@ -290,6 +341,9 @@ export type BankTransaction = {
      * The provider's own reference, unique for each transaction
      */
     partner_reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -334,14 +388,29 @@ export type BankTransaction = {
      * @format date-time
      */
     completed_at: string | null;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * The customer
+     */
     customer: Customer;
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
     metadata: Record<string, unknown>;
+    /**
+     * The customer's account at the bank
+     */
     account: CustomerAccount;
+    /**
+     * The provider of the transaction
+     */
     payment_partner: {
+        /**
+         * Name to show to people
+         */
         name: string;
         /**
          * The provider's own reference, unique for each transaction
@@ -351,13 +420,22 @@ export type BankTransaction = {
 };
 
 export type BankTransactionList = {
+    /**
+     * Name of the customer
+     */
     customer: string;
     /**
      * E.164, Ghana: +233 and nine digits
      * @pattern ^\+233[1-9][0-9]{8}$
      */
     phone_number: string;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * Transactions of this page
+     */
     transactions: BankTransaction[];
     /**
      * Matches on all pages, counted up to 10,000; absent with a cursor
@@ -372,11 +450,15 @@ export type BankTransactionList = {
      * True if the totals reached 10,000 matches and can be higher
      */
     total_is_at_least?: boolean;
+    /**
+     * The status of all listed transactions, or `all`
+     */
     status_filter: "pending" | "processing" | "completed" | "failed" | "all" | "cancelled";
 };
 
 export type CallbackTransaction = {
     /**
+     * Id of the transaction
      * @pattern ^dt_[0-9]+$
      */
     id: string;
@@ -394,6 +476,9 @@ export type CallbackTransaction = {
      * The provider's own reference, unique for each transaction
      */
     partner_reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -440,7 +525,13 @@ export type CallbackTransaction = {
      * @format date-time
      */
     completed_at: string | null;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * The customer
+     */
     customer: Customer;
 };
 
@@ -450,13 +541,22 @@ export type Charge = {
      * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
      */
     reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
+    /**
+     * The transaction in its second published form
+     */
     response: {
         /**
          * Id of the transaction in bank operations
          * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
          */
         uuid: string;
+        /**
+         * Status of the transaction
+         */
         status: DebitStatus;
         /**
          * ISO 8601, UTC
@@ -468,11 +568,17 @@ export type Charge = {
          * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
          */
         reference: string;
+        /**
+         * Bank of the customer
+         */
         bank: Bank;
     };
 };
 
 export type Customer = {
+    /**
+     * Name of the customer; null if unknown
+     */
     name: string | null;
     /**
      * E.164, Ghana: +233 and nine digits
@@ -490,12 +596,19 @@ export type CustomerAccount = {
      * The customer's account at the bank
      */
     account_number: string;
+    /**
+     * Name of the account holder
+     */
     account_name: string;
+    /**
+     * Type of the account, in the words of the bank
+     */
     account_type: string;
 };
 
 export type Debit = {
     /**
+     * Id of the transaction
      * @pattern ^dt_[0-9]+$
      */
     id: string;
@@ -513,6 +626,9 @@ export type Debit = {
      * The provider's own reference, unique for each transaction
      */
     partner_reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -559,7 +675,13 @@ export type Debit = {
      * @format date-time
      */
     completed_at: string | null;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * The customer
+     */
     customer: Customer;
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
@@ -573,6 +695,7 @@ export type Debit = {
 
 export type DebitDetail = {
     /**
+     * Id of the transaction
      * @pattern ^dt_[0-9]+$
      */
     id: string;
@@ -590,6 +713,9 @@ export type DebitDetail = {
      * The provider's own reference, unique for each transaction
      */
     partner_reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -636,7 +762,13 @@ export type DebitDetail = {
      * @format date-time
      */
     completed_at: string | null;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * The customer
+     */
     customer: Customer;
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
@@ -650,13 +782,22 @@ export type DebitDetail = {
      * Refund to the customer; null if there is none
      */
     refund: Refund | null;
+    /**
+     * Settlement of the debit; null before it
+     */
     settlement: DebitSettlement | null;
+    /**
+     * The transaction in its second published form
+     */
     response: {
         /**
          * Id of the transaction in bank operations
          * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
          */
         uuid: string;
+        /**
+         * Status of the transaction
+         */
         status: DebitStatus;
         /**
          * ISO 8601, UTC
@@ -705,10 +846,12 @@ export const DebitEventStatus = {
 
 export type DebitSettlement = {
     /**
+     * Batch with the debit
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     batch_id: string;
     /**
+     * Batch with the reversal; null if the debit was not reversed after its settlement
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     adjusted_in: string | null;
@@ -786,7 +929,13 @@ export type Delivery = {
 };
 
 export type DeliveryFailure = {
+    /**
+     * Published code
+     */
     code: 4001 | 4403 | 4404 | 4408;
+    /**
+     * Explanation for people
+     */
     message: string;
 };
 
@@ -884,6 +1033,9 @@ export type EventRefund = {
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
+    /**
+     * Status of the refund
+     */
     status: "pending" | "processing" | "completed" | "failed";
     /**
      * Amount in GHS with exactly two decimals
@@ -952,6 +1104,9 @@ export type EventSettlement = {
      * @format date
      */
     date: string;
+    /**
+     * Status of the batch
+     */
     status: SettlementStatus;
     /**
      * Number of all lines
@@ -1029,6 +1184,7 @@ export type EventSettlement = {
 
 export type EventTransaction = {
     /**
+     * Id of the transaction
      * @pattern ^dt_[0-9]+$
      */
     id: string;
@@ -1046,6 +1202,9 @@ export type EventTransaction = {
      * The provider's own reference, unique for each transaction
      */
     partner_reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitEventStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -1090,7 +1249,13 @@ export type EventTransaction = {
      * @format date-time
      */
     completed_at: string | null;
+    /**
+     * Bank of the customer
+     */
     bank: Bank;
+    /**
+     * The customer
+     */
     customer: Customer;
 };
 
@@ -1106,7 +1271,13 @@ export const FailureCode = {
 } as const;
 
 export type FailureDetails = {
+    /**
+     * Reason of the failure; null if unknown
+     */
     message: string | null;
+    /**
+     * Published code
+     */
     code: FailureCode;
 };
 
@@ -1135,6 +1306,9 @@ export type FeeSchedule = {
 };
 
 export type PingEvent = {
+    /**
+     * Type of the event
+     */
     event: "ping";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1149,10 +1323,16 @@ export type PingEvent = {
      * Version of the API
      */
     api_version: "v1";
+    /**
+     * Result of the request
+     */
     data: Record<string, unknown>;
 };
 
 export type PingResult = {
+    /**
+     * Type of the event
+     */
     event: "ping";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1207,6 +1387,9 @@ export type ReducedTransaction = {
      * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
      */
     reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitEventStatus;
     /**
      * Amount in GHS with exactly two decimals
@@ -1233,6 +1416,9 @@ export type Refund = {
      * @pattern ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$
      */
     uuid: string;
+    /**
+     * Status of the refund
+     */
     status: "pending" | "processing" | "completed" | "failed";
     /**
      * Amount in GHS with exactly two decimals
@@ -1278,6 +1464,9 @@ export type Refund = {
 };
 
 export type ReportedTransaction = {
+    /**
+     * Id of the transaction
+     */
     id: number;
     /**
      * Id of the transaction in bank operations
@@ -1289,6 +1478,9 @@ export type ReportedTransaction = {
      * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
      */
     reference: string;
+    /**
+     * Status of the transaction
+     */
     status: DebitStatus;
     /**
      * How the customer approved the debit
@@ -1339,6 +1531,9 @@ export type Settlement = {
      * @format date
      */
     date: string;
+    /**
+     * Status of the batch
+     */
     status: SettlementStatus;
     /**
      * Number of all lines
@@ -1420,6 +1615,9 @@ export type Settlement = {
 };
 
 export type SettlementCompletedEvent = {
+    /**
+     * Type of the event
+     */
     event: "settlement.completed";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1439,7 +1637,13 @@ export type SettlementCompletedEvent = {
      * Number of the event within its transaction, from 0; events can arrive out of order
      */
     sequence: 0;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The settlement batch
+         */
         settlement: EventSettlement;
     };
 };
@@ -1489,8 +1693,17 @@ export type SettlementLine = {
 };
 
 export type SettlementReport = {
+    /**
+     * The batch
+     */
     batch: Settlement;
+    /**
+     * Debits and adjustments
+     */
     lines: SettlementLine[];
+    /**
+     * Sums of the lines
+     */
     totals: SettlementTotals;
 };
 
@@ -1537,6 +1750,9 @@ export type SettlementTotals = {
 };
 
 export type TransactionCompletedEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.completed" | "debit_request.completed";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1557,7 +1773,13 @@ export type TransactionCompletedEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
@@ -1571,6 +1793,9 @@ export type TransactionCompletedEvent = {
 };
 
 export type TransactionCreatedEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.created" | "debit_request.created";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1591,7 +1816,13 @@ export type TransactionCreatedEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
@@ -1605,6 +1836,9 @@ export type TransactionCreatedEvent = {
 };
 
 export type TransactionFailedEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.failed" | "debit_request.failed";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1625,7 +1859,13 @@ export type TransactionFailedEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
@@ -1643,6 +1883,9 @@ export type TransactionFailedEvent = {
 };
 
 export type TransactionPendingEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.pending" | "debit_request.pending";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1663,7 +1906,13 @@ export type TransactionPendingEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
@@ -1677,6 +1926,9 @@ export type TransactionPendingEvent = {
 };
 
 export type TransactionProcessingEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.processing" | "debit_request.processing";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1697,7 +1949,13 @@ export type TransactionProcessingEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
@@ -1711,6 +1969,9 @@ export type TransactionProcessingEvent = {
 };
 
 export type TransactionReversedEvent = {
+    /**
+     * Type of the event
+     */
     event: "transaction.reversed" | "debit_request.reversed";
     /**
      * Same in every attempt; use it to deduplicate
@@ -1731,7 +1992,13 @@ export type TransactionReversedEvent = {
      * @minimum 0
      */
     sequence: number;
+    /**
+     * Result of the request
+     */
     data: {
+        /**
+         * The transaction at the time of the event
+         */
         transaction: EventTransaction;
         /**
          * Status before the event; null for transaction.created
