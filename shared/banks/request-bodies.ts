@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import { type Complete, noneRemain } from '../domain/complete.ts'
+import type { Complete, Shows } from '../domain/complete.ts'
 import type { Submission } from '../domain/debits/submission.ts'
 import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount } from '../domain/money.ts'
+import type { SettlementAccount } from '../domain/providers/provider.ts'
 import type { Payout, RefundPayment } from '../domain/settlement/payout.ts'
 import { Day } from '../domain/time.ts'
 import { AmountText, NullableText, Phone, Time } from '../views/fields.ts'
@@ -27,24 +28,18 @@ export const submissionSchema = () =>
 
 type SubmissionBody = Complete<v.InferInput<ReturnType<typeof submissionSchema>>>
 
-export const submissionBody = ({
-  bank: _,
-  repeated: _repeated,
-  ...submission
-}: Submission): SubmissionBody => {
-  const { uuid, reference, phone, account, amount, narration, createdAt, ...others } = submission
-  noneRemain(others)
-  return {
-    uuid,
-    reference,
-    phone_number: phone,
-    account_number: account?.accountNumber,
-    amount: formatAmount(amount),
+export const submissionBody = (submission: Submission) =>
+  ({
+    uuid: submission.uuid,
+    reference: submission.reference,
+    phone_number: submission.phone,
+    account_number: submission.account?.accountNumber,
+    amount: formatAmount(submission.amount),
     currency: CURRENCY,
-    narration,
-    timestamp: createdAt.toISOString(),
-  }
-}
+    narration: submission.narration,
+    timestamp: submission.createdAt.toISOString(),
+  }) satisfies SubmissionBody &
+    Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
 
 export const payoutSchema = () =>
   v.object({
@@ -59,23 +54,20 @@ export const payoutSchema = () =>
 
 type PayoutBody = Complete<v.InferInput<ReturnType<typeof payoutSchema>>>
 
-export const payoutBody = ({ repeated: _, account, ...payout }: Payout): PayoutBody => {
-  const { uuid, batch, provider, amount, currency, date, ...others } = payout
-  const { bank: _bank, accountNumber, accountName, ...otherParts } = account
-  noneRemain(others)
-  noneRemain(otherParts)
-  return {
-    uuid,
-    batch,
+export const payoutBody = ({ account, ...payout }: Payout) =>
+  ({
+    uuid: payout.uuid,
+    batch: payout.batch,
     // The published name.
-    partner: provider,
-    account_number: accountNumber,
-    account_name: accountName,
-    amount: formatAmount(amount),
-    currency,
-    date,
-  }
-}
+    partner: payout.provider,
+    account_number: account.accountNumber,
+    account_name: account.accountName,
+    amount: formatAmount(payout.amount),
+    currency: payout.currency,
+    date: payout.date,
+  }) satisfies PayoutBody &
+    Shows<Payout, 'provider' | 'account' | 'repeated'> &
+    Shows<SettlementAccount, 'bank'>
 
 export const refundOrderSchema = () =>
   v.object({
@@ -90,22 +82,15 @@ export const refundOrderSchema = () =>
 
 type RefundBody = Complete<v.InferInput<ReturnType<typeof refundOrderSchema>>>
 
-export const refundBody = ({
-  bank: _,
-  repeated: _repeated,
-  ...refund
-}: RefundPayment): RefundBody => {
-  const { uuid, debitUuid, debitBankReference, accountNumber, amount, ...rest } = refund
-  const { reason, createdAt, ...others } = rest
-  noneRemain(others)
-  return {
-    uuid,
-    debit_uuid: debitUuid,
-    bank_reference: debitBankReference,
-    account_number: accountNumber,
-    amount: formatAmount(amount),
+export const refundBody = (refund: RefundPayment) =>
+  ({
+    uuid: refund.uuid,
+    debit_uuid: refund.debitUuid,
+    bank_reference: refund.debitBankReference,
+    account_number: refund.accountNumber,
+    amount: formatAmount(refund.amount),
     currency: CURRENCY,
-    reason,
-    timestamp: createdAt.toISOString(),
-  }
-}
+    reason: refund.reason,
+    timestamp: refund.createdAt.toISOString(),
+  }) satisfies RefundBody &
+    Shows<RefundPayment, 'debitBankReference' | 'createdAt' | 'bank' | 'repeated'>

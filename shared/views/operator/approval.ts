@@ -1,20 +1,22 @@
+import type { Shows } from '../../domain/complete.ts'
 import { type Approval, statusAt } from '../../domain/operator/approval.ts'
 
 export type ApprovalResult = ReturnType<typeof approvalView>
 
-export const approvalView = (approval: Approval, at: Date) => ({
-  id: approval.id,
-  status: statusAt(approval, at),
-  noun: approval.noun,
-  verb: approval.verb,
-  target: approval.target,
-  options: approval.options,
-  requested_by: approval.requestedBy,
-  requested_at: approval.requestedAt.toISOString(),
-  expires_at: approval.expiresAt.toISOString(),
-  decided_by: approval.decidedBy ?? null,
-  decided_at: approval.decidedAt?.toISOString() ?? null,
-  reason: approval.reason ?? null,
-  done_at: approval.doneAt?.toISOString() ?? null,
-  refusal: approval.refusal ?? null,
-})
+export const approvalView = (approval: Approval, at: Date) =>
+  ({
+    id: approval.id,
+    status: statusAt(approval, at),
+    noun: approval.noun,
+    verb: approval.verb,
+    target: approval.target,
+    options: approval.options,
+    requested_by: approval.requestedBy,
+    requested_at: approval.requestedAt.toISOString(),
+    expires_at: approval.expiresAt.toISOString(),
+    decided_by: approval.decidedBy ?? null,
+    decided_at: approval.decidedAt?.toISOString() ?? null,
+    reason: approval.reason ?? null,
+    done_at: approval.doneAt?.toISOString() ?? null,
+    refusal: approval.refusal ?? null,
+  }) satisfies Shows<Approval, 'secrets' | 'decision'>

@@ -1,18 +1,20 @@
 import { type Bank, behaviourAt } from '../../domain/banks/bank.ts'
+import type { Shows } from '../../domain/complete.ts'
 import { formatAmount } from '../../domain/money.ts'
 
 export type BankResult = ReturnType<typeof operatorBankView>
 
-export const operatorBankView = (bank: Bank, at: Date) => ({
-  identifier: bank.identifier,
-  name: bank.name,
-  country_code: bank.countryCode,
-  status: bank.status,
-  connector: bank.connector,
-  connector_type: bank.connectorType,
-  maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
-  behaviour: behaviourAt(bank, at) ?? null,
-})
+export const operatorBankView = (bank: Bank, at: Date) =>
+  ({
+    identifier: bank.identifier,
+    name: bank.name,
+    country_code: bank.countryCode,
+    status: bank.status,
+    connector: bank.connector,
+    connector_type: bank.connectorType,
+    maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
+    behaviour: behaviourAt(bank, at) ?? null,
+  }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>
 
 /** The parts of a changed connection that the reply shows once. */
 export type SavedConnection = { connector_url?: string; connector_secret?: string }

@@ -2,11 +2,14 @@ import { maskPhone } from '../../domain/phone.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { deliveryWithAttempts, type LoggedDelivery } from '../delivery.ts'
 
+const hiddenMembers = (members: object) =>
+  Object.fromEntries(Object.keys(members).map((name) => [name, null]))
+
 /** Masks the customer, as in the views of a debit: operators see neither name nor account. */
 const withoutCustomer = (body: object): unknown =>
   JSON.parse(JSON.stringify(body), (name, value) =>
     name === 'customer' && typeof value?.phone_number === 'string'
-      ? { ...value, name: null, phone_number: maskPhone(value.phone_number), account_number: null }
+      ? { ...hiddenMembers(value), phone_number: maskPhone(value.phone_number) }
       : value,
   )
 

@@ -1,3 +1,4 @@
+import type { Shows } from '../../domain/complete.ts'
 import { formatAmount } from '../../domain/money.ts'
 import type { Provider } from '../../domain/providers/provider.ts'
 import { feeScheduleView } from '../batch.ts'
@@ -16,19 +17,23 @@ const settlementAccountView = ({ settlementAccount }: Provider) =>
 
 export type ProviderResult = ReturnType<typeof providerView>
 
-export const providerView = (provider: Provider, now: Date) => ({
-  id: provider.id,
-  name: provider.name,
-  status: provider.status,
-  daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
-  duplicates: provider.duplicates,
-  allow_list: provider.allowedAddresses ?? null,
-  signs_requests: provider.requestSigning !== undefined,
-  previous_request_secret_until: ifFuture(provider.requestSigning?.previous?.until, now),
-  fee_schedule: feeScheduleView(provider.feeSchedule, formatAmount),
-  settlement_account: settlementAccountView(provider),
-  payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
-})
+export const providerView = (provider: Provider, now: Date) =>
+  ({
+    id: provider.id,
+    name: provider.name,
+    status: provider.status,
+    daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
+    duplicates: provider.duplicates,
+    allow_list: provider.allowedAddresses ?? null,
+    signs_requests: provider.requestSigning !== undefined,
+    previous_request_secret_until: ifFuture(provider.requestSigning?.previous?.until, now),
+    fee_schedule: feeScheduleView(provider.feeSchedule, formatAmount),
+    settlement_account: settlementAccountView(provider),
+    payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
+  }) satisfies Shows<
+    Provider,
+    'countedUntil' | 'allowedAddresses' | 'requestSigning' | 'requestLimits'
+  >
 
 export type RequestSecretResult = ReturnType<typeof requestSecretView>
 

@@ -1,18 +1,29 @@
+import type { Shows } from '../../domain/complete.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { iso } from '../../domain/time.ts'
 import { healthState, type WebhookHealth } from '../../domain/webhooks/health.ts'
 import { previousAt, type Webhook } from '../../domain/webhooks/webhook.ts'
 
-export const webhookSettingsView = (webhook: Webhook, now: Date) => ({
-  events: webhook.events ?? null,
-  max_attempts: webhook.attemptsMax ?? null,
-  timeout: webhook.timeoutSeconds,
-  connection_timeout: webhook.connectionTimeoutSeconds,
-  signature_prefix: webhook.signaturePrefix ?? 'none',
-  payload: webhook.payload ?? 'full',
-  event_names: webhook.eventNames ?? 'transaction',
-  previous_until: iso(previousAt(webhook, now)?.until ?? null),
-})
+export const webhookSettingsView = (webhook: Webhook, now: Date) =>
+  ({
+    events: webhook.events ?? null,
+    max_attempts: webhook.attemptsMax ?? null,
+    timeout: webhook.timeoutSeconds,
+    connection_timeout: webhook.connectionTimeoutSeconds,
+    signature_prefix: webhook.signaturePrefix ?? 'none',
+    payload: webhook.payload ?? 'full',
+    event_names: webhook.eventNames ?? 'transaction',
+    previous_until: iso(previousAt(webhook, now)?.until ?? null),
+  }) satisfies Shows<
+    Webhook,
+    | 'url'
+    | 'secret'
+    | 'previous'
+    | 'since'
+    | 'attemptsMax'
+    | 'timeoutSeconds'
+    | 'connectionTimeoutSeconds'
+  >
 
 export type WebhookSecretResult = ReturnType<typeof webhookSecretView>
 
@@ -24,14 +35,15 @@ export const webhookSecretView = (webhook: Webhook, now: Date) => ({
 
 export type HealthResult = ReturnType<typeof healthView>
 
-export const healthView = (health: WebhookHealth) => ({
-  health: healthState(health),
-  failing_since: iso(health.failingSince ?? null),
-  exhausted_since: iso(health.exhaustedSince ?? null),
-  disabled_at: iso(health.disabledAt ?? null),
-  recovered_at: iso(health.recoveredAt ?? null),
-  is_sidelined: health.slowSince !== undefined,
-})
+export const healthView = (health: WebhookHealth) =>
+  ({
+    health: healthState(health),
+    failing_since: iso(health.failingSince ?? null),
+    exhausted_since: iso(health.exhaustedSince ?? null),
+    disabled_at: iso(health.disabledAt ?? null),
+    recovered_at: iso(health.recoveredAt ?? null),
+    is_sidelined: health.slowSince !== undefined,
+  }) satisfies Shows<WebhookHealth, 'slowSince'>
 
 export type WebhookResult = ReturnType<typeof operatorWebhookView>
 
