@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../shared/domain/refusal.ts'
 import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
+import type { ResultOf } from '../shared/operator/results.ts'
 import type { LoadDebits } from '../shared/operator/statement-file.ts'
 import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import {
@@ -109,8 +110,8 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
 /** A check of a large day takes several calls. */
 const reconcile = async (actor: string): Promise<unknown> => {
   for (let next = options; ; ) {
-    const result = (await invoke(next, actor)) as { run?: string }
-    if (result.run === undefined) return result
+    const result = (await invoke(next, actor)) as ResultOf<'reconciliation', 'run'>
+    if (!('run' in result)) return result
     next = { ...options, run: result.run }
   }
 }

@@ -1,12 +1,15 @@
+import type { NounName, OptionsOf, VerbName } from '../shared/operator/results.ts'
 import type { FunctionHost } from './function-host.ts'
 
 /** Creates the demo providers, banks and customers of a new sandbox with operator functions. */
 
-type SeedOptions = Record<string, string>
+const call = <N extends NounName, V extends VerbName<N>>(
+  noun: N,
+  verb: V,
+  options: OptionsOf<N, V>,
+) => ({ noun, verb, options })
 
-const call = (noun: string, verb: string, options: SeedOptions) => ({ noun, verb, options })
-
-const bank = (identifier: string, name: string, more: SeedOptions = {}) =>
+const bank = (identifier: string, name: string, more: Partial<OptionsOf<'bank', 'create'>> = {}) =>
   call('bank', 'create', {
     bank: identifier,
     name,
@@ -30,7 +33,12 @@ const banks = [
 ]
 
 /** Returns a provider with a fee of 1.5 % and a settlement account at GCB. */
-const provider = (id: string, name: string, account: string, more: SeedOptions = {}) =>
+const provider = (
+  id: string,
+  name: string,
+  account: string,
+  more: Partial<OptionsOf<'provider', 'create'>> = {},
+) =>
   call('provider', 'create', {
     provider: id,
     name,

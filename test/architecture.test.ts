@@ -88,7 +88,7 @@ const allowedImports = Object.groupBy(
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
     commands/                   @aws-sdk/client-sts core-js/ esbuild fastest-levenshtein node: valibot yaml
-    commands/smoke/             ./domain/json.ts commands/ infra/definitions/ @aws-sdk/ node:
+    commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
     proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ ./views/ node:

@@ -1,10 +1,13 @@
+import type { OptionsOf, ResultOf, VerbName } from '../../shared/operator/results.ts'
 import { InvocationFailure, invokeFunction } from '../functions-client.ts'
 
-type WebhookSettings = { url: string; secret: string; events: readonly string[] | null }
-
-const call = async (port: number, verb: string, options: Record<string, string>) => {
+const call = async <V extends VerbName<'webhook'>>(
+  port: number,
+  verb: V,
+  options: OptionsOf<'webhook', V>,
+) => {
   const reply = await invokeFunction({ port }, 'manage-webhook', { verb, options })
-  return reply as { result: WebhookSettings } | { error: string }
+  return reply as { result: ResultOf<'webhook', V> } | { error: string }
 }
 
 /**
@@ -21,7 +24,7 @@ export const register = async (
     events,
   }: { provider: string; url: string; events: readonly string[] | undefined },
 ) => {
-  const set = async (options: Record<string, string>): Promise<WebhookSettings> => {
+  const set = async (options: Omit<OptionsOf<'webhook', 'set'>, 'provider'>) => {
     const reply = await call(port, 'set', { provider, ...options })
     if ('error' in reply) throw new InvocationFailure(reply.error)
     return reply.result

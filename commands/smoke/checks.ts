@@ -1,7 +1,7 @@
+import type { CallVerb } from '../../shared/operator/results.ts'
 import type { Api } from './api.ts'
 import type { Objects } from './objects.ts'
 import type { Receiver } from './receiver.ts'
-import type { Operator } from './target.ts'
 
 /** One line of the result; `run` throws if the check fails. */
 export type SmokeCheck = { name: string; run: () => Promise<unknown> }
@@ -11,7 +11,7 @@ export type CheckSequence = readonly SmokeCheck[]
 
 export type CheckDeps = {
   api: Api
-  operator: Operator
+  operator: CallVerb
   objects: Objects
   receiver: Receiver | undefined
   signal: AbortSignal

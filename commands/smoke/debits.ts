@@ -119,10 +119,7 @@ const completionChecks = (deps: CheckDeps): CheckSequence => {
       name: 'exception',
       run: async () => {
         const { reference } = getDebit()
-        const resolved = await operator<{ kind: string }[]>('exception', 'resolve', {
-          reference,
-          note: 'Smoke test',
-        })
+        const resolved = await operator('exception', 'resolve', { reference, note: 'Smoke test' })
         expectParts(resolved, [{ kind: 'contradiction' }])
       },
     },

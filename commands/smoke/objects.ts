@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { CallVerb, OptionsOf, ResultOf } from '../../shared/operator/results.ts'
 import { Mismatch } from '../expect.ts'
 import type { Receiver } from './receiver.ts'
-import type { Operator, operatorCommandOf } from './target.ts'
+import type { operatorCommandOf } from './target.ts'
 
 /** The objects of one run. Their names end in the same random characters. */
 export type Objects = {
@@ -20,7 +21,7 @@ export type Objects = {
 export type Undo = { object: string; run: () => Promise<unknown> }
 
 type Creation = {
-  operator: Operator
+  operator: CallVerb
   command: ReturnType<typeof operatorCommandOf>
   receiver: Receiver | undefined
   undo: Undo[]
@@ -62,7 +63,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   const phone = `+23399${randomDigits(7)}`
 
   const movesMoney = await createBank(bank, creation)
-  const createProvider = async (id: string, more: Record<string, string>) => {
+  const createProvider = async (id: string, more: Partial<OptionsOf<'provider', 'create'>>) => {
     await operator('provider', 'create', { provider: id, name: `Smoke test ${suffix}`, ...more })
     undo.push({
       object: `provider ${id}`,
@@ -110,15 +111,16 @@ const createBank = async (
   { operator, undo }: Pick<Creation, 'operator' | 'undo'>,
 ): Promise<boolean> => {
   const options = { bank, name: `Smoke test ${bank}` }
-  const create = (more: object) =>
-    operator<{ approval?: { id: string } }>('bank', 'create', { ...options, ...more })
+  const create = (more: { connector?: 'sandbox' }) =>
+    operator('bank', 'create', { ...options, ...more })
   const created = await create({ connector: 'sandbox' }).catch((error: unknown) => {
     if (error instanceof Mismatch && /--connector: /.test(error.message)) return
     throw error
   })
   // The stage requires an approval, which a second operator must give.
-  if (created?.approval) await operator('approval', 'deny', { id: created.approval.id })
-  const movesMoney = created !== undefined && !created.approval
+  const approval = created && 'approval' in created ? created.approval : undefined
+  if (approval) await operator('approval', 'deny', { id: approval.id })
+  const movesMoney = created !== undefined && !approval
   if (!movesMoney) await create({})
   undo.push({ object: `bank ${bank}`, run: () => operator('bank', 'disable', { bank }) })
   return movesMoney
@@ -131,7 +133,7 @@ const issueToken = async (
 ): Promise<string> => {
   const options = { ...owner, ...(expiresOn && { 'expires-on': expiresOn }) }
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const { id, token } = await command<{ id: string; token: string }>(
+  const { id, token } = await command<ResultOf<'credential', 'issue'>>(
     'credential',
     'issue',
     ...words,
@@ -144,7 +146,7 @@ const issueToken = async (
 const raiseRequestLimits = async (
   owner: Record<string, string>,
   operations: readonly string[],
-  operator: Operator,
+  operator: CallVerb,
 ): Promise<void> => {
   for (const operation of operations) {
     await operator('limit', 'set', { ...owner, operation, 'per-minute': PER_MINUTE })
@@ -155,7 +157,7 @@ const setWebhook = async (
   provider: string,
   { operator, receiver, undo }: Pick<Creation, 'operator' | 'receiver' | 'undo'>,
 ): Promise<void> => {
-  const { secret } = await operator<{ secret: string }>('webhook', 'set', {
+  const { secret } = await operator('webhook', 'set', {
     provider,
     url: receiver?.url ?? NO_RECEIVER,
     ...(receiver ? {} : { 'max-attempts': '1' }),

@@ -1,3 +1,4 @@
+import type { ResultOf } from '../../shared/operator/results.ts'
 import { eventually, expectParts, Mismatch, required } from '../expect.ts'
 import { findIn, paths } from './api.ts'
 import { type ChargedDebit, INDEX_SECONDS, SUBMISSION_SECONDS } from './charges.ts'
@@ -9,15 +10,13 @@ import type { operatorCommandOf } from './target.ts'
 
 const DAY_MS = 86_400_000
 
-type BuiltBatch = { id: string }
-
 /** Expects two completed debits: one of 100.00 with a fee of 1.50, and one of 50.00. */
 export const settlementChecks = (
   { api, objects, operator, signal }: CheckDeps,
   getDebit: () => ChargedDebit,
 ): CheckSequence => {
   const { token, provider } = objects
-  let batch: BuiltBatch | undefined
+  let batch: ResultOf<'settlement', 'show'> | undefined
   const getBatch = () => required(batch, 'a batch')
   return [
     {
@@ -25,7 +24,7 @@ export const settlementChecks = (
       run: async () => {
         const date = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10)
         const { built } = await eventually(
-          () => operator<{ built: BuiltBatch[] }>('settlement', 'run', { date, provider }),
+          () => operator('settlement', 'run', { date, provider }),
           { seconds: INDEX_SECONDS, signal },
         )
         // 1.50 as the bank reports, and 1.5 % of 50.00.
@@ -83,13 +82,9 @@ export const reconciliationChecks = (
     name: 'reconcile',
     run: async () => {
       const date = since.toISOString().slice(0, 10)
-      type Example = { provider?: string; subject: string }
-      const { invariants } = await command<{ invariants: { examples: Example[] }[] }>(
-        'reconcile',
-        '--date',
-        date,
-      )
-      const own = new Set([bank, provider, signing.provider])
+      type Checked = Extract<ResultOf<'reconciliation', 'run'>, { date: unknown }>
+      const { invariants } = await command<Checked>('reconcile', '--date', date)
+      const own = new Set<string>([bank, provider, signing.provider])
       const examples = invariants
         .flatMap(({ examples }) => examples)
         .filter(({ provider = '' }) => own.has(provider))

@@ -2,23 +2,18 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseJson } from '../../shared/domain/json.ts'
+import type { CallVerb } from '../../shared/operator/results.ts'
 import { Mismatch } from '../expect.ts'
 import { actorOf, type FunctionTarget, invokeFunction } from '../functions-client.ts'
 
-/** Calls a verb of an operator function. @throws Mismatch with the reason of a refusal */
-export type Operator = <T = unknown>(
-  noun: string,
-  verb: string,
-  options: Record<string, string>,
-) => Promise<T>
-
-export const operatorOf = async (target: FunctionTarget): Promise<Operator> => {
+/** Returns the call of a verb of an operator function. @throws Mismatch with the reason of a refusal */
+export const operatorOf = async (target: FunctionTarget): Promise<CallVerb> => {
   const actor = await actorOf(target)
-  return async <T>(noun: string, verb: string, options: Record<string, string>) => {
+  return async <R>(noun: string, verb: string, options: object) => {
     const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
-    const { result, error } = reply as { result?: T; error?: string }
+    const { result, error } = reply as { result: R; error?: string }
     if (error !== undefined) throw new Mismatch(`a result of ${noun} ${verb}`, error)
-    return result as T
+    return result
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallVerb } from '../../shared/operator/results.ts'
 import type { RealClock } from '../aws/clock.ts'
 import type { FunctionHost } from '../function-host.ts'
 
@@ -60,6 +61,13 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
       deps.onMoved()
     })
 
+  const operator: CallVerb = async <R>(noun: string, verb: string, options: object) => {
+    const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+    const { error, result } = reply as { result: R; error?: string }
+    if (error) throw new Error(`${noun} ${verb}: ${error}`)
+    return result
+  }
+
   return {
     address,
     clock: {
@@ -95,12 +103,6 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
       return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
     },
     /** Calls an operator's function. @throws Error with the refusal */
-    operator: async (noun: string, verb: string, options: Record<string, string>) => {
-      const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-      const { error, result } = reply as { result?: unknown; error?: string }
-      if (error) throw new Error(`${noun} ${verb}: ${error}`)
-      // biome-ignore lint/suspicious/noExplicitAny: each verb has a result of its own
-      return result as any
-    },
+    operator,
   }
 }

@@ -1,7 +1,11 @@
 import type { BankBehaviour } from '../../shared/domain/banks/bank-behaviour.ts'
+import type { OptionsOf } from '../../shared/operator/results.ts'
 import type { Play } from './play.ts'
 
-const optionsOf = (behaviour: BankBehaviour | null, now: Date): Record<string, string> => {
+const optionsOf = (
+  behaviour: BankBehaviour | null,
+  now: Date,
+): Omit<OptionsOf<'bank', 'behave'>, 'bank'> => {
   if (!behaviour) return { as: 'normal' }
   const { as, code, until } = behaviour
   const seconds = until === null ? 0 : Math.ceil((Date.parse(until) - now.getTime()) / 1000)

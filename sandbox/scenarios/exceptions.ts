@@ -1,5 +1,5 @@
 import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
-import { OPEN, type Play, type View } from './play.ts'
+import { OPEN, type Play, type PlayedDebit } from './play.ts'
 
 /** Reports that the service rejects: an operator must resolve the exceptions. */
 
@@ -8,7 +8,7 @@ const FAILED = { status: 'failed', error_message: failureMessages.transaction_de
 /** No published approval method. */
 const MALFORMED = { status: 'completed', approval_method: 'fax' }
 
-const rejectReport = async (play: Play, debit: View, body: object) => {
+const rejectReport = async (play: Play, debit: PlayedDebit, body: object) => {
   const { status: reply_status } = await play.report(debit, body)
   const exceptions = await play.exceptions(debit)
   const { reference, status } = await play.show(debit.reference)

@@ -3,7 +3,7 @@ import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
 import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { environment } from '../../shared/runtime.ts'
-import { conflict, type Play } from './play.ts'
+import { conflict, type Play, type PlayedDebit } from './play.ts'
 
 /** Outcomes of a debit: reports of its bank, and timeouts. */
 
@@ -18,7 +18,8 @@ export const failWith = (code: FailureCode) => async (play: Play) => {
   return { reference, status, error_code, error_message }
 }
 
-const timesOf = ({ created_at, processed_at }: { created_at: string; processed_at: string }) => {
+const timesOf = ({ reference, created_at, processed_at }: PlayedDebit) => {
+  if (!processed_at) return conflict(`${reference} was not submitted to its bank`)
   const { approvalSeconds, processingSeconds } = clocks(environment.timeScale)
   return {
     approval: secondsAfter(new Date(processed_at), approvalSeconds),

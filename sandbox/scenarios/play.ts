@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { operations } from '../../shared/api/operations.ts'
-import { isOpen, statuses } from '../../shared/domain/debits/lifecycle.ts'
-import { type ErrorCode, invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { isOpen, type Status, statuses } from '../../shared/domain/debits/lifecycle.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import type { CallVerb, ResultOf } from '../../shared/operator/results.ts'
 import type { Control } from '../control/control.ts'
 
 /** The steps that scenarios share: a debit, reports of its bank, and waits for their effects. */
 
-// biome-ignore lint/suspicious/noExplicitAny: views of operators and replies are read member by member
-export type View = any
+export type PlayedDebit = ResultOf<'debit', 'show'>
 
 /** Ends a scenario with a published error. */
 export class ScenarioRefusal extends Error {
@@ -34,17 +34,18 @@ const BANK = 'GCB'
 const PATIENCE_MS = 10_000
 const POLL_MS = 20
 
-export const OPEN: readonly string[] = statuses.filter(isOpen)
+export const OPEN: readonly Status[] = statuses.filter(isOpen)
+
+/** Names and status of a view, for the message of a conflict. */
+type Shown = { reference?: string; id?: string | number; status: string | null }
+
+type RefusedBody = Pick<Refusal, 'error' | 'details'>
 
 export type Play = ReturnType<typeof newPlay>
 
 /** @param reference the debit to play with; undefined: a new one */
 export const newPlay = (control: Control, name: string, reference: string | undefined) => {
-  const operate = async (
-    noun: string,
-    verb: string,
-    options: Record<string, string>,
-  ): Promise<View> => {
+  const operate: CallVerb = async (noun, verb, options) => {
     try {
       return await control.operator(noun, verb, options)
     } catch (error) {
@@ -54,16 +55,20 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     }
   }
 
-  /** Waits until the service is idle and the condition holds. */
-  const until = async (read: () => Promise<View>, isMet: (view: View) => boolean) => {
+  /** Waits until the service is idle and a view has what the scenario needs, and returns that. */
+  const until = async <T extends Shown, R>(
+    read: () => Promise<T>,
+    find: (view: T) => R | null | undefined | false,
+  ): Promise<R> => {
     const end = Date.now() + PATIENCE_MS
     for (;;) {
       await control.clock.idle()
       const view = await read()
-      if (isMet(view)) return view
+      const found = find(view)
+      if (found) return found
       if (Date.now() > end) {
-        const id = view?.reference ?? view?.id
-        return conflict(`the scenario cannot continue: ${id} is ${view?.status}`)
+        const id = view.reference ?? view.id
+        return conflict(`the scenario cannot continue: ${id} is ${view.status}`)
       }
       await pause(POLL_MS)
     }
@@ -71,10 +76,10 @@ export const newPlay = (control: Control, name: string, reference: string | unde
 
   const show = (of: string) => operate('debit', 'show', { reference: of })
 
-  const untilStatus = (of: string, status: string) =>
+  const untilStatus = (of: string, status: Status) =>
     until(
       () => show(of),
-      (debit) => debit.status === status,
+      (debit) => debit.status === status && debit,
     )
 
   const request = async (path: string, token: string, body: unknown) =>
@@ -105,7 +110,7 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   }
 
   /** Returns the debit of the request, which must have one of these statuses, else a new one. */
-  const debit = async (statuses: readonly string[], fields?: { amount?: string }) => {
+  const debit = async (statuses: readonly Status[], fields?: { amount?: string }) => {
     if (reference === undefined) return charge(fields)
     const found = await find(reference)
     if (statuses.includes(found.status)) return found
@@ -115,7 +120,7 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   const misfit = (message: string): never => refuse(invalid({ reference: [message] }))
 
   /** Sends a report by the token that the seeds give to a bank. */
-  const report = async ({ uuid, bank }: View, body: object) => {
+  const report = async ({ uuid, bank }: PlayedDebit, body: object) => {
     const path = operations['debit-callback'].path.replace('{uuid}', uuid)
     const fields = { bank_reference: `${bank}-${uuid.slice(0, 8).toUpperCase()}` }
     const token = `bt_sandbox_${bank.toLowerCase()}`
@@ -123,13 +128,13 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     return reply.status === 401 ? misfit(`is at ${bank}, which has no token ${token}`) : reply
   }
 
-  const accept = async (of: View, body: object) => {
+  const accept = async (of: PlayedDebit, body: object) => {
     const reply = await report(of, body)
     if (reply.status !== 200) refuse(refusalIn(reply.status, reply.body))
   }
 
   /** Ends an open debit by a report of its bank; leaves another one unchanged. */
-  const end = async (of: View, body: { status: string; error_message?: string }) => {
+  const end = async (of: PlayedDebit, body: { status: Status; error_message?: string }) => {
     if (!OPEN.includes(of.status)) return of
     await accept(of, body)
     return untilStatus(of.reference, body.status)
@@ -147,11 +152,11 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     report,
     accept,
     open: (fields?: { amount?: string }) => debit(OPEN, fields),
-    complete: (of: View) => end(of, { status: 'completed' }),
-    fail: (of: View, error_message: string) => end(of, { status: 'failed', error_message }),
+    complete: (of: PlayedDebit) => end(of, { status: 'completed' }),
+    fail: (of: PlayedDebit, error_message: string) => end(of, { status: 'failed', error_message }),
     /** Returns the open exceptions of a debit. */
-    exceptions: async (of: View): Promise<View[]> => {
-      const listed: View[] = await operate('exception', 'show', { reference: of.reference })
+    exceptions: async (of: PlayedDebit) => {
+      const listed = await operate('exception', 'show', { reference: of.reference })
       return listed.filter(({ resolved_at }) => resolved_at === null)
     },
     /** Moves the clock to a time. */
@@ -162,7 +167,7 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   }
 }
 
-const refusalIn = (http: number, { error, details }: View): Refusal => {
+const refusalIn = (http: number, { error, details }: RefusedBody): Refusal => {
   const { code, message, category } = error
-  return new Refusal(code as ErrorCode, { http, message, category, ...(details && { details }) })
+  return new Refusal(code, { http, message, category, ...(details && { details }) })
 }

@@ -1,16 +1,20 @@
 import { whileBankBehaves } from './bank-behaviour.ts'
-import { OPEN, type Play, type View } from './play.ts'
+import { OPEN, type Play, type PlayedDebit } from './play.ts'
 
 /** Reversals of completed debits, which their banks refund. */
 
 const completed = async (play: Play) => play.complete(await play.debit([...OPEN, 'completed']))
 
 /** Reverses a debit and waits until its refund has a status. */
-const reverse = async (play: Play, { reference }: View, expected: string) => {
+const reverse = async (
+  play: Play,
+  { reference }: PlayedDebit,
+  expected: 'completed' | 'failed',
+) => {
   await play.operate('debit', 'reverse', { reference, reason: 'Goods returned' })
   const { status, refund } = await play.until(
     () => play.show(reference),
-    (debit) => debit.refund?.status === expected,
+    (debit) => debit.refund?.status === expected && debit,
   )
   return { reference, status, refund }
 }

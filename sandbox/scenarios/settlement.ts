@@ -1,26 +1,32 @@
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import type { ResultOf } from '../../shared/operator/results.ts'
 import { whileBankBehaves } from './bank-behaviour.ts'
-import { conflict, OPEN, type Play, type View } from './play.ts'
+import { conflict, OPEN, type Play, type PlayedDebit } from './play.ts'
 
 /** Settlement of completed debits by the run of the next day, and payouts of their batches. */
+
+type PlayedBatch = ResultOf<'settlement', 'show'>
 
 const completed = async (play: Play, fields?: { amount: string }) =>
   play.complete(await play.debit([...OPEN, 'completed'], fields))
 
-const run = ({ operate, control }: Play, { provider }: View) =>
+const run = ({ operate, control }: Play, { provider }: PlayedDebit) =>
   operate('settlement', 'run', { date: dayAfter(dayOf(control.clock.now())), provider })
 
+const sealed = (play: Play, batch: string) =>
+  play.until(
+    () => play.operate('settlement', 'show', { batch }),
+    (shown) => shown.net !== null && shown,
+  )
+
 /** Returns the batch of a debit. */
-const settle = async (play: Play, debit: View) => {
+const settle = async (play: Play, debit: PlayedDebit) => {
   if (!debit.settlement) await run(play, debit)
-  const { settlement } = await play.until(
+  const batch = await play.until(
     () => play.show(debit.reference),
-    (shown) => shown.settlement !== null,
+    ({ settlement }) => settlement?.batch_id,
   )
-  return play.until(
-    () => play.operate('settlement', 'show', { batch: settlement.batch_id }),
-    (batch) => batch.net !== null,
-  )
+  return sealed(play, batch)
 }
 
 /**
@@ -28,7 +34,11 @@ const settle = async (play: Play, debit: View) => {
  * it continues with another debit.
  * @returns the last debit and its batch
  */
-const payOut = async (play: Play, first: View, isExpected: (batch: View) => boolean) => {
+const payOut = async (
+  play: Play,
+  first: PlayedDebit,
+  isExpected: (batch: PlayedBatch) => boolean,
+) => {
   for (let debit = first; ; ) {
     const settled = await settle(play, debit)
     const isPayable = settled.status === 'pending' && Number(settled.net) > 0
@@ -42,7 +52,7 @@ const payOut = async (play: Play, first: View, isExpected: (batch: View) => bool
   }
 }
 
-const viewOf = ({ id, status, net, paid, failure, bank_reference }: View) => ({
+const viewOf = ({ id, status, net, paid, failure, bank_reference }: PlayedBatch) => ({
   id,
   status,
   net,
@@ -64,7 +74,7 @@ export const rejectPayout = async (play: Play) => {
   const first = await completed(play)
   const provider = await play.operate('provider', 'show', { provider: first.provider })
   const bank = provider.settlement_account?.bank
-  if (!bank) conflict(`${first.provider} has no settlement account`)
+  if (!bank) return conflict(`${first.provider} has no settlement account`)
   const { debit, batch } = await whileBankBehaves(play, bank, 'rejecting', () =>
     payOut(play, first, ({ status }) => status === 'failed'),
   )
@@ -78,13 +88,11 @@ export const goBelowZero = async (play: Play) => {
   const { id: settled_in } = await settle(play, debit)
   await play.operate('debit', 'reverse', { reference, reason: 'Goods returned' })
   await run(play, debit)
-  const { status, settlement } = await play.until(
+  const { status, adjustedIn } = await play.until(
     () => play.show(reference),
-    (shown) => shown.settlement.adjusted_in !== null,
+    ({ status, settlement }) =>
+      settlement?.adjusted_in && { status, adjustedIn: settlement.adjusted_in },
   )
-  const batch = await play.until(
-    () => play.operate('settlement', 'show', { batch: settlement.adjusted_in }),
-    (shown) => shown.net !== null,
-  )
+  const batch = await sealed(play, adjustedIn)
   return { reference, status, settled_in, batch: viewOf(batch) }
 }

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Play, ScenarioRefusal, type View } from './play.ts'
+import type { OperatorResult } from '../../shared/operator/results.ts'
+import { type Play, type PlayedDebit, ScenarioRefusal } from './play.ts'
 
 /** Receivers that fail: a server on this machine replaces the receiver of the provider for a while. */
 
@@ -20,7 +21,7 @@ const SLOW_MS = 2_500
  */
 const whileReceiving = async <T>(
   { operate }: Play,
-  { provider, reference }: View,
+  { provider, reference }: PlayedDebit,
   answer: (event: string) => Promise<number> | number,
   action: () => Promise<T>,
 ): Promise<T> => {
@@ -53,16 +54,20 @@ const whileReceiving = async <T>(
   }
 }
 
-const deliveryOf = async ({ operate }: Play, { reference }: View) => {
-  const deliveries: View[] = await operate('delivery', 'list', { reference })
-  return deliveries.find(({ event }) => event.endsWith(EVENT)) ?? { reference, status: null }
+type PlayedDelivery = OperatorResult<'delivery', 'list', { reference: string }>[number]
+
+const deliveryOf = async ({ operate }: Play, { reference }: PlayedDebit) => {
+  const deliveries = await operate('delivery', 'list', { reference })
+  return (
+    deliveries.find(({ event }) => event.endsWith(EVENT)) ?? ({ reference, status: null } as const)
+  )
 }
 
-const viewOf = ({ id, event, status, attempts }: View) => ({
+const viewOf = ({ id, event, status, attempts }: PlayedDelivery) => ({
   id,
   event,
   status,
-  attempts: attempts.map(({ attempt, at, duration_ms, response_code, cause }: View) => ({
+  attempts: attempts.map(({ attempt, at, duration_ms, response_code, cause }) => ({
     attempt,
     at,
     duration_ms,
@@ -82,7 +87,7 @@ export const abandonAndRecover = async (play: Play) => {
     for (;;) {
       const delivery = await until(
         () => deliveryOf(play, debit),
-        (shown) => shown.status !== null,
+        (shown) => shown.status !== null && shown,
       )
       if (delivery.status === expected) return delivery
       const next = delivery.next_attempt_at ?? control.clock.now().getTime() + 1_000
@@ -114,7 +119,7 @@ export const receiveSlowly = async (play: Play) => {
     const { reference, status } = await play.complete(debit)
     const delivery = await play.until(
       () => deliveryOf(play, debit),
-      (shown) => shown.status === 'delivered',
+      (shown) => shown.status === 'delivered' && shown,
     )
     const { is_sidelined } = await play.operate('webhook', 'show', { provider: debit.provider })
     return { reference, status, is_sidelined, delivery: viewOf(delivery) }

@@ -45,3 +45,10 @@ export type OptionsOf<N extends NounName, V extends VerbName<N>> = {
 /** Options that are exactly those of the verb. */
 export type Exactly<O, N extends NounName, V extends VerbName<N>> = O &
   Record<Exclude<keyof O, keyof OptionsOf<N, V>>, never>
+
+/** Calls a verb. @throws Error with the reason of a refusal */
+export type CallVerb = <N extends NounName, V extends VerbName<N>, const O extends OptionsOf<N, V>>(
+  noun: N,
+  verb: V,
+  options: Exactly<O, N, V>,
+) => Promise<OperatorResult<N, V, O>>
