@@ -235,7 +235,6 @@ const LONG = new Set(
     commands/smoke/requests.ts
     commands/smoke/webhooks.ts
     console/page/parts/action.tsx
-    console/server/handler.ts
     console/page/screens/batch.tsx
     infra/constructs/dashboard.ts
     infra/definitions/metrics.ts

@@ -78,6 +78,26 @@ const HEARTBEAT_MS = 15_000
 
 export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/.test(pathname)
 
+const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
+  const [operator, nouns] = await Promise.all([backend.operator(), backend.nouns()])
+  const { stage = null, seeds = null, live } = backend
+  return { stage, operator, nouns, is_live: live !== undefined, seeds }
+}
+
+const stream = (live: Live, response: ServerResponse): void => {
+  const send = ({ type, data }: LiveEvent): void => {
+    response.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+  response.writeHead(200, { ...replyHeaders, 'Content-Type': 'text/event-stream' })
+  send({ type: 'requests', data: live.requests() })
+  const unsubscribe = live.subscribe(send)
+  const heartbeat = setInterval(() => response.write(':\n\n'), HEARTBEAT_MS)
+  response.once('close', () => {
+    clearInterval(heartbeat)
+    unsubscribe()
+  })
+}
+
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const reply = (response: ServerResponse, status: number, body: object): void => {
@@ -103,33 +123,6 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     }
   }
 
-  const settings = async (response: ServerResponse): Promise<void> => {
-    const [operator, allowed] = await Promise.all([backend.operator(), backend.nouns()])
-    const { stage = null, seeds = null, live } = backend
-    const data: ConsoleSettings = {
-      stage,
-      operator,
-      nouns: allowed,
-      is_live: live !== undefined,
-      seeds,
-    }
-    reply(response, 200, { data })
-  }
-
-  const stream = (live: Live, response: ServerResponse): void => {
-    const send = ({ type, data }: LiveEvent): void => {
-      response.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
-    }
-    response.writeHead(200, { ...replyHeaders, 'Content-Type': 'text/event-stream' })
-    send({ type: 'requests', data: live.requests() })
-    const unsubscribe = live.subscribe(send)
-    const heartbeat = setInterval(() => response.write(':\n\n'), HEARTBEAT_MS)
-    response.once('close', () => {
-      clearInterval(heartbeat)
-      unsubscribe()
-    })
-  }
-
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
@@ -139,7 +132,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }
       response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
     } else if (route === 'GET /console/settings') {
-      await settings(response)
+      reply(response, 200, { data: await settingsOf(backend) })
     } else if (route === 'GET /console/live' && backend.live) {
       stream(backend.live, response)
     } else if (route === 'POST /console/operator') {
