@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { exceptionKinds } from '../shared/domain/debits/exception.ts'
+import { namesOf } from '../shared/domain/names.ts'
 
 const FOLDERS = '{commands,console,functions,infra,proofs,sandbox,sdk,shared,test}'
 const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,py}`, { exclude: ['sdk/*/dist/**'] })
@@ -98,3 +100,13 @@ test('each file of the code that the pages name exists', () => {
   expect(files.length).toBeGreaterThan(100)
   expect(files.filter((file) => !/NAME|NOUN|CALLER/.test(file) && !existsSync(file))).toEqual([])
 })
+
+test.each(['docs/api.md', 'docs/operators.md'])(
+  'the page %s names each kind of exception',
+  (page) => {
+    const text = read(page).toLowerCase()
+    const isNamed = (kind: string) =>
+      text.includes(kind) || text.includes(kind.replaceAll('_', ' '))
+    expect(namesOf(exceptionKinds).filter((kind) => !isNamed(kind))).toEqual([])
+  },
+)

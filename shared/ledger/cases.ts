@@ -1,4 +1,8 @@
-import { type ExceptionStatus, exceptionKinds } from '../domain/debits/exception.ts'
+import {
+  type ExceptionStatus,
+  exceptionKinds,
+  exceptionStatuses,
+} from '../domain/debits/exception.ts'
 import { type Refund, type RefundList, refundStatuses } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
@@ -20,8 +24,7 @@ export const casesSince = (from: Date): Promise<Map<Reference, Case>> => {
   return loadCases([
     refunded('due', span),
     refunded('completed', span),
-    lateCompletions('open', span),
-    lateCompletions('resolved', span),
+    ...exceptionStatuses.map((status) => lateCompletions(status, span)),
     resolved({ ...span, from: new Date(from.getTime() - CALL_MS) }),
   ])
 }

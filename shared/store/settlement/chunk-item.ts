@@ -2,7 +2,7 @@ import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Complete, noneRemain } from '../../domain/complete.ts'
 import type { BatchId, ChunkId, Reference } from '../../domain/ids.ts'
 import type { Pesewas } from '../../domain/money.ts'
-import type { Line } from '../../domain/settlement/batch.ts'
+import { type Line, type LineType, lineTypes } from '../../domain/settlement/batch.ts'
 import { keys } from '../keys.ts'
 import type { Item } from '../table.ts'
 
@@ -35,20 +35,15 @@ export type ChunkContents = {
   linesInLane: number
 }
 
+/** The members of a chunk, each with the rows of one type. */
+const MEMBERS: Record<LineType, string> = { debit: 'debits', adjustment: 'adjustments' }
+
 export const toChunkItem = (batch: BatchId, { id, lines, linesInLane }: ChunkContents) => {
-  const [debits, adjustments] = (['debit', 'adjustment'] as const).map((type) =>
-    lines
-      .filter((line) => line.type === type)
-      .map(rowOf)
-      .join('\n'),
-  )
-  return {
-    ...keys.chunk(batch, id),
-    entity: 'lines',
-    linesInLane,
-    ...(debits && { debits }),
-    ...(adjustments && { adjustments }),
-  }
+  const rows = lineTypes.flatMap((type) => {
+    const own = lines.filter((line) => line.type === type).map(rowOf)
+    return own.length > 0 ? [[MEMBERS[type], own.join('\n')]] : []
+  })
+  return { ...keys.chunk(batch, id), entity: 'lines', linesInLane, ...Object.fromEntries(rows) }
 }
 
 /** The attribute names the type, and the net follows from gross and fee. */
@@ -78,7 +73,7 @@ const rowOf = ({
 
 type LineRow = [Reference, string, string | null, BankIdentifier, number, Pesewas, Pesewas]
 
-export const parseRow = (type: Line['type'], row: string): Complete<Line> => {
+export const parseRow = (type: LineType, row: string): Complete<Line> => {
   const [reference, partnerReference, bankReference, bank, completedAt, gross, fee] = JSON.parse(
     row,
   ) as LineRow
@@ -96,15 +91,15 @@ export const parseRow = (type: Line['type'], row: string): Complete<Line> => {
 }
 
 /** Returns the rows of a type in a stored chunk. */
-export const rowsIn = (item: Item, type: Line['type']): string[] => {
-  const rows = item[type === 'debit' ? 'debits' : 'adjustments']
+export const rowsIn = (item: Item, type: LineType): string[] => {
+  const rows = item[MEMBERS[type]]
   return typeof rows === 'string' ? rows.split('\n') : []
 }
 
 /** Returns the lines of a type in a stored chunk; by default, of all references. */
 export const linesIn = (
   item: Item,
-  type: Line['type'],
+  type: LineType,
   isWanted: (reference: Reference) => boolean = () => true,
 ): Line[] =>
   rowsIn(item, type)
