@@ -1,4 +1,5 @@
 import type { StatementReport } from '../../shared/domain/banks/statement.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { NounName, OperatorResult, ResultOf, VerbName } from '../../shared/operator/results.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { Live } from './live.ts'
@@ -33,7 +34,7 @@ export type ClockState = { now: string; frozen: boolean; ready: boolean }
 
 /** A scenario of a sandbox, and the result of playing it. */
 export type ScenarioSummary = { name: string; description: string }
-export type ScenarioResult = Record<string, unknown> & { reference: string; status: string }
+export type ScenarioResult = Record<string, unknown> & { reference: string; status: Status }
 
 /** Results that differ from those of the function: the console makes all calls of a check. */
 export type LongResults = {

@@ -104,7 +104,7 @@ export const abandonAndRecover = async (play: Play) => {
       status = 204
       const { recovery } = await operate('delivery', 'recover', { provider, since })
       const delivery = viewOf(await untilStatus('delivered'))
-      return { reference, status: 'completed', abandoned_at, recovery, delivery }
+      return { reference, status: 'completed' as const, abandoned_at, recovery, delivery }
     },
   )
 }

@@ -10,10 +10,36 @@ type PayoutActionsProps = {
   reload: () => void
 }
 
+type PayoutCall = { label: string; verb: 'process' | 'retry'; about: string; done: string }
+
+/** The call that pays a batch in each status; null: it is paid. */
+const payouts: Record<BatchResult['status'], PayoutCall | null> = {
+  pending: {
+    label: 'Pay now',
+    verb: 'process',
+    about: 'Pays the batch at once, also before its day.',
+    done: 'The payout is sent.',
+  },
+  processing: {
+    label: 'Query the bank',
+    verb: 'process',
+    about: 'Sends the same payout again. The bank pays a uuid once and reports its status.',
+    done: 'The bank’s reply is recorded.',
+  },
+  completed: null,
+  failed: {
+    label: 'Retry payout',
+    verb: 'retry',
+    about: 'Pays the batch again under a new uuid. Correct the account first.',
+    done: 'The payout is sent again.',
+  },
+}
+
 /** The calls that the status of a batch allows. */
 export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActionsProps) => {
   const { id, provider, status, net, sealed_at } = batch
-  if (status === 'completed' || !sealed_at || !isAboveZero(net)) return null
+  const payout = payouts[status]
+  if (!payout || !sealed_at || !isAboveZero(net)) return null
   const payment = (
     <Payment
       amount={isReduced ? `at most ${net}` : String(net)}
@@ -29,33 +55,7 @@ export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActio
   }
   return (
     <>
-      {status === 'pending' && (
-        <OperatorAction
-          {...common}
-          label="Pay now"
-          verb="process"
-          about="Pays the batch at once, also before its day."
-          done="The payout is sent."
-        />
-      )}
-      {status === 'processing' && (
-        <OperatorAction
-          {...common}
-          label="Query the bank"
-          verb="process"
-          about="Sends the same payout again. The bank pays a uuid once and reports its status."
-          done="The bank’s reply is recorded."
-        />
-      )}
-      {status === 'failed' && (
-        <OperatorAction
-          {...common}
-          label="Retry payout"
-          verb="retry"
-          about="Pays the batch again under a new uuid. Correct the account first."
-          done="The payout is sent again."
-        />
-      )}
+      <OperatorAction {...common} {...payout} />
       <OperatorAction
         {...common}
         label="Record payout"

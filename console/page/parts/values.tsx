@@ -1,10 +1,11 @@
 import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
-import { displayOf, type Tone } from '../debit-statuses.ts'
+import { debitStatuses, type Tone } from '../debit-statuses.ts'
 
 /** Values of the service as text: statuses, times, JSON. */
 
-const TONES: Record<string, Tone> = {
+/** The tones of the words that are no statuses of a debit. */
+const TONES = {
   delivered: 'good',
   active: 'good',
   live: 'good',
@@ -19,12 +20,20 @@ const TONES: Record<string, Tone> = {
   exhausted: 'bad',
   failing: 'warn',
   open: 'warn',
-}
+  expired: '',
+  inactive: '',
+} as const satisfies Record<string, Tone | ''>
+
+type OtherWord = keyof typeof TONES
+type ShownStatus = keyof typeof debitStatuses | OtherWord
+
+const isOther = (value: ShownStatus): value is OtherWord => Object.hasOwn(TONES, value)
 
 /** Batches, deliveries and refunds share the names of statuses, and their tones. */
-export const toneOf = (value: string): string => displayOf(value)?.tone ?? TONES[value] ?? ''
+const toneOf = (value: ShownStatus): Tone | '' =>
+  isOther(value) ? TONES[value] : debitStatuses[value].tone
 
-export const Status = ({ value }: { value: string }) => (
+export const Status = ({ value }: { value: ShownStatus }) => (
   <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>
 )
 

@@ -12,6 +12,13 @@ import { Countdown, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
+const statuses: Record<ApprovalResult['status'], true> = {
+  pending: true,
+  granted: true,
+  denied: true,
+  expired: true,
+}
+
 type ApprovalProps = { approval: ApprovalResult }
 
 const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
@@ -148,11 +155,7 @@ export const ApprovalsScreen = () => {
       }
     >
       <div class="filters">
-        <Filter
-          name="status"
-          label="Status"
-          options={['pending', 'granted', 'denied', 'expired']}
-        />
+        <Filter name="status" label="Status" options={Object.keys(statuses)} />
       </div>
       <Panel>
         <Data of={approvals}>

@@ -8,7 +8,7 @@ import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
-import { Code, Status, Time, toneOf } from '../parts/values.tsx'
+import { Code, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
@@ -18,11 +18,12 @@ const isLogged = (requestId: string): boolean => isSandbox() && requestId.endsWi
 const nameOf = (event: string): string => event.replace(/^\w+\./, '')
 
 const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentChildren }) => {
-  const name = nameOf(entry.event)
+  // Every event but the creation is a status.
+  const { title, tone } = displayOf(nameOf(entry.event)) ?? { title: 'Created', tone: 'warn' }
   return (
-    <li class={toneOf(name) === 'warn' ? '' : toneOf(name)}>
+    <li class={tone === 'warn' ? '' : tone}>
       <div class="row">
-        <h3>{name === 'created' ? 'Created' : (displayOf(name)?.title ?? name)}</h3>
+        <h3>{title}</h3>
         <small>
           <Time at={entry.at} />
         </small>
@@ -67,6 +68,13 @@ type TimelineProps = {
   reload: () => void
 }
 
+const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = {
+  pending: false,
+  processing: false,
+  completed: false,
+  failed: true,
+}
+
 const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) => {
   const { reference, refund } = debit
   if (!refund) return null
@@ -74,7 +82,7 @@ const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) =
     <Panel
       title="Refund"
       actions={
-        refund.status === 'failed' && (
+        mayRetry[refund.status] && (
           <OperatorAction
             label="Refund again"
             noun="exception"

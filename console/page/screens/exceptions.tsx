@@ -1,3 +1,8 @@
+import type {
+  ExceptionKind,
+  ExceptionRows,
+  ExceptionStatus,
+} from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Filter } from '../parts/filters.tsx'
@@ -9,22 +14,55 @@ import { Code, prettyJson, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
-const kinds = {
-  late_completion: ['Late completion', 'The bank completed the debit after it had failed.'],
-  contradiction: ['Contradiction', 'The bank reports a failure after the debit was completed.'],
-  refused_report: ['Refused report', 'The service cannot apply the report.'],
-  refund: ['Failed refund', 'The bank did not refund the customer.'],
-} as const
+type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
+  title: string
+  meaning: string
+}
+
+/** `source` and `refund` must be those of the service. */
+const kinds: { [K in ExceptionKind]: KindRow<K> } = {
+  late_completion: {
+    title: 'Late completion',
+    meaning: 'The bank completed the debit after it had failed.',
+    source: 'report',
+    refund: 'opens',
+  },
+  contradiction: {
+    title: 'Contradiction',
+    meaning: 'The bank reports a failure after the debit was completed.',
+    source: 'report',
+    refund: 'none',
+  },
+  refused_report: {
+    title: 'Refused report',
+    meaning: 'The service cannot apply the report.',
+    source: 'report',
+    refund: 'none',
+  },
+  refund: {
+    title: 'Failed refund',
+    meaning: 'The bank did not refund the customer.',
+    source: 'refund',
+    refund: 'retries',
+  },
+}
+
+const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
+  report: 'Report of the bank',
+  refund: 'Failure',
+}
+
+const statuses: Record<ExceptionStatus, true> = { open: true, resolved: true }
 
 const Kind = ({ exception: { kind, code, details, report } }: ExceptionProps) => {
-  const [title, meaning] = kinds[kind]
+  const { title, meaning, source } = kinds[kind]
   return (
     <>
       {title}
       <small class="block">{meaning}</small>
       <details>
         <summary>
-          <small>{kind === 'refund' ? 'Failure' : 'Report of the bank'}</small>
+          <small>{sources[source]}</small>
         </summary>
         <Code label="Report" text={prettyJson(report)} />
         {code !== null && (
@@ -65,7 +103,7 @@ const Actions = ({ exception }: ExceptionProps) => {
         fields={[{ name: 'note', label: 'Resolution' }]}
         done="The exception is resolved."
       />
-      {(kind === 'late_completion' || kind === 'refund') && (
+      {kinds[kind].refund !== 'none' && (
         <OperatorAction
           label="Refund"
           isSmall
@@ -119,11 +157,11 @@ export const ExceptionsScreen = () => {
       about="Rejected bank reports and failed refunds. An operator resolves each."
     >
       <div class="filters">
-        <Filter name="status" label="Status" options={['open', 'resolved']} />
+        <Filter name="status" label="Status" options={Object.keys(statuses)} />
         <Filter
           name="kind"
           label="Kind"
-          options={Object.entries(kinds).map(([value, [title]]) => [value, title] as const)}
+          options={Object.entries(kinds).map(([value, { title }]) => [value, title] as const)}
         />
       </div>
       <Panel>

@@ -12,7 +12,12 @@ import { dayText, Status } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
-const statuses = ['pending', 'processing', 'completed', 'failed']
+const statuses: Record<BatchResult['status'], true> = {
+  pending: true,
+  processing: true,
+  completed: true,
+  failed: true,
+}
 
 /** Why a batch is not paid, or how it was completed. */
 const Note = ({ batch }: { batch: BatchResult }) => {
@@ -175,7 +180,7 @@ export const SettlementScreen = () => {
       }
     >
       <div class="filters">
-        <Filter name="status" label="Status" options={statuses} />
+        <Filter name="status" label="Status" options={Object.keys(statuses)} />
         <Filter
           name="provider"
           label="Provider"

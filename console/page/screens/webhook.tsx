@@ -9,7 +9,12 @@ import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { pingText } from './webhooks.tsx'
 
-const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned']
+const deliveryStatuses: Record<DeliveryResult['status'], true> = {
+  pending: true,
+  delivered: true,
+  failed: true,
+  abandoned: true,
+}
 
 const outcomeOf = ({ response_code, reason }: DeliveryResult): string =>
   response_code ? `HTTP ${response_code}` : (reason?.message ?? '')
@@ -135,7 +140,7 @@ export const WebhookScreen = () => {
         title="Deliveries"
         actions={
           <fieldset class="row" aria-label="Status">
-            {['', ...deliveryStatuses].map((value) => (
+            {['', ...Object.keys(deliveryStatuses)].map((value) => (
               <button
                 key={value}
                 type="button"

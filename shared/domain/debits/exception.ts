@@ -31,7 +31,7 @@ export const exceptionKinds = {
   refund: { source: 'refund', refund: 'retries', account: null, metric: 'RefundFailed' },
 } as const satisfies Record<string, ExceptionRow>
 
-type ExceptionRows = typeof exceptionKinds
+export type ExceptionRows = typeof exceptionKinds
 export type ExceptionKind = keyof ExceptionRows
 
 type KindsWhere<Part> = {
