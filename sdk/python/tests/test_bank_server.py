@@ -15,7 +15,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from debit_collection.bank_server import BankServer, bank_server
+from debit_collection.bank_requests import Kind
+from debit_collection.bank_server import BankServer, _reply, bank_server
 from debit_collection.calls import request_hmac
 
 from .conftest import NODE, ROOT, example, served_asgi, served_wsgi
@@ -274,3 +275,31 @@ def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert [line for line in lines if not line.startswith("ok ")] == []
     assert (done.returncode, len(lines) > 40) == (0, True), done.stderr
+
+
+PROTOCOL = json.loads((ROOT / "docs/bank-protocol.json").read_text())
+KINDS: dict[str, Kind] = {"submissions": "submission", "settlements": "payout", "refunds": "refund"}
+EXAMPLES = [
+    (kind, name, example["value"])
+    for path, kind in KINDS.items()
+    for response in PROTOCOL["paths"][f"/{path}/{{uuid}}"]["get"]["responses"].values()
+    for content in response.get("content", {}).values()
+    for name, example in content["examples"].items()
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "example"), EXAMPLES)
+def test_a_reply_has_each_member_of_the_protocol_and_needs_the_required_ones(
+    kind: Kind, name: str, example: dict[str, Any]
+) -> None:
+    request = {member: example[member] for member in ("uuid", "amount")}
+    own = {member: value for member, value in example.items() if member not in request}
+    assert _reply(kind, request, own) == example
+    required = PROTOCOL["components"]["schemas"][name[0].upper() + name[1:]]["required"]
+    for omitted in own.keys() - {"status"}:
+        rest = {member: value for member, value in own.items() if member != omitted}
+        if omitted in required:
+            with pytest.raises(ValueError, match=omitted):
+                _reply(kind, request, rest)
+        else:
+            assert omitted not in _reply(kind, request, rest)

@@ -1,4 +1,12 @@
-import type { FailureCode } from './wire.ts'
+import type {
+  Accepted,
+  Completed,
+  Failed,
+  Paid,
+  Rejected,
+  RejectedDebit,
+  Underway,
+} from './bank-wire.ts'
 
 /** The replies of a bank, and the store that repeats them (docs/bank-protocol.md). */
 
@@ -6,32 +14,28 @@ export type Awaitable<T> = T | Promise<T>
 
 export type Kind = 'submission' | 'payout' | 'refund'
 
-/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. */
-export type SubmissionReply =
-  | { status: 'accepted'; bankReference: string }
-  | { status: 'rejected'; code: FailureCode; message: string; bankReference?: string | undefined }
+type CamelCase<Name> = Name extends `${infer Start}_${infer Rest}`
+  ? `${Start}${Capitalize<CamelCase<Rest>>}`
+  : Name & string
 
-/** The current outcome of an accepted debit. */
-export type DebitOutcome =
-  | {
-      status: 'completed'
-      bankReference: string
-      /** Text with two decimals. */
-      fee?: string | undefined
-      approvalMethod?: 'ussd' | 'mobile_api' | 'web' | undefined
-    }
-  | {
-      status: 'failed'
-      code?: FailureCode | undefined
-      message?: string | undefined
-      bankReference?: string | undefined
-    }
+/** The own members of a reply; the kit adds those that repeat the request. */
+type OwnMembers<Reply> = {
+  [Name in keyof Reply as CamelCase<Exclude<Name, keyof Identity>>]: object extends Pick<
+    Reply,
+    Name
+  >
+    ? Exclude<Reply[Name], null> | undefined
+    : Reply[Name]
+}
+
+/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. */
+export type SubmissionReply = OwnMembers<Accepted> | OwnMembers<RejectedDebit>
+
+/** The current outcome of an accepted debit. `fee` is text with two decimals. */
+export type DebitOutcome = OwnMembers<Completed> | OwnMembers<Failed>
 
 /** `paid` and `rejected` are final. */
-export type PaymentReply =
-  | { status: 'paid'; bankReference: string }
-  | { status: 'underway' }
-  | { status: 'rejected'; message: string; bankReference?: string | undefined }
+export type PaymentReply = OwnMembers<Paid> | OwnMembers<Underway> | OwnMembers<Rejected>
 
 export type Outcome = SubmissionReply | DebitOutcome | PaymentReply
 
@@ -87,19 +91,16 @@ const isText = (value: unknown, longest = Number.POSITIVE_INFINITY): boolean =>
  * @throws TypeError for a reply that the service would refuse
  */
 export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outcome): string => {
-  const { bankReference, approvalMethod, ...others } = outcome as Partial<Record<string, string>>
-  const { status = '' } = others
+  const { status = '', bankReference } = outcome as Partial<Record<string, string>>
   const members = Object.hasOwn(MEMBERS[kind], status) ? MEMBERS[kind][status] : undefined
   if (!members) throw new TypeError(`a ${kind} cannot be ${status}`)
   const missing = members.find((name) => !isText(outcome[name as keyof Outcome]))
   if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing} as text`)
   if (!isText(bankReference ?? 'none', 255))
     throw new TypeError('bankReference must be text of at most 255 characters')
-  return JSON.stringify({
-    ...others,
-    uuid,
-    amount,
-    bank_reference: bankReference,
-    approval_method: approvalMethod,
-  })
+  const reply = Object.entries({ ...outcome, uuid, amount })
+  return JSON.stringify(Object.fromEntries(reply.map(([name, value]) => [snakeCase(name), value])))
 }
+
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

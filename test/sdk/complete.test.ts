@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { exampleOf, exchanges, replies } from '../../sdk/openapi/bank-exchanges.ts'
+import { bankProtocol } from '../../sdk/openapi/bank-protocol.ts'
+import { camel } from '../../sdk/openapi/operation.ts'
+import { schemaOf } from '../../sdk/openapi/schemas.ts'
+import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
+import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
+
+/**
+ * Clients have every operation and field of the API, kits for banks every member of the protocol. The
+ * tests of sdk/python check the replies of the Python kit.
+ */
+
+type Schema = { required: string[]; properties: object }
+
+const read = (file: string): string => readFileSync(`sdk/${file}`, 'utf8')
+
+const ofProviders = operationNames.filter((name) => operations[name].caller === 'provider')
+
+test.each(ofProviders)('both clients have a method that calls %s', (name) => {
+  expect(read('typescript/src/client.ts')).toContain(`'${camel(name)}'`)
+  expect(read('python/src/debit_collection/operations.py')).toContain(
+    `"${name.replaceAll('-', '_')}"`,
+  )
+})
+
+/** Returns the lines of a Python file from the first that matches, while they are indented deeper. */
+const pythonBlock = (file: string, first: RegExp): string[] => {
+  const lines = read(`python/src/debit_collection/${file}`).split('\n')
+  const start = lines.findIndex((line) => first.test(line))
+  const depth = (line = ''): number => line.search(/[^ ]/)
+  const length = lines
+    .slice(start + 1)
+    .findIndex((line) => line !== '' && depth(line) <= depth(lines[start]))
+  return lines.slice(start + 1, start + 1 + length)
+}
+
+const namesIn = (lines: readonly string[], name: RegExp): string[] =>
+  lines.flatMap((line) => name.exec(line)?.[1] ?? [])
+
+const chargeFields = Object.keys(ChargeRequest.entries)
+
+test.each(['operations.py', 'client.py', 'async_client.py'])(
+  'the Python file %s has a parameter for each field of a charge',
+  (file) => {
+    const parameters = namesIn(pythonBlock(file, /def charge\($/), /^ +(\w+): /)
+    // All charges are in one currency.
+    expect(chargeFields.filter((field) => !parameters.includes(field))).toEqual(['currency'])
+  },
+)
+
+test('the Python client sends each field of a charge', () => {
+  const sent = namesIn(pythonBlock('operations.py', /^ +body = \{$/), /"(\w+)": /)
+  expect(sent.sort()).toEqual(chargeFields.toSorted())
+})
+
+const { schemas } = bankProtocol().components as { schemas: Record<string, Schema> }
+
+const schemaNamed = (name: string): Schema => {
+  const schema = schemas[name]
+  if (!schema) throw new Error(`The protocol has no schema ${name}`)
+  return schema
+}
+
+const kinds = {
+  '/submissions': 'submission',
+  '/settlements': 'payout',
+  '/refunds': 'refund',
+} as const
+
+const possibleReplies = Object.entries(kinds).flatMap(([path, kind]) => {
+  const { example, queryReplies } = exchanges[path as keyof typeof kinds]
+  return queryReplies.map((name) => [kind, name, exampleOf(name, example)] as const)
+})
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+type Example = ReturnType<typeof exampleOf>
+
+/** Returns the text of a reply by the TypeScript kit, without some members of its example. */
+const textOf = (kind: Kind, { uuid, amount, ...example }: Example, omitted?: string): string => {
+  const members = Object.entries(example).filter(([name]) => name !== omitted)
+  const outcome = Object.fromEntries(members.map(([name, value]) => [camelCase(name), value]))
+  return replyText(kind, { uuid, amount }, outcome as Outcome)
+}
+
+const ECHOED = ['status', 'uuid', 'amount']
+const ownMembers = (names: readonly string[]) =>
+  names.filter((name) => !ECHOED.includes(name)).sort()
+
+test.each(possibleReplies)(
+  'the TypeScript kit sends for a %s each member of the reply %s, and needs the required ones',
+  (kind, name, example) => {
+    const { $ref } = schemaOf(replies[name].schema)
+    const { required, properties } = schemaNamed(String($ref).split('/').at(-1) ?? '')
+    const members = ownMembers(Object.keys(properties))
+    expect(ownMembers(Object.keys(example))).toEqual(members)
+    expect(JSON.parse(textOf(kind, example))).toEqual(example)
+    const optional = members.filter((member) => !required.includes(member))
+    for (const member of members) {
+      const send = () => textOf(kind, example, member)
+      if (optional.includes(member)) expect(send, member).not.toThrow()
+      else expect(send, member).toThrow(TypeError)
+    }
+  },
+)
+
+test.each([
+  ['Submission', 'Submission'],
+  ['Payout', 'Payment'],
+  ['RefundOrder', 'RefundOrder'],
+])('the class %s of the Python kit has the members of %s', (name, schema) => {
+  const members = namesIn(
+    pythonBlock('bank_requests.py', new RegExp(`^class ${name}\\(`)),
+    /^ {4}(\w+): /,
+  )
+  expect(members.sort()).toEqual(Object.keys(schemaNamed(schema).properties).sort())
+})
