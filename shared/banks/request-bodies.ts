@@ -13,6 +13,9 @@ import { AmountText, NullableText, Phone, Time } from '../views/fields.ts'
  * A repeat has the same bytes: no body contains the current time.
  */
 
+/** A body does not compile while its schema has no member for a key of its source. */
+type BodyOf<Body extends Source, Source> = Body
+
 const money = () => ({ amount: AmountText, currency: v.literal(CURRENCY) })
 
 export const submissionSchema = () =>
@@ -26,20 +29,21 @@ export const submissionSchema = () =>
     timestamp: Time,
   })
 
-type SubmissionBody = Complete<v.InferInput<ReturnType<typeof submissionSchema>>>
+type SubmissionBody = BodyOf<
+  Complete<v.InferInput<ReturnType<typeof submissionSchema>>>,
+  Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
+>
 
-export const submissionBody = (submission: Submission) =>
-  ({
-    uuid: submission.uuid,
-    reference: submission.reference,
-    phone_number: submission.phone,
-    account_number: submission.account?.accountNumber,
-    amount: formatAmount(submission.amount),
-    currency: CURRENCY,
-    narration: submission.narration,
-    timestamp: submission.createdAt.toISOString(),
-  }) satisfies SubmissionBody &
-    Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
+export const submissionBody = (submission: Submission): SubmissionBody => ({
+  uuid: submission.uuid,
+  reference: submission.reference,
+  phone_number: submission.phone,
+  account_number: submission.account?.accountNumber,
+  amount: formatAmount(submission.amount),
+  currency: CURRENCY,
+  narration: submission.narration,
+  timestamp: submission.createdAt.toISOString(),
+})
 
 export const payoutSchema = () =>
   v.object({
@@ -52,22 +56,22 @@ export const payoutSchema = () =>
     date: Day,
   })
 
-type PayoutBody = Complete<v.InferInput<ReturnType<typeof payoutSchema>>>
+type PayoutBody = BodyOf<
+  Complete<v.InferInput<ReturnType<typeof payoutSchema>>>,
+  Shows<Payout, 'provider' | 'account' | 'repeated'> & Shows<SettlementAccount, 'bank'>
+>
 
-export const payoutBody = ({ account, ...payout }: Payout) =>
-  ({
-    uuid: payout.uuid,
-    batch: payout.batch,
-    // The published name.
-    partner: payout.provider,
-    account_number: account.accountNumber,
-    account_name: account.accountName,
-    amount: formatAmount(payout.amount),
-    currency: payout.currency,
-    date: payout.date,
-  }) satisfies PayoutBody &
-    Shows<Payout, 'provider' | 'account' | 'repeated'> &
-    Shows<SettlementAccount, 'bank'>
+export const payoutBody = ({ account, ...payout }: Payout): PayoutBody => ({
+  uuid: payout.uuid,
+  batch: payout.batch,
+  // The published name.
+  partner: payout.provider,
+  account_number: account.accountNumber,
+  account_name: account.accountName,
+  amount: formatAmount(payout.amount),
+  currency: payout.currency,
+  date: payout.date,
+})
 
 export const refundOrderSchema = () =>
   v.object({
@@ -80,17 +84,18 @@ export const refundOrderSchema = () =>
     timestamp: Time,
   })
 
-type RefundBody = Complete<v.InferInput<ReturnType<typeof refundOrderSchema>>>
+type RefundBody = BodyOf<
+  Complete<v.InferInput<ReturnType<typeof refundOrderSchema>>>,
+  Shows<RefundPayment, 'debitBankReference' | 'createdAt' | 'bank' | 'repeated'>
+>
 
-export const refundBody = (refund: RefundPayment) =>
-  ({
-    uuid: refund.uuid,
-    debit_uuid: refund.debitUuid,
-    bank_reference: refund.debitBankReference,
-    account_number: refund.accountNumber,
-    amount: formatAmount(refund.amount),
-    currency: CURRENCY,
-    reason: refund.reason,
-    timestamp: refund.createdAt.toISOString(),
-  }) satisfies RefundBody &
-    Shows<RefundPayment, 'debitBankReference' | 'createdAt' | 'bank' | 'repeated'>
+export const refundBody = (refund: RefundPayment): RefundBody => ({
+  uuid: refund.uuid,
+  debit_uuid: refund.debitUuid,
+  bank_reference: refund.debitBankReference,
+  account_number: refund.accountNumber,
+  amount: formatAmount(refund.amount),
+  currency: CURRENCY,
+  reason: refund.reason,
+  timestamp: refund.createdAt.toISOString(),
+})
