@@ -4,7 +4,7 @@ import type { OperationName } from '../../shared/api/operations.ts'
 import { cursorFor, listHash } from '../../shared/api/pagination.ts'
 import { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
-import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import type { DebitEventName, Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
@@ -119,7 +119,7 @@ export const exampleEvents = {
   completed: [completed, 3],
   failed: [failed, 3],
   reversed: [reversed, 4],
-} as const
+} as const satisfies Record<DebitEventName, readonly [Debit, number]>
 
 const at = secondsLater(31)
 const response = { kind: 'answered', code: 204, body: '' } as const

@@ -1,5 +1,5 @@
 import type { GenericSchema } from 'valibot'
-import { listFilters, NO_BANK_FILTER } from '../../shared/domain/debits/list-query.ts'
+import { listFilters, NO_BANK_FILTER, UNUSED } from '../../shared/domain/debits/list-query.ts'
 import { invalid, type Refusal } from '../../shared/domain/refusal.ts'
 import { Phone } from '../../shared/views/fields.ts'
 import { exampleCursors } from './example-debit.ts'
@@ -43,7 +43,7 @@ export const listDescriptions = {
       'same provider and filters only.',
     parameters: {
       status: {
-        description: 'Only this status (default: all). `cancelled` returns an empty list',
+        description: `Only this status (default: all). \`${UNUSED}\` returns an empty list`,
         example: 'failed',
       },
       created_from: {
@@ -78,7 +78,7 @@ export const listDescriptions = {
     parameters: {
       phone_number: phone,
       status: {
-        description: 'Only this status; `cancelled` returns an empty list',
+        description: `Only this status; \`${UNUSED}\` returns an empty list`,
         example: 'processing',
       },
       page: { example: 1 },

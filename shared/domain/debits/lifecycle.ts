@@ -1,12 +1,9 @@
-/** The statuses of a debit (docs/api.md#statuses); the service never produces `cancelled`. */
-export type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'reversed'
-
 /** The end of an open debit that is missing; null: the debit has ended, and no timeout applies. */
 export type WaitsFor = 'submission' | 'outcome' | null
 
 /** An event of a debit (docs/api.md#event-types). */
-type EventRow<N extends string> = {
-  event: `transaction.${N}`
+type EventRow = {
+  event: `transaction.${string}`
   priority: 'low' | 'medium' | 'high'
   /** Attempts after the first. */
   retries: number
@@ -17,9 +14,9 @@ type EventRow<N extends string> = {
   waitsFor: WaitsFor
 }
 
-type StatusRow<S extends Status> = EventRow<S> & {
+type StatusRow = EventRow & {
   /** The allowed transitions (docs/api.md#transitions). Any other is error 3001. */
-  next: readonly Status[]
+  next: readonly string[]
   /** Its list in the index by-status (store/debits/status-lists.ts). */
   list: 'main' | 'own'
   /** Whether a bank can list its debits alone (docs/api.md#bank-list). */
@@ -32,7 +29,7 @@ type StatusRow<S extends Status> = EventRow<S> & {
   rejects: { completed: string; failed: string }
 }
 
-/** One row for each status. Code that depends on a status asks its row. */
+/** The statuses of a debit (docs/api.md#statuses). Code that depends on a status asks its row. */
 export const lifecycle = {
   pending: {
     next: ['processing', 'completed', 'failed'],
@@ -106,8 +103,9 @@ export const lifecycle = {
     adds: 'refund',
     metrics: { count: 'DebitsReversed', pesewas: null },
   },
-} as const satisfies { [S in Status]: StatusRow<S> }
+} as const satisfies Record<string, StatusRow>
 
+export type Status = keyof typeof lifecycle
 export const statuses = Object.keys(lifecycle) as Status[]
 
 const created = {
@@ -117,7 +115,7 @@ const created = {
   retries: 2,
   adds: null,
   metrics: { count: 'DebitsCharged', pesewas: 'ChargedPesewas' },
-} as const satisfies EventRow<'created'>
+} as const satisfies EventRow
 
 /** The events of a debit: its creation, which is no status, and each status. */
 export const debitEventTypes = { created, ...lifecycle }

@@ -130,3 +130,12 @@ test('the page docs/architecture.md shows the lifecycle of a debit', async () =>
   expect(page).toMatch(block)
   await expect(page.replace(block, diagram)).toMatchFileSnapshot('../../../docs/architecture.md')
 })
+
+test('the page docs/table.md has the list of each status', () => {
+  const page = readFileSync('docs/table.md', 'utf8')
+  const own = statuses.filter(hasOwnList)
+  const main = statuses.filter((status) => !hasOwnList(status))
+  expect(page).toContain(`| \`good\` | from the charge: ${main.join(', ')} |`)
+  expect(page).toContain(`| \`open\` | ${statuses.filter(isOpen).join(' or ')} when the`)
+  expect(page).toContain(`| ${own.map((list) => `\`${list}\``).join(', ')} | ${own.join(', ')} |`)
+})
