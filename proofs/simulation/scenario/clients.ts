@@ -1,4 +1,5 @@
 import type { Clock } from '../../../sandbox/aws/clock.ts'
+import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { type Api, TRIES_MAX } from '../peers/api.ts'
@@ -40,7 +41,7 @@ const providerOf = ({ provider }: DebitScript) => ({
 const otherProvider = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
-const bodyOf = (script: DebitScript) => ({
+const bodyOf = (script: DebitScript): Record<keyof ChargeRequest, unknown> => ({
   phone_number: script.phone,
   bank_identifier: script.bank,
   amount: script.amount,
@@ -48,7 +49,7 @@ const bodyOf = (script: DebitScript) => ({
   narration: `Debit ${script.number}`,
   // Providers use equal references, independently of each other.
   partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
-  ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
+  metadata: script.number % 5 === 0 ? { cart: `c-${script.number}` } : undefined,
 })
 
 const otherBank = (bank: string): string =>
