@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consoleHandler } from '../console/server/handler.ts'
 import { openLive } from '../console/server/live.ts'
-import { startRealClock } from './aws/clock.ts'
+import { type RealClock, startRealClock } from './aws/clock.ts'
 import { consoleBackend, itemChange, loggedRequest } from './console-backend.ts'
 import { newControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
@@ -11,6 +11,7 @@ import type { OnFault } from './faults.ts'
 import type { FunctionHost } from './function-host.ts'
 import type { Gateway } from './gateway.ts'
 import { openMemory } from './in-memory-aws.ts'
+import type { Memory } from './memory.ts'
 import { openFunctions } from './sandbox-functions.ts'
 import { openState } from './state.ts'
 import { changeLines, type Print, requestLine } from './terminal.ts'
@@ -47,7 +48,7 @@ export const startSandbox = async (options: SandboxOptions) => {
 }
 
 const start = async (
-  { gateway, print, onFault, bundleOf, ...options }: SandboxOptions,
+  { gateway, timeScale, approvals = false, data, webhookHosts, ...options }: SandboxOptions,
   cleanup: AsyncDisposableStack,
 ) => {
   // Bundles stop after the gateway, which may wait for them.
@@ -55,9 +56,9 @@ const start = async (
   cleanup.defer(gateway.stop)
   useLocalCredentials()
   const { address } = gateway
-  const { timeScale, webhookHosts, approvals = false } = options
+  const { print, onFault, bundleOf } = options
 
-  const journal = options.data === undefined ? undefined : openDataFolder(options.data)
+  const journal = data === undefined ? undefined : openDataFolder(data)
   if (journal) cleanup.defer(journal.close)
   const clock = startRealClock()
   const live = openLive()
@@ -75,12 +76,7 @@ const start = async (
     { address, clock, memory, timeScale, webhookHosts, bundleOf, onFault },
     { bundles, calls: cleanup },
   )
-  cleanup.defer(async () => {
-    clock.stop()
-    // A webhook receiver without a response must not delay the stop.
-    const running = Promise.allSettled(memory.running())
-    await Promise.race([running, pause(STOP_MS, undefined, { ref: false })])
-  })
+  cleanup.defer(() => stopInvocations(clock, memory))
   const reset = await openState({ clock, memory, journal, functions, approvals }, cleanup)
 
   const scoped: FunctionHost = {
@@ -119,4 +115,11 @@ const start = async (
     schedules: () => memory.aws().scheduler.names(),
     stop: () => cleanup.disposeAsync(),
   }
+}
+
+const stopInvocations = async (clock: RealClock, memory: Memory): Promise<void> => {
+  clock.stop()
+  // A webhook receiver without a response must not delay the stop.
+  const running = Promise.allSettled(memory.running())
+  await Promise.race([running, pause(STOP_MS, undefined, { ref: false })])
 }

@@ -229,15 +229,8 @@ test('every function has its own file, a sample event and, for an operation, a f
 /** Functions that have not been split yet. */
 const LONG = new Set(
   rowsOf(`
-    commands/bank-check/cases.ts
-    commands/bank-check/requests.ts
-    commands/smoke/debits.ts
-    commands/smoke/requests.ts
-    commands/smoke/webhooks.ts
     console/page/parts/action.tsx
     console/page/screens/batch.tsx
-    infra/constructs/dashboard.ts
-    infra/definitions/metrics.ts
     proofs/bench/load/world.ts
     proofs/bench/timed-calls.ts
     proofs/simulation/aws/aws.ts
@@ -247,15 +240,6 @@ const LONG = new Set(
     proofs/simulation/peers/bank.ts
     proofs/simulation/run.ts
     proofs/simulation/scenario/clients.ts
-    sandbox/aws/aws.ts
-    sandbox/aws/clock.ts
-    sandbox/aws/queues.ts
-    sandbox/aws/table/read-commands.ts
-    sandbox/aws/table/write-commands.ts
-    sandbox/control/control.ts
-    sandbox/emulator/stream-poller.ts
-    sandbox/sandbox.ts
-    sandbox/scenarios/play.ts
     sdk/typescript/src/bank-server.ts
     shared/operator/handler.ts
     shared/settlement/lanes.ts

@@ -64,13 +64,6 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
   // A repeated submission gets the first reply, a repeated payment the current one.
   const expectRepeat = kind === 'submission' ? expectSame : expectCurrent
 
-  const expectRefusal = async (method: 'GET' | 'POST', order: Order, forgery: Forgery) => {
-    const response = await bank.sendRaw(method, order, forgery)
-    const { status, body } = response
-    if (status < 400 || status > 499 || bank.replyIn(order, response))
-      throw new Mismatch('HTTP 4xx without a reply of the protocol', `HTTP ${status} ${body}`)
-  }
-
   const inReplies = async (check: (reply: { status: number; body: Buffer }) => void) => {
     const order = await bank.newOrder(kind)
     for (const method of ['POST', 'GET'] as const) check(await bank.sendRaw(method, order))
@@ -130,20 +123,37 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
     'query-with-wrong-signature': async () => {
       const order = await bank.newOrder(kind)
       await bank.post(order)
-      await expectRefusal('GET', order, { signingSecret: 'another secret' })
+      await expectRefusal(bank, 'GET', order, { signingSecret: 'another secret' })
     },
   }
-  const refusals = Object.entries(forgeries).map(([name, forgery]) => ({
-    name,
-    run: async () => {
-      const order = await bank.newOrder(kind)
-      await expectRefusal('POST', order, typeof forgery === 'function' ? forgery(order) : forgery)
-      await expectUnknown(bank, order)
-    },
-  }))
-  const all = [...Object.entries(cases).map(([name, run]) => ({ name, run })), ...refusals]
-  return all.map(({ name, run }) => ({ name: `${kind}-${name}`, run }))
+  const all = { ...cases, ...forgeryCases(kind, bank) }
+  return Object.entries(all).map(([name, run]) => ({ name: `${kind}-${name}`, run }))
 }
+
+const expectRefusal = async (
+  bank: BankClient,
+  method: 'GET' | 'POST',
+  order: Order,
+  forgery: Forgery,
+) => {
+  const response = await bank.sendRaw(method, order, forgery)
+  const { status, body } = response
+  if (status < 400 || status > 499 || bank.replyIn(order, response))
+    throw new Mismatch('HTTP 4xx without a reply of the protocol', `HTTP ${status} ${body}`)
+}
+
+const forgeryCases = (kind: OrderKind, bank: BankClient): Record<string, () => Promise<void>> =>
+  Object.fromEntries(
+    Object.entries(forgeries).map(([name, forgery]) => [
+      name,
+      async () => {
+        const order = await bank.newOrder(kind)
+        const made = typeof forgery === 'function' ? forgery(order) : forgery
+        await expectRefusal(bank, 'POST', order, made)
+        await expectUnknown(bank, order)
+      },
+    ]),
+  )
 
 const resultOf = async ({ name, run }: BankCase): Promise<CaseResult> => {
   try {

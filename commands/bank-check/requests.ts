@@ -63,11 +63,8 @@ const AMOUNT = 123_45
 
 export type BankClient = ReturnType<typeof bankClient>
 
-export const bankClient = ({ url, secret, account }: CheckedBank) => {
+export const bankClient = (bank: CheckedBank) => {
   const slowest = { request: 'none', seconds: 0 }
-
-  const urlOf = (method: Method, { kind, uuid }: Order): string =>
-    `${url}${parts[kind].path}${method === 'POST' ? '' : `/${uuid}`}`
 
   /** Records the time of a request. @throws Mismatch without a complete reply */
   const measure = async (
@@ -88,39 +85,8 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
     }
   }
 
-  /** Sends a request as the connector does. */
-  const send = (method: Method, order: Order): Promise<BankResponse> => {
-    const content = {
-      headers: { 'x-idempotency-key': order.uuid },
-      body: JSON.stringify(order.body),
-    }
-    const sending = sendBankRequest({
-      ...{ method, url: urlOf(method, order), secret, at: new Date() },
-      ...(method === 'POST' && content),
-      timeoutSeconds: TIMEOUT_SECONDS,
-    })
-    return measure(method, order, sending)
-  }
-
-  /** Returns undefined for a response that the service refuses. */
-  const replyIn = ({ kind, ...echoed }: Order, response: BankResponse): BankReply | undefined => {
-    try {
-      const result = parts[kind].resultOf(response, echoed)
-      const text = response.body.toString()
-      return { status: JSON.parse(text).status, text, result }
-    } catch (error) {
-      if (error instanceof ConnectorFault) return undefined
-      throw error
-    }
-  }
-
-  const expectReply = (order: Order, response: BankResponse, names: readonly string[] = []) => {
-    const reply = replyIn(order, response)
-    if (reply) return reply
-    const echo = JSON.stringify({ uuid: order.uuid, amount: formatAmount(order.amount) })
-    const statuses = names.join(', ').replace('rejectedDebit', 'rejected')
-    throw new Mismatch(`${statuses} with ${echo}`, `HTTP ${response.status} ${response.body}`)
-  }
+  const send = (method: Method, order: Order): Promise<BankResponse> =>
+    measure(method, order, sendAsConnector(bank, method, order))
 
   const post = async (order: Order): Promise<BankReply> =>
     expectReply(order, await send('POST', order), exchanges[parts[order.kind].path].replies)
@@ -134,53 +100,18 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
   }
 
   const newOrder = async (kind: OrderKind, amount = AMOUNT): Promise<Order> => {
-    const uuid = randomUUID() as Uuid
-    const now = new Date()
-    const body = {
-      ...exchanges[parts[kind].path].example,
-      ...(kind === 'payout' ? { date: dayOf(now) } : { timestamp: now }),
-      ...(account && { account_number: account }),
-      uuid,
-      amount: formatAmount(pesewas(amount)),
-    }
-    const order = { kind, uuid, amount: pesewas(amount), body }
+    const order = orderOf(kind, amount, bank.account)
     if (kind !== 'refund') return order
     // A refund belongs to a debit that the bank has.
     const debit = await newOrder('submission', amount)
     const { result } = await post(debit)
     const bank_reference = 'bankReference' in result ? result.bankReference : null
-    return { ...order, body: { ...body, debit_uuid: debit.uuid, bank_reference } }
-  }
-
-  /** Opens a request without the limits of the connector, signed as the service does unless forged. */
-  const open = (
-    method: Method,
-    order: Order,
-    { signingSecret = secret, signedPath, signedBody, isUnsigned, secondsOff = 0 }: Forgery = {},
-  ) => {
-    const target = new URL(urlOf(method, order))
-    const isPost = method === 'POST'
-    const body = isPost ? JSON.stringify(order.body) : ''
-    const timestamp = String(Math.floor(Date.now() / 1_000) + secondsOff)
-    const signed = { method, path: signedPath ?? target.pathname, timestamp }
-    const signature = requestHmac(signingSecret, { ...signed, body: signedBody ?? body })
-    const headers = {
-      'x-timestamp': timestamp,
-      ...(!isUnsigned && { 'x-signature': signature }),
-      ...(isPost && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        'x-idempotency-key': order.uuid,
-      }),
-    }
-    const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1_000)
-    const request = target.protocol === 'https:' ? requestHttps : requestHttp
-    return { request: request(target, { method, headers, signal, agent: false }), body }
+    return { ...order, body: { ...order.body, debit_uuid: debit.uuid, bank_reference } }
   }
 
   const sendRaw = (method: Method, order: Order, forgery?: Forgery): Promise<BankResponse> => {
     const exchange = async () => {
-      const { request, body } = open(method, order, forgery)
+      const { request, body } = open(bank, method, order, forgery)
       request.end(body)
       const [response] = (await once(request, 'response')) as [IncomingMessage]
       return { status: response.statusCode ?? 0, body: await buffer(response) }
@@ -190,7 +121,7 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
 
   /** Closes the connection after the request, without waiting for the reply. */
   const postAndClose = async (order: Order): Promise<void> => {
-    const { request, body } = open('POST', order)
+    const { request, body } = open(bank, 'POST', order)
     const closed = once(request, 'close')
     request.end(body, () => request.destroy())
     // The next request reports a bank that cannot be reached.
@@ -198,4 +129,80 @@ export const bankClient = ({ url, secret, account }: CheckedBank) => {
   }
 
   return { slowest, post, query, newOrder, replyIn, sendRaw, postAndClose }
+}
+
+const urlOf = ({ url }: CheckedBank, method: Method, { kind, uuid }: Order): string =>
+  `${url}${parts[kind].path}${method === 'POST' ? '' : `/${uuid}`}`
+
+const sendAsConnector = (
+  bank: CheckedBank,
+  method: Method,
+  order: Order,
+): Promise<BankResponse> => {
+  const content = { headers: { 'x-idempotency-key': order.uuid }, body: JSON.stringify(order.body) }
+  return sendBankRequest({
+    ...{ method, url: urlOf(bank, method, order), secret: bank.secret, at: new Date() },
+    ...(method === 'POST' && content),
+    timeoutSeconds: TIMEOUT_SECONDS,
+  })
+}
+
+/** Returns undefined for a response that the service refuses. */
+const replyIn = ({ kind, ...echoed }: Order, response: BankResponse): BankReply | undefined => {
+  try {
+    const result = parts[kind].resultOf(response, echoed)
+    const text = response.body.toString()
+    return { status: JSON.parse(text).status, text, result }
+  } catch (error) {
+    if (error instanceof ConnectorFault) return undefined
+    throw error
+  }
+}
+
+const expectReply = (order: Order, response: BankResponse, names: readonly string[] = []) => {
+  const reply = replyIn(order, response)
+  if (reply) return reply
+  const echo = JSON.stringify({ uuid: order.uuid, amount: formatAmount(order.amount) })
+  const statuses = names.join(', ').replace('rejectedDebit', 'rejected')
+  throw new Mismatch(`${statuses} with ${echo}`, `HTTP ${response.status} ${response.body}`)
+}
+
+const orderOf = (kind: OrderKind, amount: number, account: string | undefined): Order => {
+  const uuid = randomUUID() as Uuid
+  const now = new Date()
+  const body = {
+    ...exchanges[parts[kind].path].example,
+    ...(kind === 'payout' ? { date: dayOf(now) } : { timestamp: now }),
+    ...(account && { account_number: account }),
+    uuid,
+    amount: formatAmount(pesewas(amount)),
+  }
+  return { kind, uuid, amount: pesewas(amount), body }
+}
+
+/** Opens a request without the limits of the connector, signed as the service does unless forged. */
+const open = (
+  bank: CheckedBank,
+  method: Method,
+  order: Order,
+  { signingSecret = bank.secret, signedPath, signedBody, isUnsigned, secondsOff = 0 }: Forgery = {},
+) => {
+  const target = new URL(urlOf(bank, method, order))
+  const isPost = method === 'POST'
+  const body = isPost ? JSON.stringify(order.body) : ''
+  const timestamp = String(Math.floor(Date.now() / 1_000) + secondsOff)
+  const signed = { method, path: signedPath ?? target.pathname, timestamp }
+  const signature = requestHmac(signingSecret, { ...signed, body: signedBody ?? body })
+  const headers = {
+    'x-timestamp': timestamp,
+    ...(!isUnsigned && { 'x-signature': signature }),
+    ...(isPost && {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'x-idempotency-key': order.uuid,
+    }),
+  }
+  const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1_000)
+  const request = target.protocol === 'https:' ? requestHttps : requestHttp
+  return { request: request(target, { method, headers, signal, agent: false }), body }
 }

@@ -28,21 +28,9 @@ export const debitChecks = (deps: CheckDeps): CheckSequence[] => [
 
 /** Checks a debit that the bank completes by an update, another by a callback, and their settlement. */
 const completionChecks = (deps: CheckDeps): CheckSequence => {
-  const { api, objects, operator, signal } = deps
-  const { token, bankToken } = objects
-  const body = chargeBody(objects, { phone_number: SILENT_PHONE })
-  const report = { status: 'completed', bank_reference: 'SMOKE-1', approval_method: 'ussd' }
-  const failure = { status: 'failed', bank_reference: 'SMOKE-1', error_message: 'Smoke test' }
   let debit: ChargedDebit | undefined
   const getDebit = () => required(debit, 'a debit')
-  const update = (content: object) =>
-    ({
-      method: 'POST',
-      path: paths.update(getDebit().response.uuid),
-      token: bankToken,
-      body: content,
-    }) as const
-
+  const body = chargeBody(deps.objects, { phone_number: SILENT_PHONE })
   return [
     {
       name: 'charge',
@@ -50,6 +38,23 @@ const completionChecks = (deps: CheckDeps): CheckSequence => {
         debit = await charge(deps, body)
       },
     },
+    ...chargedChecks(deps, body, getDebit),
+    ...reportChecks(deps, getDebit),
+    { name: 'bank-callback', run: () => completeByCallback(deps) },
+    ...webhookChecks(deps, getDebit, 'completed'),
+    ...settlementChecks(deps, getDebit),
+  ]
+}
+
+/** Checks a charge that is repeated, and its debit until the bank has accepted it. */
+const chargedChecks = (
+  deps: CheckDeps,
+  body: ReturnType<typeof chargeBody>,
+  getDebit: () => ChargedDebit,
+): CheckSequence => {
+  const { api, objects, signal } = deps
+  const { token } = objects
+  return [
     {
       name: 'replay',
       run: async () => {
@@ -95,6 +100,25 @@ const completionChecks = (deps: CheckDeps): CheckSequence => {
           { seconds: INDEX_SECONDS, signal },
         ),
     },
+  ]
+}
+
+/** Checks the reports of a bank: the first, a repeated one, one that contradicts it. */
+const reportChecks = (
+  { api, objects, operator }: CheckDeps,
+  getDebit: () => ChargedDebit,
+): CheckSequence => {
+  const { token, bankToken } = objects
+  const report = { status: 'completed', bank_reference: 'SMOKE-1', approval_method: 'ussd' }
+  const failure = { status: 'failed', bank_reference: 'SMOKE-1', error_message: 'Smoke test' }
+  const update = (content: object) =>
+    ({
+      method: 'POST',
+      path: paths.update(getDebit().response.uuid),
+      token: bankToken,
+      body: content,
+    }) as const
+  return [
     {
       name: 'bank-update',
       run: () =>
@@ -123,9 +147,6 @@ const completionChecks = (deps: CheckDeps): CheckSequence => {
         expectParts(resolved, [{ kind: 'contradiction' }])
       },
     },
-    { name: 'bank-callback', run: () => completeByCallback(deps) },
-    ...webhookChecks(deps, getDebit, 'completed'),
-    ...settlementChecks(deps, getDebit),
   ]
 }
 

@@ -73,19 +73,21 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
       }),
     signature: () => api.expect(signedRequest(signing.secret), 200, { success: true }),
     'wrong-signature': () => api.expect(signedRequest(`${signing.secret}x`), 401, error(1401)),
-    ...(objects.movesMoney
-      ? {}
-      : {
-          'bank-without-connector': async () =>
-            expectReply(await sendCharge(deps, chargeBody(objects)), 503, error(2003)),
-          'empty-lists': async () => {
-            for (const path of [paths.debits, paths.events, paths.settlements])
-              await api.expect({ path, token }, 200, { data: [] })
-          },
-        }),
+    ...(objects.movesMoney ? {} : unconnectedChecks(deps)),
   }
   return Object.entries(checks).map(([name, run]) => ({ name, run }))
 }
+
+/** Checks of a stage whose banks have no connector. */
+const unconnectedChecks = (deps: CheckDeps) => ({
+  'bank-without-connector': async () =>
+    expectReply(await sendCharge(deps, chargeBody(deps.objects)), 503, error(2003)),
+  'empty-lists': async () => {
+    const { token } = deps.objects
+    for (const path of [paths.debits, paths.events, paths.settlements])
+      await deps.api.expect({ path, token }, 200, { data: [] })
+  },
+})
 
 /** Returns a JSON document of the given length in bytes. */
 const jsonOf = (bytes: number): string => `{"narration":"${'x'.repeat(bytes - 16)}"}`

@@ -16,34 +16,21 @@ type FeedEvent = {
 
 type DeliveryRecord = { id: number; event: string; event_id: string; attempt_count: number }
 
+type LastStatus = 'completed' | 'failed'
+type GetDebit = () => { reference: string }
+
 export const webhookChecks = (
-  { api, objects, receiver, signal }: CheckDeps,
-  getDebit: () => { reference: string },
-  outcome: 'completed' | 'failed',
+  deps: CheckDeps,
+  getDebit: GetDebit,
+  outcome: LastStatus,
 ): CheckSequence => {
-  const { token } = objects
+  const { receiver, signal } = deps
   const statuses = ['created', 'pending', 'processing', outcome]
   const events = statuses.map((status, sequence) => ({
     event: `transaction.${status}`,
     sequence,
     status,
   }))
-
-  const listRecords = async () => {
-    const path = paths.deliveries(getDebit().reference)
-    return (await api.expect({ path, token }, 200)).body.data as DeliveryRecord[]
-  }
-
-  const readFeed = async () => {
-    const { body } = await api.expect({ path: `${paths.events}?per_page=100`, token }, 200)
-    const feed = body.data as FeedEvent[]
-    return feed.flatMap(({ event, sequence, data: { transaction } }) =>
-      transaction?.reference === getDebit().reference
-        ? [{ event, sequence, status: transaction.status }]
-        : [],
-    )
-  }
-
   const expectReceived = (reference: string) => {
     const received = receiver?.eventsOf(reference) ?? []
     // An event can arrive more than once.
@@ -52,28 +39,6 @@ export const webhookChecks = (
     if (problem) throw new Mismatch('valid signatures', problem)
     expectParts(first, events)
   }
-
-  const redeliver = async () => {
-    const records = await listRecords()
-    const { id, event_id, attempt_count } = findIn<DeliveryRecord>(records, {
-      event: `transaction.${outcome}`,
-    })
-    await api.expect({ method: 'POST', path: paths.redelivery(id), token }, 202)
-    await eventually(
-      async () => {
-        const record = findIn<DeliveryRecord>(await listRecords(), { event_id })
-        if (record.attempt_count <= attempt_count) throw new Mismatch('another attempt', record)
-        if (!receiver) return
-        const arrivals = receiver
-          .eventsOf(getDebit().reference)
-          .filter(({ eventId }) => eventId === event_id)
-        const ids = new Set(arrivals.map(({ deliveryId }) => deliveryId))
-        if (ids.size < 2) throw new Mismatch('two X-SVC-Delivery-ID', [...ids])
-      },
-      { seconds: REDELIVERY_SECONDS, signal },
-    )
-  }
-
   const waitOptions = { seconds: DELIVERY_SECONDS, signal }
   return [
     ...(receiver
@@ -89,7 +54,9 @@ export const webhookChecks = (
       run: () =>
         eventually(async () => {
           // The feed can repeat an event.
-          const feed = new Map((await readFeed()).map((event) => [event.sequence, event]))
+          const feed = new Map(
+            (await readFeed(deps, getDebit)).map((event) => [event.sequence, event]),
+          )
           expectParts(
             [...feed.values()].sort((a, b) => a.sequence - b.sequence),
             events,
@@ -100,7 +67,7 @@ export const webhookChecks = (
       name: `deliveries-of-${outcome}-debit`,
       run: () =>
         eventually(async () => {
-          const records = await listRecords()
+          const records = await listRecords(deps, getDebit)
           for (const { event } of events) {
             const record = findIn<DeliveryRecord>(records, { event })
             // Without a receiver any result of an attempt counts.
@@ -109,6 +76,45 @@ export const webhookChecks = (
           }
         }, waitOptions),
     },
-    ...(outcome === 'completed' ? [{ name: 'redelivery', run: redeliver }] : []),
+    ...(outcome === 'completed'
+      ? [{ name: 'redelivery', run: () => redeliver(deps, getDebit, outcome) }]
+      : []),
   ]
+}
+
+const listRecords = async ({ api, objects: { token } }: CheckDeps, getDebit: GetDebit) => {
+  const path = paths.deliveries(getDebit().reference)
+  return (await api.expect({ path, token }, 200)).body.data as DeliveryRecord[]
+}
+
+const readFeed = async ({ api, objects: { token } }: CheckDeps, getDebit: GetDebit) => {
+  const { body } = await api.expect({ path: `${paths.events}?per_page=100`, token }, 200)
+  const feed = body.data as FeedEvent[]
+  return feed.flatMap(({ event, sequence, data: { transaction } }) =>
+    transaction?.reference === getDebit().reference
+      ? [{ event, sequence, status: transaction.status }]
+      : [],
+  )
+}
+
+const redeliver = async (deps: CheckDeps, getDebit: GetDebit, outcome: LastStatus) => {
+  const { api, objects, receiver, signal } = deps
+  const records = await listRecords(deps, getDebit)
+  const { id, event_id, attempt_count } = findIn<DeliveryRecord>(records, {
+    event: `transaction.${outcome}`,
+  })
+  await api.expect({ method: 'POST', path: paths.redelivery(id), token: objects.token }, 202)
+  await eventually(
+    async () => {
+      const record = findIn<DeliveryRecord>(await listRecords(deps, getDebit), { event_id })
+      if (record.attempt_count <= attempt_count) throw new Mismatch('another attempt', record)
+      if (!receiver) return
+      const arrivals = receiver
+        .eventsOf(getDebit().reference)
+        .filter(({ eventId }) => eventId === event_id)
+      const ids = new Set(arrivals.map(({ deliveryId }) => deliveryId))
+      if (ids.size < 2) throw new Mismatch('two X-SVC-Delivery-ID', [...ids])
+    },
+    { seconds: REDELIVERY_SECONDS, signal },
+  )
 }

@@ -17,27 +17,79 @@ type DashboardSources = {
   relayLog: string
 }
 
-export const defineDashboard = (
-  stack: Stack,
-  stage: Stage,
-  { metrics, alarms, rows, relayLog }: DashboardSources,
-): void => {
+export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSources): void => {
+  const { metrics, alarms, rows, relayLog } = sources
   const graph = graphWith(rows, metrics)
-  const counted = (name: MetricName) => metrics.service(name, COUNTED)
-  const daily = (name: MetricName) => metrics.service(name, DAILY)
-  const [completed, failed] = [counted('DebitsCompleted'), counted('DebitsFailed')]
-  const [delivered, undelivered] = [counted('WebhookDelivered'), counted('WebhookAttemptFailed')]
-  const debits = [counted('DebitsCharged'), completed, failed, counted('DebitsReversed')]
+  const causes = new cloudwatch.AlarmStatusWidget({
+    ...SIZE,
+    title: 'Causes',
+    alarms: alarms.composites,
+  })
+  const allAlarms = new cloudwatch.AlarmStatusWidget({
+    width: 24,
+    height: 12,
+    title: 'All alarms',
+    alarms: alarms.all,
+  })
+  new cloudwatch.Dashboard(stack, 'Dashboard', {
+    dashboardName: stageName(stage.name),
+    defaultInterval: Duration.days(1),
+    widgets: [
+      [causes, new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) })],
+      ...debitWidgets(metrics, graph, relayLog),
+      ...requestWidgets(stage, metrics, graph),
+      ...queueWidgets(stage, metrics, graph),
+      ...moneyWidgets(metrics, graph),
+      [
+        graph('Duration of webhook attempts (ms)', attemptDurations(metrics)),
+        graph(
+          'Sweep',
+          [counted(metrics, 'SweepRepaired')],
+          [metrics.service('SweepLagSeconds', HIGHEST)],
+        ),
+      ],
+      [allAlarms],
+    ],
+  })
+}
+
+type Graph = ReturnType<typeof graphWith>
+
+const counted = (metrics: Metrics, name: MetricName) => metrics.service(name, COUNTED)
+const daily = (metrics: Metrics, name: MetricName) => metrics.service(name, DAILY)
+
+const debitWidgets = (metrics: Metrics, graph: Graph, relayLog: string) => {
+  const completed = counted(metrics, 'DebitsCompleted')
+  const failed = counted(metrics, 'DebitsFailed')
+  const debits = [
+    counted(metrics, 'DebitsCharged'),
+    completed,
+    failed,
+    counted(metrics, 'DebitsReversed'),
+  ]
   const completionRate = percent(
     'Completed of all final debits (%)',
     '100 * completed / (completed + failed)',
     { completed, failed },
   )
-  const deliveryRate = percent(
-    'Successful attempts (%)',
-    '100 * delivered / (delivered + failed)',
-    { delivered, failed: undelivered },
-  )
+  return [
+    [graph('Debits', debits), graph('Completion rate', [completionRate])],
+    [
+      table('Debits by bank', relayLog, [
+        'filter ispresent(DebitsCompleted) or ispresent(DebitsFailed)',
+        'stats sum(DebitsCompleted) as completed, sum(DebitsFailed) as failed by bank',
+        'sort failed desc',
+      ]),
+      table('Failed debits by code', relayLog, [
+        'filter ispresent(DebitsFailed)',
+        'stats sum(DebitsFailed) as failed by code',
+        'sort failed desc',
+      ]),
+    ],
+  ]
+}
+
+const requestWidgets = (stage: Stage, metrics: Metrics, graph: Graph) => {
   const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
   const requests = metrics.api('Count', COUNTED)
   const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
@@ -46,6 +98,29 @@ export const defineDashboard = (
     'BankRequestsLimited',
     'BankRequestsRefused',
   ]
+  return [
+    [graph('Latency of charges (ms)', latencies), graph('Requests', [requests], errors)],
+    [
+      graph(
+        '4xx replies to banks',
+        bankErrors.map((name) => counted(metrics, name)),
+      ),
+      ...(stage.hasFirewall
+        ? [graph('Requests blocked by the firewall', [metrics.blockedRequests(COUNTED)])]
+        : []),
+    ],
+  ]
+}
+
+const queueWidgets = (stage: Stage, metrics: Metrics, graph: Graph) => {
+  const delivered = counted(metrics, 'WebhookDelivered')
+  const undelivered = counted(metrics, 'WebhookAttemptFailed')
+  const webhooks = [delivered, undelivered, counted(metrics, 'WebhookAbandoned')]
+  const deliveryRate = percent(
+    'Successful attempts (%)',
+    '100 * delivered / (delivered + failed)',
+    { delivered, failed: undelivered },
+  )
   const throttles = [
     metrics.tableThrottles('read'),
     metrics.tableThrottles('write'),
@@ -54,99 +129,64 @@ export const defineDashboard = (
   ]
   const deadLetters = deadLetterQueues(stage).map((name) => metrics.queueCount(name, HIGHEST))
   const ages = queuesOf(stage).map(({ name }) => metrics.queueAge(name, HIGHEST))
-  const nightly = [
-    daily('SettlementPaid'),
-    daily('SettlementFailed'),
-    daily('SettlementNotPaid'),
-    daily('SettlementUnfinished'),
-    daily('ReconciliationDifferences'),
+  return [
+    [
+      graph('Age of the oldest message per queue (s)', ages, [
+        metrics.lambda('relay', 'IteratorAge', HIGHEST),
+      ]),
+      graph('Dead letters per queue', deadLetters),
+    ],
+    [
+      graph('Webhooks', webhooks, [deliveryRate]),
+      graph('Throttles', throttles, [metrics.account('ConcurrentExecutions', HIGHEST)]),
+    ],
   ]
+}
+
+const moneyWidgets = (metrics: Metrics, graph: Graph) => {
   const settled = new cloudwatch.SingleValueWidget({
     ...SIZE,
     title: 'Settled',
     metrics: [
-      daily('SettledDebits'),
-      cedis('Gross', daily('SettledGrossPesewas')),
-      cedis('Fees', daily('SettledFeePesewas')),
-      cedis('Net', daily('SettledNetPesewas')),
+      daily(metrics, 'SettledDebits'),
+      cedis('Gross', daily(metrics, 'SettledGrossPesewas')),
+      cedis('Fees', daily(metrics, 'SettledFeePesewas')),
+      cedis('Net', daily(metrics, 'SettledNetPesewas')),
     ],
   })
-  new cloudwatch.Dashboard(stack, 'Dashboard', {
-    dashboardName: stageName(stage.name),
-    defaultInterval: Duration.days(1),
-    widgets: [
-      [
-        new cloudwatch.AlarmStatusWidget({ ...SIZE, title: 'Causes', alarms: alarms.composites }),
-        new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
-      ],
-      [graph('Debits', debits), graph('Completion rate', [completionRate])],
-      [
-        table('Debits by bank', relayLog, [
-          'filter ispresent(DebitsCompleted) or ispresent(DebitsFailed)',
-          'stats sum(DebitsCompleted) as completed, sum(DebitsFailed) as failed by bank',
-          'sort failed desc',
-        ]),
-        table('Failed debits by code', relayLog, [
-          'filter ispresent(DebitsFailed)',
-          'stats sum(DebitsFailed) as failed by code',
-          'sort failed desc',
-        ]),
-      ],
-      [graph('Latency of charges (ms)', latencies), graph('Requests', [requests], errors)],
-      [
-        graph('4xx replies to banks', bankErrors.map(counted)),
-        ...(stage.hasFirewall
-          ? [graph('Requests blocked by the firewall', [metrics.blockedRequests(COUNTED)])]
-          : []),
-      ],
-      [
-        graph('Age of the oldest message per queue (s)', ages, [
-          metrics.lambda('relay', 'IteratorAge', HIGHEST),
-        ]),
-        graph('Dead letters per queue', deadLetters),
-      ],
-      [
-        graph('Webhooks', [delivered, undelivered, counted('WebhookAbandoned')], [deliveryRate]),
-        graph('Throttles', throttles, [metrics.account('ConcurrentExecutions', HIGHEST)]),
-      ],
-      [settled, graph('Nightly settlement', nightly)],
-      [
-        volumeWidget(metrics),
-        graph('Refunds', [counted('RefundsCompleted'), counted('RefundFailed')]),
-      ],
-      [
-        graph('Duration of webhook attempts (ms)', attemptDurations(metrics)),
-        graph('Sweep', [counted('SweepRepaired')], [metrics.service('SweepLagSeconds', HIGHEST)]),
-      ],
-      [
-        new cloudwatch.AlarmStatusWidget({
-          width: 24,
-          height: 12,
-          title: 'All alarms',
-          alarms: alarms.all,
-        }),
-      ],
+  const volume = new cloudwatch.SingleValueWidget({
+    ...SIZE,
+    title: 'Volume',
+    metrics: [
+      cedis('Charged', daily(metrics, 'ChargedPesewas')),
+      cedis('Completed', daily(metrics, 'CompletedPesewas')),
+      cedis('Refunded', daily(metrics, 'RefundedPesewas')),
     ],
   })
+  const nightly: MetricName[] = [
+    'SettlementPaid',
+    'SettlementFailed',
+    'SettlementNotPaid',
+    'SettlementUnfinished',
+    'ReconciliationDifferences',
+  ]
+  const refunds = [counted(metrics, 'RefundsCompleted'), counted(metrics, 'RefundFailed')]
+  return [
+    [
+      settled,
+      graph(
+        'Nightly settlement',
+        nightly.map((name) => daily(metrics, name)),
+      ),
+    ],
+    [volume, graph('Refunds', refunds)],
+  ]
 }
 
 const COUNTED = { statistic: 'Sum' }
 const HIGHEST = { statistic: 'Maximum' }
 const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
 const SIZE = { width: 12, height: 6 }
-
-const volumeWidget = (metrics: Metrics) => {
-  const daily = (name: MetricName) => metrics.service(name, DAILY)
-  return new cloudwatch.SingleValueWidget({
-    ...SIZE,
-    title: 'Volume',
-    metrics: [
-      cedis('Charged', daily('ChargedPesewas')),
-      cedis('Completed', daily('CompletedPesewas')),
-      cedis('Refunded', daily('RefundedPesewas')),
-    ],
-  })
-}
 
 const attemptDurations = (metrics: Metrics) =>
   ['p50', 'p99'].map((statistic) => metrics.service('WebhookAttemptMilliseconds', { statistic }))

@@ -27,16 +27,6 @@ type SchedulerMetric =
 
 /** Returns the metrics of a stage by the names of its resources; AWS names the table. */
 export const metricsOf = (stage: Stage, tableName: string) => {
-  const options = ({ statistic, minutes = 5 }: Aggregation) => ({
-    statistic,
-    period: Duration.minutes(minutes),
-  })
-  const metric = (
-    namespace: string,
-    metricName: string,
-    dimensionsMap: Record<string, string>,
-    over: Aggregation,
-  ) => new cloudwatch.Metric({ namespace, metricName, dimensionsMap, ...options(over) })
   const lambda = (name: string, metricName: LambdaMetric, over: Aggregation) =>
     metric('AWS/Lambda', metricName, { FunctionName: resourceName(name, stage.name) }, over)
   const gateway = { ApiName: stageName(stage.name), Stage: stage.name }
@@ -104,6 +94,20 @@ export const metricsOf = (stage: Stage, tableName: string) => {
       queue(name, 'ApproximateAgeOfOldestMessage', over),
   }
 }
+
+const metric = (
+  namespace: string,
+  metricName: string,
+  dimensionsMap: Record<string, string>,
+  { statistic, minutes = 5 }: Aggregation,
+) =>
+  new cloudwatch.Metric({
+    namespace,
+    metricName,
+    dimensionsMap,
+    statistic,
+    period: Duration.minutes(minutes),
+  })
 
 /** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */
 const sum = (prefix: string, metrics: readonly cloudwatch.IMetric[]) =>

@@ -99,12 +99,16 @@ export const newAws = ({
       for (const change of changes) streamChange(change)
     },
   })
-  const calls: Record<Service, object> = {
+  const commands = commandsOf({
     sqs: queues.calls,
     scheduler: scheduler.calls,
     s3: bucket.calls,
     dynamoDb: table.commands,
-  }
+  })
+  return { ...commands, table, queues, scheduler, bucket, streamChange }
+}
+
+const commandsOf = (calls: Record<Service, object>) => {
   const services = new Map<string, Service>(
     (Object.keys(calls) as Service[]).flatMap((service) =>
       Object.keys(calls[service]).map((name) => [name, service] as const),
@@ -113,11 +117,6 @@ export const newAws = ({
   return {
     /** Returns the service of a command, by its class name; undefined for another service. */
     serviceOf: (name: string): Service | undefined => services.get(name),
-    table,
-    queues,
-    scheduler,
-    bucket,
-    streamChange,
     /** Performs a command, by its class name. @throws the SDK's errors */
     perform: (name: string, input: object): Record<string, unknown> => {
       const service = services.get(name)

@@ -41,9 +41,8 @@ const newTimers = () => {
         timers.pop()
       }
     },
-    removeFirst: (): void => {
-      timers.pop()
-    },
+    /** Removes and returns the first timer. */
+    take: (): Timer | undefined => timers.pop(),
   }
 }
 
@@ -66,7 +65,7 @@ export const newSteppedClock = (startAt: number) => {
           now = Math.max(now, until)
           return false
         }
-        timers.removeFirst()
+        timers.take()
         now = next.at
         if (next.act?.() !== false) return true
       }
@@ -76,6 +75,24 @@ export const newSteppedClock = (startAt: number) => {
 
 /** Node fires longer timeouts at once. */
 const TIMEOUT_MAX_MS = 2 ** 31 - 1
+
+/** A timeout of Node for the earliest of several instants. */
+const newWake = (act: () => void) => {
+  let wake: { at: number; timeout: NodeJS.Timeout } | undefined
+  return {
+    /** Sets the timeout to an instant, unless it is set to an earlier one. */
+    setAt: (at: number, now: number): void => {
+      if (wake && wake.at <= at) return
+      clearTimeout(wake?.timeout)
+      const delay = Math.min(Math.max(at - now, 0), TIMEOUT_MAX_MS)
+      wake = { at, timeout: setTimeout(act, delay) }
+    },
+    cancel: (): void => {
+      clearTimeout(wake?.timeout)
+      wake = undefined
+    },
+  }
+}
 
 /** The time of a clock by this machine's: some milliseconds ahead of it, or frozen at an instant. */
 export type ClockSetting = { ahead: number } | { frozenAt: number }
@@ -88,7 +105,6 @@ export const startRealClock = () => {
   // Kept, so that a test that replaces Date does not move this clock.
   const { now: machineTime } = Date
   let setting: ClockSetting = { ahead: 0 }
-  let wake: { at: number; timeout: NodeJS.Timeout } | undefined
   let isStopped = false
   let isMoving = false
 
@@ -97,29 +113,23 @@ export const startRealClock = () => {
   const isDue = (): boolean => (timers.first()?.at ?? Number.POSITIVE_INFINITY) <= now()
 
   const run = (): void => {
-    wake = undefined
-    while (isDue() && !isStopped) {
-      const next = timers.first()
-      timers.removeFirst()
-      next?.act?.()
-    }
+    wake.cancel()
+    while (isDue() && !isStopped) timers.take()?.act?.()
     schedule()
   }
 
   const schedule = (): void => {
     const next = timers.first()
-    if (!next || isStopped || (wake && wake.at <= next.at)) return
+    if (!next || isStopped) return
     // A frozen clock reaches no later timer.
     if ('frozenAt' in setting && next.at > now()) return
-    clearTimeout(wake?.timeout)
-    const delay = Math.min(Math.max(next.at - now(), 0), TIMEOUT_MAX_MS)
-    wake = { at: next.at, timeout: setTimeout(run, delay) }
+    wake.setAt(next.at, now())
   }
+  const wake = newWake(run)
 
   const set = (next: ClockSetting): void => {
     setting = next
-    clearTimeout(wake?.timeout)
-    wake = undefined
+    wake.cancel()
     schedule()
   }
 
@@ -141,25 +151,14 @@ export const startRealClock = () => {
     /** Runs the timers that are due; reports whether there were any. */
     runDue: (): boolean => {
       if (!isDue()) return false
-      clearTimeout(wake?.timeout)
       run()
       return true
     },
-    /**
-     * Moves forward to an instant, from one timer to the next. The clock stands while `idle` waits for
-     * the effects of each.
-     */
     moveTo: async (until: number, idle: () => Promise<void>): Promise<void> => {
       const isFrozen = 'frozenAt' in setting
-      set({ frozenAt: now() })
       isMoving = true
       try {
-        await idle()
-        for (let next = timers.first(); next && next.at <= until; next = timers.first()) {
-          set({ frozenAt: Math.max(next.at, now()) })
-          await idle()
-        }
-        set({ frozenAt: Math.max(until, now()) })
+        await step({ now, set, next: () => timers.first()?.at }, until, idle)
       } finally {
         isMoving = false
         if (!isFrozen) set({ ahead: now() - machineTime() })
@@ -167,9 +166,34 @@ export const startRealClock = () => {
     },
     stop: (): void => {
       isStopped = true
-      clearTimeout(wake?.timeout)
+      wake.cancel()
     },
   }
+}
+
+type SteppableClock = {
+  now: () => number
+  set: (setting: ClockSetting) => void
+  /** Returns the instant of the next timer. */
+  next: () => number | undefined
+}
+
+/**
+ * Moves a clock forward to an instant, from one timer to the next. The clock stands while `idle` waits
+ * for the effects of each.
+ */
+const step = async (
+  { now, set, next }: SteppableClock,
+  until: number,
+  idle: () => Promise<void>,
+): Promise<void> => {
+  set({ frozenAt: now() })
+  await idle()
+  for (let at = next(); at !== undefined && at <= until; at = next()) {
+    set({ frozenAt: Math.max(at, now()) })
+    await idle()
+  }
+  set({ frozenAt: Math.max(until, now()) })
 }
 
 export type StoppableClock = ReturnType<typeof stoppable>

@@ -64,18 +64,8 @@ export type Queues = ReturnType<typeof newQueues>
 
 export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
   const byReceipt = new Map<string, Message>()
-  /** The messages of a group of a FIFO queue, in the order of their arrival. */
-  const groups = new Map<string, Message[]>()
-  /** The id and the end of the deduplication of a body. */
-  const sentBodies = new Map<string, { id: string; until: number }>()
+  const groups = newGroups()
   let count = 0
-
-  const groupOf = ({ queue, group }: Pick<SentMessage, 'queue' | 'group'>): Message[] => {
-    const key = `${queue} ${group}`
-    const messages = groups.get(key) ?? []
-    groups.set(key, messages)
-    return messages
-  }
 
   const offerAt = (message: Message, at: number): void => {
     if (message.offer) cancel(message.offer)
@@ -85,12 +75,15 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     })
   }
 
+  const hide = (message: Message, seconds: number): void =>
+    offerAt(message, clock.now() + seconds * 1000)
+
   const add = (sent: SentMessage): void => {
     count += 1
     const receipt = `receipt-${count}`
     const message = { ...sent, receipt, receives: 0, offer: undefined, isGone: false }
     byReceipt.set(receipt, message)
-    if (isFifo(sent.queue)) groupOf(sent).push(message)
+    groups.add(message)
     offerAt(message, sent.visibleAt)
   }
 
@@ -98,10 +91,7 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     message.isGone = true
     if (message.offer) cancel(message.offer)
     byReceipt.delete(message.receipt)
-    if (isFifo(message.queue)) {
-      const group = groupOf(message)
-      group.splice(group.indexOf(message), 1)
-    }
+    groups.remove(message)
     journal.write({ removed: message.id })
   }
 
@@ -109,30 +99,77 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     const delays = copies(queue)
     count += 1
     const id = `message-${journal.generation}-${count}`
-    const sentAt = clock.now()
+    const message = { id, queue, body, sentAt: clock.now(), ...(group !== undefined && { group }) }
     for (const delay of delays) {
-      const visibleAt = sentAt + delaySeconds * 1000 + delay
-      const sent = { id, queue, body, sentAt, visibleAt, ...(group !== undefined && { group }) }
+      const sent = { ...message, visibleAt: message.sentAt + delaySeconds * 1000 + delay }
       journal.write({ sent })
       add(sent)
     }
     return id
   }
 
-  /** Returns the id of an earlier message with the same body and group. */
-  const putOnce = (queue: QueueName, body: string, group: string): string => {
-    const key = `${queue} ${group} ${body}`
-    const earlier = sentBodies.get(key)
-    if (earlier && earlier.until > clock.now()) return earlier.id
-    for (const [expired, { until }] of sentBodies) {
-      if (until > clock.now()) break
-      sentBodies.delete(expired)
-    }
-    const id = put(queue, body, 0, group)
-    sentBodies.set(key, { id, until: clock.now() + DEDUPLICATION_MS })
-    return id
+  return {
+    /** Sends a message of a schedule. */
+    put,
+    /** Restores a message after a restart. */
+    add,
+    groupOf: groups.of,
+    /** Starts the visibility timeouts. */
+    receive: (received: readonly Message[]): SQSRecord[] =>
+      received.map((message) => {
+        message.receives += 1
+        hide(message, rows[message.queue].visibilitySeconds)
+        return recordOf(message)
+      }),
+    /** Deletes completed messages and dead letters; the others become visible again. */
+    settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
+      for (const message of received) {
+        const isDead = failed.has(message.id) && isLastReceive(message)
+        if (isDead) onDeadLetter(message)
+        if (isDead || !failed.has(message.id)) remove(message)
+      }
+    },
+    calls: callsOf({ put, hide, byReceipt, now: clock.now }),
   }
+}
 
+const isLastReceive = ({ queue, receives }: Message): boolean =>
+  receives >= rows[queue].maxReceiveCount
+
+/** The messages of each group of a FIFO queue, in the order of their arrival. */
+const newGroups = () => {
+  const groups = new Map<string, Message[]>()
+  const of = ({ queue, group }: Pick<SentMessage, 'queue' | 'group'>): Message[] => {
+    const key = `${queue} ${group}`
+    const messages = groups.get(key) ?? []
+    groups.set(key, messages)
+    return messages
+  }
+  return {
+    of,
+    add: (message: Message): void => {
+      if (isFifo(message.queue)) of(message).push(message)
+    },
+    remove: (message: Message): void => {
+      if (!isFifo(message.queue)) return
+      const group = of(message)
+      group.splice(group.indexOf(message), 1)
+    },
+  }
+}
+
+type CallDeps = {
+  /** @returns the id of the message */
+  put: (queue: QueueName, body: string, delaySeconds?: number, group?: string) => string
+  /** Makes a message invisible. */
+  hide: (message: Message, seconds: number) => void
+  byReceipt: ReadonlyMap<string, Message>
+  now: () => number
+}
+
+/** Returns the calls of functions, with SQS's limits. */
+const callsOf = ({ put, hide, byReceipt, now }: CallDeps) => {
+  const putOnce = deduplicated(put, now)
   const send = (url: string, entry: Omit<Entry, 'Id'>) => {
     const { MessageBody: body, DelaySeconds = 0, MessageGroupId: group } = entry
     if (DelaySeconds < 0 || DelaySeconds > DELAY_MAX_SECONDS) {
@@ -150,43 +187,38 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
   }
 
   return {
-    /** Sends a message of a schedule. */
-    put,
-    /** Restores a message after a restart. */
-    add,
-    /** Returns all messages of a group of a FIFO queue, in order. */
-    groupOf,
-    /** Starts the visibility timeouts. */
-    receive: (received: readonly Message[]): SQSRecord[] =>
-      received.map((message) => {
-        message.receives += 1
-        offerAt(message, clock.now() + rows[message.queue].visibilitySeconds * 1000)
-        return recordOf(message)
-      }),
-    /** Deletes completed messages and dead letters; the others become visible again. */
-    settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
-      for (const message of received) {
-        const isDone = !failed.has(message.id)
-        const isDeadLetter = message.receives >= rows[message.queue].maxReceiveCount
-        if (!isDone && isDeadLetter) onDeadLetter(message)
-        if (isDone || isDeadLetter) remove(message)
+    SendMessageCommand: ({ QueueUrl, ...entry }: SendInput) => send(QueueUrl, entry),
+    SendMessageBatchCommand: ({ QueueUrl, Entries }: SendBatchInput) => {
+      if (Entries.length < 1 || Entries.length > BATCH_MAX) {
+        throw refused('TooManyEntriesInBatchRequest', `A batch of ${Entries.length} entries`)
       }
+      const Successful = Entries.map(({ Id, ...entry }) => ({ Id, ...send(QueueUrl, entry) }))
+      return { Successful, Failed: [] }
     },
-    calls: {
-      SendMessageCommand: ({ QueueUrl, ...entry }: SendInput) => send(QueueUrl, entry),
-      SendMessageBatchCommand: ({ QueueUrl, Entries }: SendBatchInput) => {
-        if (Entries.length < 1 || Entries.length > BATCH_MAX) {
-          throw refused('TooManyEntriesInBatchRequest', `A batch of ${Entries.length} entries`)
-        }
-        const Successful = Entries.map(({ Id, ...entry }) => ({ Id, ...send(QueueUrl, entry) }))
-        return { Successful, Failed: [] }
-      },
-      ChangeMessageVisibilityCommand: ({ ReceiptHandle, VisibilityTimeout }: VisibilityInput) => {
-        const message = byReceipt.get(ReceiptHandle)
-        if (message) offerAt(message, clock.now() + VisibilityTimeout * 1000)
-        return {}
-      },
+    ChangeMessageVisibilityCommand: ({ ReceiptHandle, VisibilityTimeout }: VisibilityInput) => {
+      const message = byReceipt.get(ReceiptHandle)
+      if (message) hide(message, VisibilityTimeout)
+      return {}
     },
+  }
+}
+
+/** Returns a function that sends a body to a group only once in some time. */
+const deduplicated = (put: CallDeps['put'], now: CallDeps['now']) => {
+  /** The id and the end of the deduplication of a body. */
+  const sentBodies = new Map<string, { id: string; until: number }>()
+  /** Returns the id of an earlier message with the same body and group. */
+  return (queue: QueueName, body: string, group: string): string => {
+    const key = `${queue} ${group} ${body}`
+    const earlier = sentBodies.get(key)
+    if (earlier && earlier.until > now()) return earlier.id
+    for (const [expired, { until }] of sentBodies) {
+      if (until > now()) break
+      sentBodies.delete(expired)
+    }
+    const id = put(queue, body, 0, group)
+    sentBodies.set(key, { id, until: now() + DEDUPLICATION_MS })
+    return id
   }
 }
 

@@ -11,7 +11,7 @@ type Deps = {
   clock: RealClock
   /** The invocations of the sandbox. */
   running: () => ReadonlySet<Promise<unknown>>
-  /** Whether the clock of all components can move: bundles and emulators keep their own clock. */
+  /** Whether the clock of all components can move: bundles have a clock of their own. */
   isMovable: boolean
   functions: FunctionHost
   reset: () => Promise<void>
@@ -61,13 +61,6 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
       deps.onMoved()
     })
 
-  const operator: CallVerb = async <R>(noun: string, verb: string, options: object) => {
-    const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-    const { error, result } = reply as { result: R; error?: string }
-    if (error) throw new Error(`${noun} ${verb}: ${error}`)
-    return result
-  }
-
   return {
     address,
     clock: {
@@ -89,20 +82,33 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
     },
     /** Restores the seeds, and the time of this machine. */
     reset: () => inTurn(deps.reset),
-    /** Sends a request to the API of the sandbox. */
-    api: async ({ method, path, token, body }: ApiCall) => {
-      const response = await fetch(`${address}${path}`, {
-        method,
-        headers: {
-          ...(token && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
-    },
-    /** Calls an operator's function. @throws Error with the refusal */
-    operator,
+    api: apiAt(address),
+    operator: operatorOf(functions),
   }
 }
+
+/** Returns a function that sends a request to the API of the sandbox. */
+const apiAt =
+  (address: string) =>
+  async ({ method, path, token, body }: ApiCall) => {
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+/** Returns a function that calls an operator's function, and throws an Error with the refusal. */
+const operatorOf =
+  (functions: FunctionHost): CallVerb =>
+  async <R>(noun: string, verb: string, options: object) => {
+    const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+    const { error, result } = reply as { result: R; error?: string }
+    if (error) throw new Error(`${noun} ${verb}: ${error}`)
+    return result
+  }

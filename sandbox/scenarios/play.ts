@@ -45,45 +45,8 @@ export type Play = ReturnType<typeof newPlay>
 
 /** @param reference the debit to play with; undefined: a new one */
 export const newPlay = (control: Control, name: string, reference: string | undefined) => {
-  const operate: CallVerb = async (noun, verb, options) => {
-    try {
-      return await control.operator(noun, verb, options)
-    } catch (error) {
-      const { message } = error as Error
-      if (!message.startsWith(`${noun} ${verb}: `)) throw error
-      return conflict(message)
-    }
-  }
-
-  /** Waits until the service is idle and a view has what the scenario needs, and returns that. */
-  const until = async <T extends Shown, R>(
-    read: () => Promise<T>,
-    find: (view: T) => R | null | undefined | false,
-  ): Promise<R> => {
-    const end = Date.now() + PATIENCE_MS
-    for (;;) {
-      await control.clock.idle()
-      const view = await read()
-      const found = find(view)
-      if (found) return found
-      if (Date.now() > end) {
-        const id = view.reference ?? view.id
-        return conflict(`the scenario cannot continue: ${id} is ${view.status}`)
-      }
-      await pause(POLL_MS)
-    }
-  }
-
-  const show = (of: string) => operate('debit', 'show', { reference: of })
-
-  const untilStatus = (of: string, status: Status) =>
-    until(
-      () => show(of),
-      (debit) => debit.status === status && debit,
-    )
-
-  const request = async (path: string, token: string, body: unknown) =>
-    control.api({ method: 'POST', path, token, body })
+  const calls = newCalls(control)
+  const { operate, show, untilStatus, request } = calls
 
   /** Creates a debit that its bank accepts and never reports. */
   const charge = async ({ amount = '25.00' } = {}) => {
@@ -117,8 +80,77 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     return misfit(`is ${found.status}; it must be ${statuses.join(' or ')}`)
   }
 
-  const misfit = (message: string): never => refuse(invalid({ reference: [message] }))
+  return {
+    ...calls,
+    ...newReports(calls),
+    control,
+    reference,
+    charge,
+    debit,
+    misfit,
+    open: (fields?: { amount?: string }) => debit(OPEN, fields),
+    /** Returns the open exceptions of a debit. */
+    exceptions: async (of: PlayedDebit) => {
+      const listed = await operate('exception', 'show', { reference: of.reference })
+      return listed.filter(({ resolved_at }) => resolved_at === null)
+    },
+    /** Moves the clock to a time. */
+    moveTo: async (at: Date) => {
+      if (!control.clock.isMovable) conflict('functions run in other processes')
+      await control.clock.moveTo(at)
+    },
+  }
+}
 
+/** Calls of operators and of the API. */
+const newCalls = (control: Control) => {
+  const operate: CallVerb = async (noun, verb, options) => {
+    try {
+      return await control.operator(noun, verb, options)
+    } catch (error) {
+      const { message } = error as Error
+      if (!message.startsWith(`${noun} ${verb}: `)) throw error
+      return conflict(message)
+    }
+  }
+
+  /** Waits until the service is idle and a view has what the scenario needs, and returns that. */
+  const until = async <T extends Shown, R>(
+    read: () => Promise<T>,
+    find: (view: T) => R | null | undefined | false,
+  ): Promise<R> => {
+    const end = Date.now() + PATIENCE_MS
+    for (;;) {
+      await control.clock.idle()
+      const view = await read()
+      const found = find(view)
+      if (found) return found
+      if (Date.now() > end) {
+        const id = view.reference ?? view.id
+        return conflict(`the scenario cannot continue: ${id} is ${view.status}`)
+      }
+      await pause(POLL_MS)
+    }
+  }
+
+  const show = (of: string) => operate('debit', 'show', { reference: of })
+
+  return {
+    operate,
+    until,
+    show,
+    untilStatus: (of: string, status: Status) =>
+      until(
+        () => show(of),
+        (debit) => debit.status === status && debit,
+      ),
+    request: async (path: string, token: string, body: unknown) =>
+      control.api({ method: 'POST', path, token, body }),
+  }
+}
+
+/** Reports of the bank of a debit. */
+const newReports = ({ request, untilStatus }: ReturnType<typeof newCalls>) => {
   /** Sends a report by the token that the seeds give to a bank. */
   const report = async ({ uuid, bank }: PlayedDebit, body: object) => {
     const path = operations['debit-callback'].path.replace('{uuid}', uuid)
@@ -141,31 +173,14 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   }
 
   return {
-    control,
-    reference,
-    operate,
-    until,
-    show,
-    charge,
-    debit,
-    misfit,
     report,
     accept,
-    open: (fields?: { amount?: string }) => debit(OPEN, fields),
     complete: (of: PlayedDebit) => end(of, { status: 'completed' }),
     fail: (of: PlayedDebit, error_message: string) => end(of, { status: 'failed', error_message }),
-    /** Returns the open exceptions of a debit. */
-    exceptions: async (of: PlayedDebit) => {
-      const listed = await operate('exception', 'show', { reference: of.reference })
-      return listed.filter(({ resolved_at }) => resolved_at === null)
-    },
-    /** Moves the clock to a time. */
-    moveTo: async (at: Date) => {
-      if (!control.clock.isMovable) conflict('functions or services run in other processes')
-      await control.clock.moveTo(at)
-    },
   }
 }
+
+const misfit = (message: string): never => refuse(invalid({ reference: [message] }))
 
 const refusalIn = (http: number, { error, details }: RefusedBody): Refusal => {
   const { code, message, category } = error

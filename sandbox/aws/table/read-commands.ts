@@ -33,12 +33,7 @@ export const readCommands = (
 
   const check = (tableName: string | undefined, input: object): void => {
     if (tableName !== name) throw noSuchTable()
-    if ('ConsistentRead' in input !== !('IndexName' in input)) {
-      throw unsupported('an eventually consistent read of the table')
-    }
-    if ('ProjectionExpression' in input && !('IndexName' in input)) {
-      throw unsupported('a projection of the table')
-    }
+    assertSupported(input)
   }
 
   const get = (input: ReadInput): Output => {
@@ -90,6 +85,15 @@ export const readCommands = (
       meter([bytes], { isConsistent: input.ConsistentRead ?? false })
       return page
     },
+  }
+}
+
+const assertSupported = (input: object): void => {
+  if ('ConsistentRead' in input !== !('IndexName' in input)) {
+    throw unsupported('an eventually consistent read of the table')
+  }
+  if ('ProjectionExpression' in input && !('IndexName' in input)) {
+    throw unsupported('a projection of the table')
   }
 }
 

@@ -55,10 +55,8 @@ export const writeCommands = (
   }
 
   const transact = ({ TransactItems, ClientRequestToken: token }: TransactInput) => {
-    if (!Array.isArray(TransactItems) || TransactItems.length < 1) throw invalid('No items')
-    if (TransactItems.length > ITEMS_MAX) throw invalid(`More than ${ITEMS_MAX} items`)
     // A copy, to compare with a repeat.
-    const items = storable(TransactItems)
+    const items = storable(listIn(TransactItems))
     const writes = (items as readonly TransactItem[]).map(parseItem)
     if (token !== undefined) {
       if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) throw invalid('Invalid token length')
@@ -84,6 +82,12 @@ export const writeCommands = (
     DeleteCommand: write('Delete'),
     TransactWriteCommand: transact,
   }
+}
+
+const listIn = (items: unknown): unknown[] => {
+  if (!Array.isArray(items) || items.length < 1) throw invalid('No items')
+  if (items.length > ITEMS_MAX) throw invalid(`More than ${ITEMS_MAX} items`)
+  return items
 }
 
 const KINDS: readonly WriteKind[] = ['Put', 'Update', 'Delete', 'ConditionCheck']
