@@ -1,5 +1,6 @@
 import type { Change } from '../../../sandbox/aws/table/change.ts'
 import type { OperatorCall } from './calls.ts'
+import { expectations } from './lifecycle.ts'
 import type { Check } from './observation-index.ts'
 import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-items.ts'
 
@@ -19,14 +20,12 @@ const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: num
   })
 }
 
-const VERBS: Record<string, string> = { reversed: 'reverse', completed: 'complete', failed: 'fail' }
-
 const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => {
   const { status, reference: target } = after
   if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:')) {
     return undefined
   }
-  return { noun: 'debit', verb: VERBS[status] ?? status, target }
+  return { noun: 'debit', verb: expectations[status].verb ?? status, target }
 }
 
 const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)

@@ -1,5 +1,7 @@
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
+import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { SimulatedProvider } from '../engine/observations.ts'
+import { eventExpectations } from './lifecycle.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { isConfirmed, isFinished, type ReceivedPost } from './received-posts.ts'
@@ -7,18 +9,12 @@ import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 15: every subscribed event ends as delivered or abandoned, and abandoned ones are recovered. */
 
-/** The retries of each event. */
-const RETRIES: Record<string, number> = {
-  created: 2,
-  pending: 2,
-  processing: 5,
-  completed: 10,
-  failed: 10,
-  reversed: 5,
-  settled: 5,
-}
+const SETTLED_RETRIES = 5
 
-const isSubscribed = ({ webhook }: SimulatedProvider, event: string): boolean => {
+const retriesOf = (event: EventName): number =>
+  event === 'settled' ? SETTLED_RETRIES : eventExpectations[event].retries
+
+const isSubscribed = ({ webhook }: SimulatedProvider, event: EventName): boolean => {
   if (!webhook) return false
   const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
@@ -34,7 +30,7 @@ export const wantedEventsEnd: Check = (index, report) => {
     }
     if (!isWanted || !record) continue
     checkEnd(record, index, report)
-    const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[type] ?? 0)
+    const first = settings.webhook?.attemptsMax ?? 1 + retriesOf(type)
     checkAttempts(record, first, index, report)
   }
 }

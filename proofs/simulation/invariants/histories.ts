@@ -104,13 +104,14 @@ export const movesNameTheirCause: Check = (index, report) => {
 }
 
 const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitHistory): boolean => {
+  const { writers, verb } = eventExpectations[type]
+  if (by.startsWith('operator:')) return verb !== null
   const names = {
     provider: by === `provider:${provider}`,
     bank: by === `bank:${bank.identifier}`,
     job: by.startsWith('job:'),
-    operator: by.startsWith('operator:'),
   }
-  return eventExpectations[type].writers.some((writer) => names[writer])
+  return writers.some((writer) => names[writer])
 }
 
 const checkCause = (

@@ -7,8 +7,12 @@ import type { BankQuery } from '../engine/observations.ts'
 
 type EventExpectation = {
   next: readonly Status[]
-  /** The actors that may write it. */
-  writers: readonly ('provider' | 'bank' | 'job' | 'operator')[]
+  /** The actors that may write it, besides operators. */
+  writers: readonly ('provider' | 'bank' | 'job')[]
+  /** The verb by which operators write it; null: they do not. */
+  verb: string | null
+  /** The attempts of its event after the first. */
+  retries: number
   /** A member of the event's data that others lack. */
   adds: 'error_details' | 'refund' | null
 }
@@ -31,6 +35,8 @@ export const expectations: Record<Status, Expectation> = {
   pending: {
     next: ['processing', 'completed', 'failed'],
     writers: ['provider'],
+    verb: null,
+    retries: 2,
     adds: null,
     lists: ['good', 'open'],
     isOutcome: false,
@@ -43,6 +49,8 @@ export const expectations: Record<Status, Expectation> = {
   processing: {
     next: ['completed', 'failed'],
     writers: ['bank', 'job'],
+    verb: null,
+    retries: 5,
     adds: null,
     lists: ['good', 'open'],
     isOutcome: false,
@@ -54,7 +62,9 @@ export const expectations: Record<Status, Expectation> = {
   },
   completed: {
     next: ['reversed'],
-    writers: ['bank', 'job', 'operator'],
+    writers: ['bank', 'job'],
+    verb: 'complete',
+    retries: 10,
     adds: null,
     lists: ['good'],
     isOutcome: true,
@@ -66,7 +76,9 @@ export const expectations: Record<Status, Expectation> = {
   },
   failed: {
     next: [],
-    writers: ['bank', 'job', 'operator'],
+    writers: ['bank', 'job'],
+    verb: 'fail',
+    retries: 10,
     adds: 'error_details',
     lists: ['failed'],
     isOutcome: true,
@@ -78,7 +90,9 @@ export const expectations: Record<Status, Expectation> = {
   },
   reversed: {
     next: [],
-    writers: ['operator'],
+    writers: [],
+    verb: 'reverse',
+    retries: 5,
     adds: 'refund',
     lists: ['reversed'],
     isOutcome: false,
@@ -93,6 +107,6 @@ export const expectations: Record<Status, Expectation> = {
 export const statuses = Object.keys(expectations) as Status[]
 
 export const eventExpectations: Record<DebitEventName, EventExpectation> = {
-  created: { next: ['pending'], writers: ['provider'], adds: null },
+  created: { next: ['pending'], writers: ['provider'], verb: null, retries: 2, adds: null },
   ...expectations,
 }

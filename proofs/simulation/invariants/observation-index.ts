@@ -1,5 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import {
@@ -55,7 +56,7 @@ export type DeliveryHistory = History<RawDelivery> & {
 }
 
 /** An event that happened. */
-type HistoryEvent = { provider: string; type: string; writtenAt?: number }
+type HistoryEvent = { provider: string; type: EventName; writtenAt?: number }
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
