@@ -1,7 +1,8 @@
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { gatewayEvent } from '../sandbox/gateway-event.ts'
+import { descriptions } from '../sdk/openapi/descriptions.ts'
+import type { Description } from '../sdk/openapi/list-descriptions.ts'
 import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
-import { debitUuid, type Reference } from '../shared/domain/ids.ts'
 
 /** Builds sample events of API Gateway for the API's functions, from the rows of operations.ts. */
 
@@ -12,39 +13,26 @@ type SampleRequest = {
   body?: string
 }
 
-const debit = { reference: 'DCS-20261121-ABC123' as Reference }
-const transaction = { uuid: debitUuid(debit.reference) }
-const batch = { id: 'STL-20261122-ABC123' }
-const phone = { phone_number: '+233241234567' }
+/** Amounts as numbers with two decimals, which callers may send like text. */
+const bodyText = (body: object): string =>
+  JSON.stringify(body, (_, value) =>
+    typeof value === 'string' && /^[0-9]+\.[0-9]{2}$/.test(value) ? JSON.rawJSON(value) : value,
+  )
 
-const samples: Record<OperationName, SampleRequest> = {
-  charge: {
-    body:
-      '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,' +
-      '"currency":"GHS","narration":"Order 1001","partner_reference":"sample-order-1001",' +
-      '"metadata":{"cart":"c-77"}}',
-  },
-  'get-debit-request': { path: debit },
-  'list-debit-requests': { query: { status: 'completed', page: '1', per_page: '20' } },
-  'list-banks': {},
-  'get-bank': { path: { identifier: 'GCB' } },
-  'lookup-customer-banks': { path: phone },
-  'list-deliveries': { path: debit },
-  'redeliver-event': { path: { id: '2137880302063503' } },
-  'list-events': { query: { per_page: '50' } },
-  'test-webhook': {},
-  'list-settlements': {},
-  'get-settlement': { path: batch },
-  'get-settlement-report': { path: batch, query: { format: 'csv' } },
-  'list-debit-transactions': { query: { ...phone, status: 'all' } },
-  'update-debit-transaction': {
-    path: transaction,
-    body: '{"status":"completed","bank_reference":"GCB-0001","approval_method":"ussd","fee":1.50}',
-  },
-  'debit-callback': {
-    path: transaction,
-    body: '{"status":"approved","bank_reference":"GCB-0001","approval_method":"ussd"}',
-  },
+type SampleSource = Description & { bodies?: Record<string, { value: object }> }
+
+/** Returns the examples of the description, with its own query. */
+const sampleOf = (name: OperationName): SampleRequest => {
+  const { parameters = {}, bodies = {}, sample = {} }: SampleSource = descriptions[name]
+  const path = Object.entries(parameters).filter(([parameter]) =>
+    operations[name].path.includes(`{${parameter}}`),
+  )
+  const [body] = Object.values(bodies)
+  return {
+    path: Object.fromEntries(path.map(([parameter, { example }]) => [parameter, String(example)])),
+    ...(sample.query && { query: sample.query }),
+    ...(body && { body: bodyText({ ...body.value, ...sample.body }) }),
+  }
 }
 
 const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
@@ -82,7 +70,7 @@ const eventOf = ({ method, resource, headers, path = {}, query, body = '' }: Eve
 
 const eventFor = (name: OperationName) => {
   const { method, path: resource, caller } = operations[name]
-  const sample = samples[name]
+  const sample = sampleOf(name)
   const headers = {
     Accept: 'application/json',
     Authorization: `Bearer ${credentials[caller]}`,

@@ -235,7 +235,7 @@ const rows = {
       'reconciliation-parts',
     ],
   }),
-} as const satisfies Record<string, Permissions>
+} as const satisfies Record<OperationName, Permissions> & Record<string, Permissions>
 
 export type FunctionName = keyof typeof rows
 export const functionNames = Object.keys(rows) as FunctionName[]

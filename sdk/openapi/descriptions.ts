@@ -1,20 +1,26 @@
 import * as v from 'valibot'
-import type { OperationName } from '../../shared/api/operations.ts'
+import type { OperationName, operations } from '../../shared/api/operations.ts'
 import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { aboveDailyLimit, aboveMaximum } from '../../shared/domain/debits/charge.ts'
 import { BatchId, Reference, Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { DELIVERY_ID } from '../../shared/domain/webhooks/event.ts'
-import { type Description, invalidPage, listDescriptions, phone } from './list-descriptions.ts'
+import { DELIVERY_ID, deliveryId } from '../../shared/domain/webhooks/event.ts'
+import { delivered, exampleBatch, exampleCharge, pending } from './example-debit.ts'
+import {
+  type Description,
+  invalidPage,
+  listDescriptions,
+  phoneParameter,
+} from './list-descriptions.ts'
 
 const reference = {
   description: 'Reference from the charge reply',
-  example: 'DCS-20261121-ABC123',
+  example: pending.facts.reference,
   schema: Reference,
 }
-const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59', schema: Uuid }
-const batchId = { description: 'Id of the batch', example: 'STL-20261122-ABC123', schema: BatchId }
+const uuid = { example: pending.facts.uuid, schema: Uuid }
+const batchId = { description: 'Id of the batch', example: exampleBatch.id, schema: BatchId }
 
 const DeliveryId = v.pipe(v.string(), v.regex(DELIVERY_ID))
 
@@ -28,24 +34,30 @@ const webhookDisabled = new Refusal(1409, {
   details: 'the webhook is disabled: no delivery succeeded for days',
 })
 
-const charge = {
-  phone_number: '+233241234567',
-  bank_identifier: 'GCB',
-  amount: '100.00',
-  currency: 'GHS',
-  narration: 'Order 1',
-  partner_reference: 'order-1',
-  metadata: { cart: 77 },
-}
-
-const completed = {
+const completedReport = {
   status: 'completed',
   bank_reference: 'GCB-0001',
   approval_method: 'ussd',
   fee: '1.50',
-}
+} as const
 
-export const descriptions: Record<OperationName, Description> = {
+type Wrapped<O, Fields> = O extends { wrapper: infer Name extends string }
+  ? Record<Name, Fields>
+  : never
+
+/** Requests by name, of an operation with a body. */
+type Bodies<O> = O extends { body: infer Body extends v.GenericSchema }
+  ? {
+      bodies: Record<
+        string,
+        { summary: string; value: v.InferInput<Body> | Wrapped<O, v.InferInput<Body>> }
+      >
+    }
+  : { bodies?: never }
+
+export const descriptions: {
+  [Name in OperationName]: Description & Bodies<(typeof operations)[Name]>
+} = {
   ...listDescriptions,
   charge: {
     tag: 'Debit requests',
@@ -60,9 +72,10 @@ export const descriptions: Record<OperationName, Description> = {
       '`status` of the existing transaction in `details`. 3005 shows in `details` which limit ' +
       'the amount exceeds: `bank` with its `maximum`, or `daily` with `remaining` and `resets_at`.',
     bodies: {
-      flat: { summary: 'Fields at the top level', value: charge },
-      wrapped: { summary: 'Fields inside debit_request', value: { debit_request: charge } },
+      flat: { summary: 'Fields at the top level', value: exampleCharge },
+      wrapped: { summary: 'Fields inside debit_request', value: { debit_request: exampleCharge } },
     },
+    sample: { body: { partner_reference: 'sample-order-1' } },
     refusals: [
       invalid({ phone_number: ['must be in E.164 format', 'write it like +233241234567'] }),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
@@ -100,7 +113,7 @@ export const descriptions: Record<OperationName, Description> = {
     summary: "Look up a customer's banks",
     description:
       'Returns the live banks at which a phone number has an active account, with the account holder.',
-    parameters: { phone_number: phone },
+    parameters: { phone_number: phoneParameter },
   },
   'list-deliveries': {
     tag: 'Events',
@@ -119,7 +132,7 @@ export const descriptions: Record<OperationName, Description> = {
     parameters: {
       id: {
         description: 'Id of the delivery record',
-        example: '2137880302063503',
+        example: String(deliveryId(delivered)),
         schema: DeliveryId,
       },
     },
@@ -152,6 +165,7 @@ export const descriptions: Record<OperationName, Description> = {
       id: batchId,
       format: { description: 'Format of the report (default json)', example: 'json' },
     },
+    sample: { query: { format: 'csv' } },
     refusals: [
       new Refusal(5001, { details: 'the batch is being built' }),
       invalid({ format: ['must be one of json, csv'] }),
@@ -165,7 +179,7 @@ export const descriptions: Record<OperationName, Description> = {
       'and returns the current transaction.',
     parameters: { uuid },
     bodies: {
-      completed: { summary: 'The customer was debited', value: completed },
+      completed: { summary: 'The customer was debited', value: completedReport },
       failed: {
         summary: 'The debit failed',
         value: {
@@ -189,7 +203,7 @@ export const descriptions: Record<OperationName, Description> = {
         summary: 'The customer approved; the outcome follows',
         value: { status: 'approved', bank_reference: 'GCB-0001' },
       },
-      completed: { summary: 'The customer was debited', value: completed },
+      completed: { summary: 'The customer was debited', value: completedReport },
     },
     refusals: [missingMessage, refusedTransition],
   },

@@ -1,9 +1,15 @@
 import * as v from 'valibot'
-import type { Success } from '../../shared/api/envelope.ts'
-import type { OperationName } from '../../shared/api/operations.ts'
 import { cursorFor, listHash } from '../../shared/api/pagination.ts'
-import { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
-import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
+import { Bank, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import { type Complete, defined } from '../../shared/domain/complete.ts'
+import { requestOf } from '../../shared/domain/debits/charge.ts'
+import {
+  advance,
+  type Changes,
+  type Debit,
+  type Facts,
+  openDebit,
+} from '../../shared/domain/debits/debit.ts'
 import type { DebitEventName, Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
@@ -15,21 +21,10 @@ import { addLine, noTotals, openBatch, withTotals } from '../../shared/domain/se
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { endPayment } from '../../shared/domain/settlement/payment.ts'
 import { Day, startOf } from '../../shared/domain/time.ts'
-import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
-import { newDelivery, recordAttempt, redeliver } from '../../shared/domain/webhooks/delivery.ts'
-import { bankDetailView, bankView } from '../../shared/views/bank.ts'
-import {
-  bankItemView,
-  bankListView,
-  bankUpdateView,
-  callbackView,
-} from '../../shared/views/bank-debit.ts'
-import { batchView, lineView, totalsView } from '../../shared/views/batch.ts'
-import { chargeView, debitView, statusView } from '../../shared/views/debit.ts'
-import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/views/delivery.ts'
-import { webhookPayload } from '../../shared/views/webhook-payload.ts'
+import { ATTEMPT_ID_BYTES, attemptId } from '../../shared/domain/webhooks/attempt.ts'
+import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 
-/** Builds the examples from one debit with the views of the service. */
+/** The objects of all examples, which follow from one debit. */
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
@@ -46,9 +41,9 @@ export const exampleSignature = {
   timestamp: String(NOON.getTime() / 1000),
 }
 
-const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+export const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-const gcb = v.parse(Bank, {
+export const gcb = v.parse(Bank, {
   identifier: 'GCB',
   name: 'GCB Bank PLC',
   countryCode: 'GH',
@@ -59,30 +54,35 @@ const gcb = v.parse(Bank, {
   packageName: 'com.gcb.mobile',
 })
 
-const account = v.parse(CustomerAccount, {
+export const account = v.parse(CustomerAccount, {
   customerName: 'Ama Mensah',
   accountNumber: '1041001001',
   accountType: 'savings',
   status: 'active',
 })
 
-const demo = v.parse(ProviderId, 'demo')
-const phone = v.parse(PhoneNumber, '+233241234567')
+export const demo = v.parse(ProviderId, 'demo')
+export const phone = v.parse(PhoneNumber, '+233241234567')
 
-const pending = openDebit(
-  {
-    reference: v.parse(Reference, 'DCS-20261121-ABC123'),
-    uuid: debitUuid(v.parse(Reference, 'DCS-20261121-ABC123')),
-    provider: demo,
-    partnerReference: 'order-1',
-    bank: { identifier: v.parse(BankIdentifier, 'GCB'), name: gcb.name },
-    phone,
-    amount: pesewas(100_00),
-    narration: 'Order 1',
-    metadata: { cart: 77 },
-  },
-  { at: NOON, by: 'provider:demo', requestId: 'example' },
-)
+const reference = v.parse(Reference, 'DCS-20261121-ABC123')
+
+const facts = defined<Complete<Facts>>({
+  reference,
+  uuid: debitUuid(reference),
+  provider: demo,
+  partnerReference: 'order-1',
+  bank: { identifier: gcb.identifier, name: gcb.name },
+  phone,
+  amount: pesewas(100_00),
+  narration: 'Order 1',
+  metadata: { cart: 77 },
+  countedOn: undefined,
+})
+
+export const pending = openDebit(facts, { at: NOON, by: 'provider:demo', requestId: 'example' })
+
+/** The body of the charge. */
+export const exampleCharge = { ...requestOf(facts), amount: formatAmount(facts.amount) }
 
 const transitioned = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
   const cause = { at: secondsLater(seconds), by: 'bank:GCB', requestId: 'example' }
@@ -91,18 +91,18 @@ const transitioned = (debit: Debit, to: Status, seconds: number, changes: Change
   return next
 }
 
-const processing = transitioned(pending, 'processing', 1, {
+export const processing = transitioned(pending, 'processing', 1, {
   bankReference: 'GCB-0001',
   customerName: account.customerName,
   accountNumber: account.accountNumber,
 })
 
-const completed = transitioned(processing, 'completed', 30, {
+export const completed = transitioned(processing, 'completed', 30, {
   approvalMethod: 'ussd',
   fee: pesewas(1_50),
 })
 
-const failed = transitioned(processing, 'failed', 30, {
+export const failed = transitioned(processing, 'failed', 30, {
   errorMessage: 'Insufficient funds',
   errorCode: 'insufficient_funds',
 })
@@ -121,12 +121,10 @@ export const exampleEvents = {
   reversed: [reversed, 4],
 } as const satisfies Record<DebitEventName, readonly [Debit, number]>
 
-const at = secondsLater(31)
-const response = { kind: 'answered', code: 204, body: '' } as const
-const { reference } = completed.facts
-const attempt = {
+export const response = { kind: 'answered', code: 204, body: '' } as const
+export const attempt = {
   id: attemptId({ reference, n: 3 }, Buffer.alloc(ATTEMPT_ID_BYTES, 159)),
-  at,
+  at: secondsLater(31),
   milliseconds: 48,
   address: '93.184.215.14',
   sentAs: 'transaction.completed',
@@ -136,9 +134,9 @@ const newRecord = newDelivery(
   { reference, n: 3, provider: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
-const delivered = recordAttempt(newRecord, response, attempt, 0)
+export const delivered = recordAttempt(newRecord, response, attempt, 0)
 
-const lines = [debitLine(completed, undefined)]
+export const lines = [debitLine(completed, undefined)]
 const paid = pesewas(98_50)
 
 /** The batch of the debit, paid a day later. */
@@ -189,60 +187,4 @@ export const exampleCursors = {
   'list-debit-transactions': cursorFor(listHash('list-debit-transactions', 'GCB'), POSITION),
   'list-events': cursorFor(listHash('list-events', 'demo'), '1.4'),
   'list-settlements': cursorFor(listHash('list-settlements', 'demo'), '2026-11-22#0001'),
-}
-
-const lastPage = { next_cursor: null, has_more: false }
-const oneOfOne = { current_page: 1, total_pages: 1 }
-
-export const exampleReplies: Record<OperationName, Success> = {
-  charge: { data: chargeView(pending) },
-  'get-debit-request': { data: statusView(completed, undefined) },
-  'update-debit-transaction': { data: bankUpdateView(completed) },
-  'list-debit-requests': {
-    data: [debitView(failed)],
-    page: { per_page: 20, ...oneOfOne, total_count: 1, ...lastPage },
-  },
-  'list-debit-transactions': {
-    data: bankListView({
-      account,
-      bank: gcb,
-      phone,
-      transactions: [bankItemView(processing, account, new Map([[demo, 'Demo Payments']]))],
-      total: { count: 1, isAtLeast: false, amount: processing.facts.amount },
-      filter: 'processing',
-    }),
-    page: { per_page: 20, ...oneOfOne, ...lastPage },
-  },
-  'debit-callback': { data: callbackView(processing) },
-  'list-banks': { data: [bankView(gcb)] },
-  'get-bank': { data: bankDetailView(gcb) },
-  'lookup-customer-banks': {
-    topLevel: { phone_number: phone, customer: account.customerName },
-    data: [bankView(gcb)],
-  },
-  'list-deliveries': {
-    data: [
-      deliveryWithAttempts({
-        delivery: delivered,
-        attempts: delivered.last ? [delivered.last] : [],
-      }),
-    ],
-  },
-  'redeliver-event': { data: deliveryView(redeliver(delivered, secondsLater(60))) },
-  'list-events': {
-    data: [webhookPayload(completed, 3)],
-    page: { per_page: 20, next_cursor: exampleCursors['list-events'], has_more: false },
-  },
-  'list-settlements': { data: [batchView(exampleBatch)], page: { per_page: 20, ...lastPage } },
-  'get-settlement': { data: batchView(exampleBatch) },
-  'get-settlement-report': {
-    data: {
-      batch: batchView(exampleBatch),
-      lines: lines.map(lineView),
-      totals: totalsView(lines.reduce(addLine, noTotals), formatAmount),
-    },
-  },
-  'test-webhook': {
-    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(response, attempt)),
-  },
 }

@@ -2,7 +2,7 @@ import type { GenericSchema } from 'valibot'
 import { listFilters, NO_BANK_FILTER, UNUSED } from '../../shared/domain/debits/list-query.ts'
 import { invalid, type Refusal } from '../../shared/domain/refusal.ts'
 import { Phone } from '../../shared/views/fields.ts'
-import { exampleCursors } from './example-debit.ts'
+import { exampleCursors, phone } from './example-debit.ts'
 
 type Parameter = {
   description?: string
@@ -17,12 +17,12 @@ export type Description = {
   summary: string
   description: string
   parameters?: Record<string, Parameter>
-  /** Requests by name. */
-  bodies?: Record<string, { summary: string; value: Record<string, unknown> }>
+  /** The query of the sample event and own members of its body; else path and body are the examples. */
+  sample?: { query?: Record<string, string>; body?: object }
   refusals?: readonly Refusal[]
 }
 
-export const phone = { example: '+233241234567', schema: Phone }
+export const phoneParameter = { example: phone, schema: Phone }
 
 /** Returns the parameters of a list's pages. */
 const pageParameters = (items: string, list: keyof typeof exampleCursors) => ({
@@ -61,6 +61,7 @@ export const listDescriptions = {
       page: { example: 1 },
       ...pageParameters('Transactions', 'list-debit-requests'),
     },
+    sample: { query: { status: 'completed', page: '1', per_page: '20' } },
     refusals: [
       invalid({ status: [`must be one of ${listFilters.join(', ')}`] }),
       invalidPage,
@@ -76,7 +77,7 @@ export const listDescriptions = {
       'more follow: read `has_more` and continue with `next_cursor`. Pages by cursor have no totals. ' +
       'Without a match the list is empty.',
     parameters: {
-      phone_number: phone,
+      phone_number: phoneParameter,
       status: {
         description: `Only this status; \`${UNUSED}\` returns an empty list`,
         example: 'processing',
@@ -84,6 +85,7 @@ export const listDescriptions = {
       page: { example: 1 },
       ...pageParameters('Transactions', 'list-debit-transactions'),
     },
+    sample: { query: { phone_number: phone, status: 'all' } },
     refusals: [
       invalidPage,
       invalidCursor,
@@ -111,6 +113,7 @@ export const listDescriptions = {
       },
       per_page: { description: 'Events per page (default 20)', example: 20 },
     },
+    sample: { query: { per_page: '50' } },
     refusals: [invalidCursor],
   },
   'list-settlements': {

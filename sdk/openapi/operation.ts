@@ -2,7 +2,7 @@ import { object } from 'valibot'
 import { successReply } from '../../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
 import { descriptions } from './descriptions.ts'
-import { exampleContext, exampleReplies, exampleSignature } from './example-debit.ts'
+import { exampleContext, exampleSignature } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
@@ -117,9 +117,9 @@ const describeParameter = (name: OperationName, parameter: string): Json => {
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
+  const { data, example, topLevel, page, headers = {}, file, redirect } = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
-  const example = successReply(exampleReplies[name], status, exampleContext)
+  const { body } = successReply(example, status, exampleContext)
   return {
     [status]: {
       description: 'Success',
@@ -132,7 +132,7 @@ const success = (name: OperationName): Json => {
             topLevel && schemaOf(object(topLevel)),
             page && schemaOf(object(page)),
           ),
-          example: JSON.parse(example.body),
+          example: JSON.parse(body),
         },
       },
     },
