@@ -1,7 +1,18 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, expect, test, vi } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { captureOutput } from '../support/output.ts'
 import { nightAfter } from '../support/payee.ts'
+import {
+  chargeRequest,
+  customerAccount,
+  debitChanges,
+  debitFacts,
+  personal,
+  settlementAccount,
+  textsIn,
+} from '../support/personal-fields.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody, statusPath } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -36,21 +47,24 @@ const { text, lines } = captureOutput()
 
 const digits = (number: string): string => canaries[canaries.push(number) - 1] ?? ''
 
-const PHONE = digits('+233247777777')
+const PHONE = chargeRequest.phone_number
 const TOKEN = 'sk_sandbox_canary_token'
 const BANK_TOKEN = 'bt_sandbox_cnb'
-canaries.push(TOKEN, BANK_TOKEN, '233247777777', bank.secret)
+canaries.push(TOKEN, BANK_TOKEN, PHONE.slice(1), bank.secret)
+
+const people = [debitFacts, debitChanges, customerAccount, settlementAccount].map(personal)
+/** The first line of a narration; each personal field has a text with letters or eight digits. */
+const longTexts = people.flatMap(textsIn).map((text) => text.split('\r')[0] ?? '')
+canaries.push(...longTexts.filter((text) => text.length >= 8))
 
 const charge = (fields: object = {}, headers: Record<string, string> = {}) => {
-  const metadata = { [canary('key')]: canary('value'), [canary('nested')]: { a: 1 } }
-  const narration = `${canary('narration')}\r\n{"level":"ERROR"}`
-  const text = { narration, partner_reference: canary('partner reference'), metadata }
-  const body = chargeBody({ phone_number: PHONE, bank_identifier: 'CNB', ...text, ...fields })
+  const body = chargeBody({ ...personal(chargeRequest), bank_identifier: 'CNB', ...fields })
   return service.send('POST', CHARGE, { credential: TOKEN, headers, body })
 }
 
 /** Creates a debit at the canary's bank and waits for a number of its events. */
-const debit = async (partner_reference: string, events: number, fields: object = {}) => {
+const debit = async (name: string, events: number, fields: object = {}) => {
+  const partner_reference = `${chargeRequest.partner_reference} ${name}`
   const { body } = await charge({ partner_reference, ...fields })
   await receiver.events(body.data.reference, events)
   return { reference: String(body.data.reference), uuid: String(body.data.response.uuid) }
@@ -59,8 +73,8 @@ const debit = async (partner_reference: string, events: number, fields: object =
 const report = (uuid: string, body: object | string) => service.report(uuid, body, BANK_TOKEN)
 
 const sendAsOperator = async () => {
-  const number = digits('8887776665554')
-  const account = { 'settlement-account': number, 'settlement-name': canary('settlement name') }
+  const { accountNumber, accountName } = settlementAccount
+  const account = { 'settlement-account': accountNumber, 'settlement-name': accountName }
   const named = { provider: 'canary', name: canary('provider name') }
   await service.call('provider', 'create', { ...named, 'settlement-bank': 'CNB', ...account })
   const signed = { provider: 'canary-signed', name: 'Signed' }
@@ -68,7 +82,8 @@ const sendAsOperator = async () => {
   await service.call('provider', 'create', { ...signed, ...requestSecret })
   await service.call('credential', 'issue', { provider: 'canary', token: TOKEN })
   canaries.push((await service.call('credential', 'issue', { provider: 'canary' })).token)
-  const holder = { name: canary('customer name'), 'account-number': digits('9990001112223') }
+  const { customerName, accountNumber: number } = customerAccount
+  const holder = { name: customerName, 'account-number': number }
   await service.call('customer', 'link', { phone: PHONE, bank: 'CNB', ...holder })
   const url = receiver.url(`/${canary('webhook path')}?token=${canary('webhook query')}`)
   canaries.push((await service.call('webhook', 'set', { provider: 'canary', url })).secret)
@@ -140,11 +155,8 @@ const sendAsBank = async () => {
   const method = { approval_method: canary('approval method') }
   await report(one.uuid, { status: canary('update status'), fee: canary('fee'), ...method })
   await report(canary('uuid'), { status: 'completed', bank_reference: 'x' })
-  await report(one.uuid, {
-    ...{ status: 'failed', bank_reference: canary('bank reference') },
-    error_message: canary('error message'),
-    metadata: { [canary('bank metadata key')]: canary('bank metadata value') },
-  })
+  const { bankReference: bank_reference, errorMessage: error_message, metadata } = debitChanges
+  await report(one.uuid, { status: 'failed', bank_reference, error_message, metadata })
   // The line of a rejected report contains the debit and no text of the bank.
   await report(one.uuid, { status: 'completed', bank_reference: canary('late bank reference') })
   const note = canary('note')
@@ -155,6 +167,7 @@ const sendAsBank = async () => {
   await debit('garbage', 2)
   saying(500, '{bank fault}')
   await debit('fault', 2)
+  return one
 }
 
 const respondAsReceiver = async () => {
@@ -192,7 +205,7 @@ const causeFaults = async () => {
   const { table } = await import('../../shared/store/table.ts')
   const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
   const broken = vi.spyOn(table, 'send')
-  const Item = { phone: { S: PHONE }, narration: { S: canary('item') } }
+  const Item = marshall(Object.assign({ item: canary('item') }, ...people))
   const CancellationReasons = [{ Code: 'ConditionalCheckFailed', Item }]
   const cause = new SyntaxError(`"${canary('cause')}" is not JSON`)
   // Members as the SDK, valibot and Node add them.
@@ -217,13 +230,26 @@ const causeFaults = async () => {
   broken.mockRestore()
 }
 
+let reported = { reference: '' }
+
 beforeAll(async () => {
   await sendAsOperator()
   await sendAsCaller()
-  await sendAsBank()
+  reported = await sendAsBank()
   await runSettlement(await respondAsReceiver())
   await causeFaults()
 }, 120_000)
+
+test('the table contains each personal field of a debit and of the accounts', async () => {
+  const { findDebit } = await import('../../shared/store/debits/debits.ts')
+  const stored = [
+    await findDebit(reported.reference as Reference),
+    await service.call('customer', 'show', { phone: PHONE, bank: 'CNB' }),
+    await service.call('provider', 'show', { provider: 'canary' }),
+  ]
+  const texts = textsIn(stored).join('\n')
+  expect(people.flatMap(textsIn).filter((text) => !texts.includes(text))).toEqual([])
+})
 
 test('each line is one JSON object with a level for any field value', () => {
   expect(lines().length).toBeGreaterThan(100)
