@@ -24,25 +24,73 @@ type Input = any
  * clock, and transactions in flight at the same item conflict.
  */
 export const timedCalls = (startAt: Date) => {
-  let time = startAt.getTime()
+  const clock = virtualClock(startAt)
+  const { after, pause } = clock
   const name = ENVIRONMENT.TABLE_NAME
   const counts = { transactions: 0, cancelled: 0, inFlight: 0, inFlightMax: 0, queries: 0 }
   const units = { read: 0, write: 0 }
   const table = newTable({
     definition: tableDefinition,
     name,
-    now: () => time,
+    now: clock.now,
     onConsumed: ({ kind, units: consumed }) => {
       units[kind] += consumed
     },
   })
+  const transact = newTransactions({ table, counts, pause })
   const reports = new Map<string, { bytes: number; digest: string; uploads: number }>()
-  const events: { at: number; run: () => void }[] = []
-  let isRunning = false
   let beforeCall = (_command: string): void => undefined
   let onContinued = { after: 0, start: (): void => undefined }
 
-  /** Runs the next event when the process waits for nothing but calls. */
+  const answer = async (command: string, input: Input): Promise<unknown> => {
+    beforeCall(command)
+    if (command === 'TransactWriteCommand') return transact(input)
+    if (command === 'QueryCommand') counts.queries += 1
+    await pause(DURATIONS[command] ?? DURATION)
+    if (command in table.commands) {
+      const before = continuationsOf(table.items, input)
+      const output = table.run(command, input)
+      if (continuationsOf(table.items, input) > before) after(onContinued.after, onContinued.start)
+      return output
+    }
+    return storeReport(reports, command, input)
+  }
+  answerCalls((command) => answer(command.constructor.name, command.input))
+  const previous = { ...process.env }
+  Object.assign(process.env, ENVIRONMENT)
+
+  const runtime: Runtime = { ...real, now: () => new Date(clock.now()), pause }
+  return {
+    table,
+    counts,
+    /** Capacity units. */
+    units,
+    reports,
+    runtime,
+    /** Passes calls to the network again. */
+    end: () => {
+      answerCalls(() => undefined)
+      for (const variable of Object.keys(ENVIRONMENT)) process.env[variable] = previous[variable]
+    },
+    /** Milliseconds since the start. */
+    elapsed: () => clock.now() - startAt.getTime(),
+    /** Called before each call; an error rejects it. */
+    before: (hook: (command: string) => void) => {
+      beforeCall = hook
+    },
+    /** Starts a builder as the relay does, some milliseconds after a build is left to another one. */
+    whenContinued: (milliseconds: number, start: () => void) => {
+      onContinued = { after: milliseconds, start }
+    },
+  }
+}
+
+/** A clock that passes only between events, when the process waits for nothing but calls. */
+const virtualClock = (startAt: Date) => {
+  let time = startAt.getTime()
+  const events: { at: number; run: () => void }[] = []
+  let isRunning = false
+
   const step = (): void => {
     const next = events.shift()
     if (!next) {
@@ -62,15 +110,25 @@ export const timedCalls = (startAt: Date) => {
   }
   const pause = (milliseconds: number) =>
     new Promise<void>((resolve) => after(milliseconds, resolve))
+  return { now: () => time, after, pause }
+}
 
+const keysIn = ({ TransactItems }: Input): string[] =>
+  TransactItems.map(({ Put, Update, ConditionCheck }: Input) => {
+    const { pk, sk } = Put?.Item ?? (Update ?? ConditionCheck).Key
+    return `${pk} ${sk}`
+  })
+
+type Transactions = {
+  table: ReturnType<typeof newTable>
+  counts: { transactions: number; cancelled: number; inFlight: number; inFlightMax: number }
+  pause: (milliseconds: number) => Promise<void>
+}
+
+/** Returns a function that performs a transaction; those in flight at the same item conflict. */
+const newTransactions = ({ table, counts, pause }: Transactions) => {
   const locked = new Set<string>()
-  const keysIn = ({ TransactItems }: Input): string[] =>
-    TransactItems.map(({ Put, Update, ConditionCheck }: Input) => {
-      const { pk, sk } = Put?.Item ?? (Update ?? ConditionCheck).Key
-      return `${pk} ${sk}`
-    })
-
-  const transact = async (input: Input): Promise<unknown> => {
+  return async (input: Input): Promise<unknown> => {
     const keys = keysIn(input)
     const conflicts = keys.map((key) => locked.has(key))
     counts.transactions += 1
@@ -92,48 +150,6 @@ export const timedCalls = (startAt: Date) => {
       counts.inFlight -= 1
       for (const key of keys) locked.delete(key)
     }
-  }
-
-  const answer = async (command: string, input: Input): Promise<unknown> => {
-    beforeCall(command)
-    if (command === 'TransactWriteCommand') return transact(input)
-    if (command === 'QueryCommand') counts.queries += 1
-    await pause(DURATIONS[command] ?? DURATION)
-    if (command in table.commands) {
-      const before = continuationsOf(table.items, input)
-      const output = table.run(command, input)
-      if (continuationsOf(table.items, input) > before) after(onContinued.after, onContinued.start)
-      return output
-    }
-    return storeReport(reports, command, input)
-  }
-  answerCalls((command) => answer(command.constructor.name, command.input))
-  const previous = { ...process.env }
-  Object.assign(process.env, ENVIRONMENT)
-
-  const runtime: Runtime = { ...real, now: () => new Date(time), pause }
-  return {
-    table,
-    counts,
-    /** Capacity units. */
-    units,
-    reports,
-    runtime,
-    /** Passes calls to the network again. */
-    end: () => {
-      answerCalls(() => undefined)
-      for (const variable of Object.keys(ENVIRONMENT)) process.env[variable] = previous[variable]
-    },
-    /** Milliseconds since the start. */
-    elapsed: () => time - startAt.getTime(),
-    /** Called before each call; an error rejects it. */
-    before: (hook: (command: string) => void) => {
-      beforeCall = hook
-    },
-    /** Starts a builder as the relay does, some milliseconds after a build is left to another one. */
-    whenContinued: (milliseconds: number, start: () => void) => {
-      onContinued = { after: milliseconds, start }
-    },
   }
 }
 

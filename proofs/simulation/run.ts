@@ -7,7 +7,7 @@ import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { newFaults } from './engine/faults.ts'
+import { type Faults, newFaults } from './engine/faults.ts'
 import {
   currentInvocation,
   type InvocationResult,
@@ -23,13 +23,13 @@ import type {
   Observations,
   Post,
 } from './engine/observations.ts'
-import { randomOf, seedOf } from './engine/random.ts'
+import { type Random, randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
-import { invokeCalls, newOperators } from './peers/operators.ts'
+import { invokeCalls, newOperators, type Operators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
@@ -84,19 +84,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
-  const firstNight = midnightAfter(scenario.startAt)
-  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
-    clock.at(night + random.below(HOUR_MS), () => {
-      if (!faults.strikes('operator settles')) return
-      void operators.operate('settlement', 'run', { date: dayOf(night) })
-    })
-  }
-  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
-    clock.at(night + RECONCILED_MS, () => {
-      const date = dayOf(night - DAY_MS)
-      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
-    })
-  }
+  startNights(scenario, { clock, random, faults, operators })
   newRounds({ api, operators, random }).start(scenario)
   if (scenario.restore) {
     const { restoreTable } = aws
@@ -124,6 +112,25 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     hits: faults.hits,
     /** The names of the effects before the faults stop, in order. */
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
+  }
+}
+
+type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
+
+/** Schedules the operators' settlements in some nights, and a reconciliation in each. */
+const startNights = (scenario: Scenario, { clock, random, faults, operators }: Nights): void => {
+  const firstNight = midnightAfter(scenario.startAt)
+  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
+    clock.at(night + random.below(HOUR_MS), () => {
+      if (!faults.strikes('operator settles')) return
+      void operators.operate('settlement', 'run', { date: dayOf(night) })
+    })
+  }
+  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
+    clock.at(night + RECONCILED_MS, () => {
+      const date = dayOf(night - DAY_MS)
+      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
+    })
   }
 }
 

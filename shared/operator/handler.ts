@@ -54,6 +54,61 @@ type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
 /** The time of a call without Lambda's own limit. */
 const CALL_MAX_MS = 60_000
 
+/** Returns a function that runs a call, its request for approval, or a granted request. */
+const dispatcher = (
+  noun: Noun,
+  actions: Record<string, Action<unknown, unknown>>,
+  runtime: Runtime,
+) => {
+  const actionOf = (verb: string) => {
+    const action = actions[verb]
+    return typeof action === 'function' ? { run: action, check: undefined } : action
+  }
+
+  const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
+    const parsed = parseCall(noun, call)
+    if (parsed instanceof Refusal) return parsed
+    return actionOf(call.verb)?.run(parsed.options, author, runtime)
+  }
+
+  /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
+  const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
+    const parsed = parseCall(noun, call)
+    if (parsed instanceof Refusal) return parsed
+    const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
+    const checked = await check?.(parsed.options, author, runtime)
+    return checked instanceof Refusal ? checked : requestApproval(noun, call, author, runtime)
+  }
+
+  const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
+    const granted = await claimGranted(noun.name, approval, author, until, runtime)
+    if (granted instanceof Refusal) return granted
+    const { verb, options, requestedBy, finish, release } = granted
+    const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
+    try {
+      const result = await perform({ verb, options }, authors)
+      await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
+      return result
+    } catch (error) {
+      // A claim that cannot be released expires.
+      await release().catch(() => false)
+      throw error
+    }
+  }
+
+  return async (call: OperatorCall, author: Author, context?: LambdaContext) => {
+    if (call.approval !== undefined) {
+      const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
+      const until = new Date(author.at.getTime() + remaining)
+      return { outcome: 'done', result: await runGranted(call.approval, author, until) }
+    }
+    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
+    return environment.approvals && verb && needsApproval(verb, call.options ?? {})
+      ? { outcome: 'requested', result: await request(call, author) }
+      : { outcome: 'done', result: await perform(call, author) }
+  }
+}
+
 /**
  * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
  * needs an approval is stored as a request; a granted request runs as the requester's call.
@@ -61,54 +116,7 @@ const CALL_MAX_MS = 60_000
 export const operatorHandler =
   <N extends Noun>(noun: N, actions: Actions<N>) =>
   (runtime: Runtime) => {
-    const actionOf = (verb: string) => {
-      const action = (actions as Record<string, Action<unknown, unknown>>)[verb]
-      return typeof action === 'function' ? { run: action, check: undefined } : action
-    }
-
-    const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
-      const parsed = parseCall(noun, call)
-      if (parsed instanceof Refusal) return parsed
-      return actionOf(call.verb)?.run(parsed.options, author, runtime)
-    }
-
-    /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
-    const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
-      const parsed = parseCall(noun, call)
-      if (parsed instanceof Refusal) return parsed
-      const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
-      const checked = await check?.(parsed.options, author, runtime)
-      return checked instanceof Refusal ? checked : requestApproval(noun, call, author, runtime)
-    }
-
-    const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
-      const granted = await claimGranted(noun.name, approval, author, until, runtime)
-      if (granted instanceof Refusal) return granted
-      const { verb, options, requestedBy, finish, release } = granted
-      const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
-      try {
-        const result = await perform({ verb, options }, authors)
-        await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
-        return result
-      } catch (error) {
-        // A claim that cannot be released expires.
-        await release().catch(() => false)
-        throw error
-      }
-    }
-
-    const dispatch = async (call: OperatorCall, author: Author, context?: LambdaContext) => {
-      if (call.approval !== undefined) {
-        const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
-        const until = new Date(author.at.getTime() + remaining)
-        return { outcome: 'done', result: await runGranted(call.approval, author, until) }
-      }
-      const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
-      return environment.approvals && verb && needsApproval(verb, call.options ?? {})
-        ? { outcome: 'requested', result: await request(call, author) }
-        : { outcome: 'done', result: await perform(call, author) }
-    }
-
+    const dispatch = dispatcher(noun, actions as Record<string, Action<unknown, unknown>>, runtime)
     return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
       const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
       const ids = {

@@ -49,57 +49,8 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
   const batches = new Set<BatchId>()
   const own = new Map(held.map((lane) => [lane, newLane(lane)]))
   const open = openBatches(scope, lanes, runtime)
+  const write = lineWriter(scope, open, { batches, runtime })
   let added = 0
-
-  const write = async (lane: LaneWriter, candidates: readonly Candidate[]): Promise<void> => {
-    let rest = candidates
-    while (rest.length > 0) {
-      lane.place ??= await placeOf(lane)
-      const { building, end } = lane.place
-      const { batch } = building
-      const room = Math.floor(scope.linesMax / (batch.lanes ?? 1)) - end.lines
-      if (room <= 0) {
-        lane.place = undefined
-        await finish(building)
-        continue
-      }
-      const some = rest.slice(0, room)
-      const entries = entriesFor(building, some, scope.before)
-      if (entries.length > 0) {
-        const add = () => addLines(building, end, { entries, ...scope }, runtime)
-        const result = building.isNew ? await open.openFirst(building, add) : await add()
-        if (result.kind === 'changed') {
-          const changed = new Set(result.references)
-          rest = rest.filter(({ debit }) => !changed.has(debit.facts.reference))
-          continue
-        }
-        if (result.kind === 'moved') {
-          lane.place = undefined
-          open.leave(building)
-          continue
-        }
-        lane.place.end = result.end
-        batches.add(batch.id)
-      }
-      rest = rest.slice(some.length)
-    }
-  }
-
-  const placeOf = async ({ lane }: LaneWriter) => {
-    const building = await open.find()
-    const end = building.isNew
-      ? { lane, chunk: 0, lines: 0 }
-      : await findLaneEnd(building.batch.id, lane)
-    return { building, end }
-  }
-
-  /** The worker that seals a full batch also writes its reports. */
-  const finish = async (building: Building): Promise<void> => {
-    const { id } = building.batch
-    const isFirst = await sealBatch(id, runtime)
-    open.leave(building)
-    if (isFirst) await finishBatch(id, runtime)
-  }
 
   const enqueue = async (lane: LaneWriter, candidates: readonly Candidate[]): Promise<void> => {
     lane.last = lane.last.then(() => write(lane, candidates))
@@ -131,6 +82,63 @@ export const openLanes = (scope: BuildScope, { held, lanes }: HeldLanes, runtime
     },
     /** Waits for writes in flight, also after a failure. */
     settle: () => Promise.allSettled([...own.values()].map(({ last }) => last)),
+  }
+}
+
+/** Returns a function that writes the lines of candidates to the open batch, and seals full ones. */
+const lineWriter = (
+  scope: BuildScope,
+  open: ReturnType<typeof openBatches>,
+  { batches, runtime }: { batches: Set<BatchId>; runtime: Runtime },
+) => {
+  const placeOf = async ({ lane }: LaneWriter) => {
+    const building = await open.find()
+    const end = building.isNew
+      ? { lane, chunk: 0, lines: 0 }
+      : await findLaneEnd(building.batch.id, lane)
+    return { building, end }
+  }
+
+  /** The worker that seals a full batch also writes its reports. */
+  const finish = async (building: Building): Promise<void> => {
+    const { id } = building.batch
+    const isFirst = await sealBatch(id, runtime)
+    open.leave(building)
+    if (isFirst) await finishBatch(id, runtime)
+  }
+
+  return async (lane: LaneWriter, candidates: readonly Candidate[]): Promise<void> => {
+    let rest = candidates
+    while (rest.length > 0) {
+      lane.place ??= await placeOf(lane)
+      const { building, end } = lane.place
+      const { batch } = building
+      const room = Math.floor(scope.linesMax / (batch.lanes ?? 1)) - end.lines
+      if (room <= 0) {
+        lane.place = undefined
+        await finish(building)
+        continue
+      }
+      const some = rest.slice(0, room)
+      const entries = entriesFor(building, some, scope.before)
+      if (entries.length > 0) {
+        const add = () => addLines(building, end, { entries, ...scope }, runtime)
+        const result = building.isNew ? await open.openFirst(building, add) : await add()
+        if (result.kind === 'changed') {
+          const changed = new Set(result.references)
+          rest = rest.filter(({ debit }) => !changed.has(debit.facts.reference))
+          continue
+        }
+        if (result.kind === 'moved') {
+          lane.place = undefined
+          open.leave(building)
+          continue
+        }
+        lane.place.end = result.end
+        batches.add(batch.id)
+      }
+      rest = rest.slice(some.length)
+    }
   }
 }
 

@@ -54,33 +54,7 @@ export const newSubmitter = (
     settingsOf: (bank: BankIdentifier) => recentConnectorSettings(bank, runtime.now()),
     reportLater,
   }
-
-  /** Returns undefined if the bank does not reply promptly. */
-  const submitPromptly = async (bank: BankIdentifier, submit: () => Promise<SubmissionResult>) => {
-    const from = runtime.now()
-    try {
-      const result = await submit()
-      if (!skipsSlowBanks) await recordPace(bank, from)
-      return result
-    } catch (error) {
-      if (!skipsSlowBanks || !isTimeout(error)) throw error
-      await recordSlow(bank)
-      return undefined
-    }
-  }
-
-  const recordPace = async (bank: BankIdentifier, from: Date) => {
-    const now = runtime.now()
-    const isPrompt = now.getTime() - from.getTime() < PROMPT_SECONDS * 1000
-    if (isPrompt && (await isSlowBank(bank, now))) await clearSlowBank(bank, now)
-  }
-
-  const recordSlow = async (bank: BankIdentifier) => {
-    const now = runtime.now()
-    if (await isSlowBank(bank, now)) return
-    log.warn('bank is slow', { bank })
-    await markSlowBank(bank, now)
-  }
+  const submitPromptly = paceRecorder(skipsSlowBanks, runtime)
 
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
@@ -130,6 +104,36 @@ export const newSubmitter = (
       runtime,
     )
     return undefined
+  }
+}
+
+/** Returns a function that submits to a bank, and records whether the bank is slow. */
+const paceRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
+  const recordPace = async (bank: BankIdentifier, from: Date) => {
+    const now = runtime.now()
+    const isPrompt = now.getTime() - from.getTime() < PROMPT_SECONDS * 1000
+    if (isPrompt && (await isSlowBank(bank, now))) await clearSlowBank(bank, now)
+  }
+
+  const recordSlow = async (bank: BankIdentifier) => {
+    const now = runtime.now()
+    if (await isSlowBank(bank, now)) return
+    log.warn('bank is slow', { bank })
+    await markSlowBank(bank, now)
+  }
+
+  /** Returns undefined if the bank does not reply promptly. */
+  return async (bank: BankIdentifier, submit: () => Promise<SubmissionResult>) => {
+    const from = runtime.now()
+    try {
+      const result = await submit()
+      if (!skipsSlowBanks) await recordPace(bank, from)
+      return result
+    } catch (error) {
+      if (!skipsSlowBanks || !isTimeout(error)) throw error
+      await recordSlow(bank)
+      return undefined
+    }
   }
 }
 

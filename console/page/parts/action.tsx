@@ -135,11 +135,7 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
         <Dialog title={label} onClose={() => setOpen(false)}>
           {about && <p>{about}</p>}
           {confirmation}
-          {movesMoney && !isSandbox() && (
-            <p class="notice warn">
-              This call moves money on the stage <strong>{settings.value?.stage}</strong>.
-            </p>
-          )}
+          {movesMoney && !isSandbox() && <MoneyWarning />}
           <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
             {fields.map((field) => (
               <Input key={field.name} field={field} />
@@ -160,6 +156,12 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
     </>
   )
 }
+
+const MoneyWarning = () => (
+  <p class="notice warn">
+    This call moves money on the stage <strong>{settings.value?.stage}</strong>.
+  </p>
+)
 
 /** Returns the message for a call that a second operator must approve. */
 const approvalIn = (result: unknown): string | undefined => {

@@ -84,10 +84,30 @@ type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
 const isLost = ({ Records }: StreamEvent, last: number): boolean =>
   Records.every(({ dynamodb }) => Number(dynamodb.SequenceNumber) <= last)
 
+/** Schedules the runs of each night. */
+const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName) => void): void => {
+  for (
+    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
+    day * DAY_MS < scenario.endAt;
+    day += 1
+  ) {
+    let isMissed = false
+    clock.at(day * DAY_MS, () => {
+      isMissed = faults.strikes('night missed')
+    })
+    for (const minutes of [0, 20, 60]) {
+      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+        if (!isMissed) fire('settlement-runs')
+      })
+    }
+    clock.at(day * DAY_MS + 120 * MINUTE_MS, () => fire('reconciliations'))
+  }
+}
+
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, scenario, run, stage } = deps
+  const { clock, random, faults, effects, run, stage } = deps
   const changes: Change[] = []
   /** The last record of the table before its restore; the stream of the new table is empty. */
   let lostRecords = 0
@@ -129,22 +149,7 @@ export const newAws = (deps: Deps) => {
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty),
   }
-  for (
-    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
-    day * DAY_MS < scenario.endAt;
-    day += 1
-  ) {
-    let isMissed = false
-    clock.at(day * DAY_MS, () => {
-      isMissed = faults.strikes('night missed')
-    })
-    for (const minutes of [0, 20, 60]) {
-      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) fireCron('settlement-runs')
-      })
-    }
-    clock.at(day * DAY_MS + 120 * MINUTE_MS, () => fireCron('reconciliations'))
-  }
+  startNights(deps, fireCron)
   const restoreTable = (at: number): void => {
     const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
     for (const { at: changedAt, before, after } of changes) {

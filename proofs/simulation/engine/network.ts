@@ -45,51 +45,57 @@ const brokenOff = (): Error =>
 
 const ADDRESS = '93.184.216.34'
 
+const senderCount = () => {
+  let awaited = 0
+  return {
+    /** Counts a waiting sender until the returned function is called. */
+    begin: (): (() => void) => {
+      awaited += 1
+      let hasEnded = false
+      return () => {
+        if (!hasEnded) awaited -= 1
+        hasEnded = true
+      }
+    },
+    isAwaited: (): boolean => awaited > 0,
+  }
+}
+
+/** Waits for a response or the signal. */
+const answered = (
+  clock: Clock,
+  { after, answer, onEnd }: PeerResponse,
+  signal: AbortSignal,
+): Promise<PeerAnswer> =>
+  new Promise((resolve, reject) => {
+    const worker = currentInvocation()
+    let hasEnded = false
+    const end = (isHeard: boolean): boolean => {
+      if (hasEnded) return false
+      hasEnded = true
+      signal.removeEventListener('abort', abort)
+      onEnd?.(isHeard)
+      return true
+    }
+    const abort = (): void => {
+      if (end(false)) reject(signal.reason)
+    }
+    signal.addEventListener('abort', abort)
+    if (answer === 'silence') return
+    clock.after(after, () => {
+      // A crashed invocation closes its connection.
+      if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
+      if (answer === 'broken off') reject(brokenOff())
+      else resolve(answer)
+    })
+  })
+
 export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   const wait = (): number => random.between(5, 60)
-  let awaited = 0
-
-  /** Counts a waiting sender until the returned function is called. */
-  const begin = (): (() => void) => {
-    awaited += 1
-    let hasEnded = false
-    return () => {
-      if (!hasEnded) awaited -= 1
-      hasEnded = true
-    }
-  }
-
-  /** Waits for a response or the signal. */
-  const answered = (
-    { after, answer, onEnd }: PeerResponse,
-    signal: AbortSignal,
-  ): Promise<PeerAnswer> =>
-    new Promise((resolve, reject) => {
-      const worker = currentInvocation()
-      let hasEnded = false
-      const end = (isHeard: boolean): boolean => {
-        if (hasEnded) return false
-        hasEnded = true
-        signal.removeEventListener('abort', abort)
-        onEnd?.(isHeard)
-        return true
-      }
-      const abort = (): void => {
-        if (end(false)) reject(signal.reason)
-      }
-      signal.addEventListener('abort', abort)
-      if (answer === 'silence') return
-      clock.after(after, () => {
-        // A crashed invocation closes its connection.
-        if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
-        if (answer === 'broken off') reject(brokenOff())
-        else resolve(answer)
-      })
-    })
-
+  const { begin, isAwaited } = senderCount()
   return {
     /** Reports whether a sender waits, so that a timeout may matter. */
-    isAwaited: (): boolean => awaited > 0,
+    isAwaited,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
         const end = begin()
@@ -137,7 +143,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
           if (signal.aborted) throw signal.reason
           return peerAt(host).take({ ...sent, by })
         })
-        return await answered(conduct, signal)
+        return await answered(clock, conduct, signal)
       } finally {
         end()
       }

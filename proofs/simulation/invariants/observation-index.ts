@@ -1,24 +1,19 @@
-import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
-import type { Observations } from '../engine/observations.ts'
+import type { ApiCall, Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
+import { type History, type ItemHistories, imageOf, itemHistories } from './item-histories.ts'
 import {
-  type ChangeOf,
   type Entry,
   entriesOf,
-  type Kind,
-  kindOf,
   ownerIn,
   type RawAttempt,
   type RawBatch,
   type RawDebit,
   type RawDelivery,
   type RawException,
-  type RawItems,
 } from './raw-items.ts'
 import { linesIn, type RawLine } from './raw-lines.ts'
-import { deliveriesOf } from './receipts.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
@@ -30,9 +25,6 @@ export type Reporter = (about: string, message: string) => void
 export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type ObservationIndex = ReturnType<typeof indexObservations>
-
-/** An item at the end, and its changes. */
-export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
 
 /** A line, and the mark that its debit must have: batch and chunk. */
 export type BatchLine = { item: RawLine; batch: string; mark: string }
@@ -68,82 +60,17 @@ const IS_OF_REFUND: Record<ExceptionKind, boolean> = {
 }
 
 export const indexObservations = (observations: Observations) => {
-  const { items, changes, calls, bankPosts, queries, invocations, setup } = observations
-  const itemsByKind = Map.groupBy(items, kindOf)
-  const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
-  const imageOf = ({ before, after }: ChangeOf<Item>) => (after ?? before) as Item
-  const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
-  const changesOf = <K extends Kind>(...kinds: K[]) =>
-    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
-  const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
-
-  const lines = itemsOf('lines').flatMap((chunk) => {
-    const batch = ownerIn(chunk.pk)
-    return linesIn(chunk).map((item) => ({ item, batch, mark: `${batch}#${ownerIn(chunk.sk)}` }))
-  })
-  const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
-  const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
+  const { calls, bankPosts, queries, invocations, changes, setup } = observations
+  const stored = itemHistories(observations)
+  const { itemsOf, changesOf, historiesOf } = stored
+  const lines = linesOf(stored)
   const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
     itemsOf('exception').filter(({ kind }) => IS_OF_REFUND[kind] === isRefund),
   )
-  const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
-  const debits = new Map(
-    historiesOf('debit').map(({ item, changes }): [string, DebitHistory] => {
-      const entries = entriesOf(item)
-      const { reference } = item
-      return [
-        reference,
-        {
-          item,
-          uuid: uuidOf(reference),
-          changes,
-          entries,
-          createdAt: entries[0]?.at ?? 0,
-          lines: linesOfDebits.get(reference) ?? [],
-          exceptions: exceptionsOf.get(reference) ?? [],
-        },
-      ]
-    }),
-  )
-  const batches = new Map(
-    historiesOf('batch').map(({ item, changes }): [string, BatchHistory] => [
-      item.id,
-      { item, changes, lines: linesOfBatches.get(item.id) ?? [] },
-    ]),
-  )
-
-  /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
-  const deliveryHistories = (): History<RawDelivery>[] => {
-    const records = itemsOf('delivery')
-    const recorded = new Set(records.map(keyOf))
-    const received = itemsOf('receipt').flatMap(deliveriesOf)
-    const receipts = changesOf('receipt').flatMap(({ after, ...change }) =>
-      after
-        ? deliveriesOf(after).map((event) => ({ ...change, before: undefined, after: event }))
-        : [],
-    )
-    return joinHistories(
-      [...records, ...received.filter((event) => !recorded.has(keyOf(event)))],
-      [...changesOf('delivery'), ...receipts],
-    ).map(({ item, changes }) => ({ item, changes: continued(changes) }))
-  }
+  const debits = debitsIn(stored, lines, exceptions)
+  const batches = batchesIn(stored, lines)
   const posts = receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
-  const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
-  const deliveries = new Map(
-    deliveryHistories().map(({ item, changes }): [string, DeliveryHistory] => {
-      const key = eventKey(item.reference, item.n)
-      const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
-      const attempts = item.last ? [item.last, ...past] : past
-      return [key, { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }]
-    }),
-  )
-  const feeds = new Map<string, Set<string>>()
-  for (const { pk, entries } of itemsOf('feed-page')) {
-    const provider = ownerIn(pk)
-    feeds.set(provider, new Set([...(feeds.get(provider) ?? []), ...entries]))
-  }
-
   const operatorCalls = operatorCallsIn(calls)
   const parts = Map.groupBy(itemsOf('reconciliation-part'), ({ run }) => run)
   return {
@@ -168,9 +95,9 @@ export const indexObservations = (observations: Observations) => {
     refundFailures: new Map(refundFailures.map((item) => [item.requestId, item])),
     /** By reference and number of the event. */
     events: eventsIn(debits, batches),
-    deliveries,
+    deliveries: deliveriesIn(stored, postsOf),
     /** By provider: its events, as `reference#n`. */
-    feeds,
+    feeds: feedsIn(stored),
     posts,
     /** By reference and number of the event. */
     postsOf,
@@ -190,39 +117,90 @@ export const indexObservations = (observations: Observations) => {
     startOf: (invocation: number | undefined, at: number): number =>
       invocations.get(invocation ?? 0)?.startedAt ?? at,
     charges: chargesIn(calls),
-    /** Status reads of existing debits. */
-    reads: calls.flatMap((call) => {
-      const debit = debits.get(String(call.path.reference))
-      if (call.name !== 'get-debit-request' || !debit) return []
-      return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
-    }),
+    reads: readsIn(calls, debits),
     reports: reportsIn(calls),
     operatorCalls,
     timeline: timelineOf(setup, operatorCalls),
   }
 }
 
-const joinHistories = <T extends Item>(
-  items: readonly T[],
-  changes: readonly ChangeOf<T>[],
-): History<T>[] => {
-  const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
-  return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+const linesOf = ({ itemsOf }: ItemHistories): BatchLine[] =>
+  itemsOf('lines').flatMap((chunk) => {
+    const batch = ownerIn(chunk.pk)
+    return linesIn(chunk).map((item) => ({ item, batch, mark: `${batch}#${ownerIn(chunk.sk)}` }))
+  })
+
+const debitsIn = (
+  { historiesOf }: ItemHistories,
+  lines: readonly BatchLine[],
+  exceptions: readonly RawException[],
+): Map<string, DebitHistory> => {
+  const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
+  const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
+  return new Map(
+    historiesOf('debit').map(({ item, changes }) => {
+      const entries = entriesOf(item)
+      const { reference } = item
+      return [
+        reference,
+        {
+          item,
+          uuid: uuidOf(reference),
+          changes,
+          entries,
+          createdAt: entries[0]?.at ?? 0,
+          lines: linesOfDebits.get(reference) ?? [],
+          exceptions: exceptionsOf.get(reference) ?? [],
+        },
+      ]
+    }),
+  )
 }
 
-/** Returns changes in the order of their commits; each starts from the end of the previous one. */
-const continued = (changes: readonly ChangeOf<RawDelivery>[]): ChangeOf<RawDelivery>[] => {
-  let last: RawDelivery | undefined
-  return changes
-    .toSorted((a, b) => a.sequence - b.sequence)
-    .map((change) => {
-      const before = change.before ?? last
-      last = change.after
-      return { ...change, before }
-    })
+const batchesIn = (
+  { historiesOf }: ItemHistories,
+  lines: readonly BatchLine[],
+): Map<string, BatchHistory> => {
+  const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
+  return new Map(
+    historiesOf('batch').map(({ item, changes }) => [
+      item.id,
+      { item, changes, lines: linesOfBatches.get(item.id) ?? [] },
+    ]),
+  )
 }
 
-const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
+const deliveriesIn = (
+  { itemsOf, deliveryHistories }: ItemHistories,
+  postsOf: ReadonlyMap<string, ReceivedPost[]>,
+): Map<string, DeliveryHistory> => {
+  const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
+  return new Map(
+    deliveryHistories().map(({ item, changes }) => {
+      const key = eventKey(item.reference, item.n)
+      const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
+      const attempts = item.last ? [item.last, ...past] : past
+      return [key, { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }]
+    }),
+  )
+}
+
+const feedsIn = ({ itemsOf }: ItemHistories): Map<string, Set<string>> => {
+  const feeds = new Map<string, Set<string>>()
+  for (const { pk, entries } of itemsOf('feed-page')) {
+    const provider = ownerIn(pk)
+    feeds.set(provider, new Set([...(feeds.get(provider) ?? []), ...entries]))
+  }
+  return feeds
+}
+
+/** Returns the status reads of existing debits. */
+const readsIn = (calls: readonly ApiCall[], debits: ReadonlyMap<string, DebitHistory>) =>
+  calls.flatMap((call) => {
+    const debit = debits.get(String(call.path.reference))
+    if (call.name !== 'get-debit-request' || !debit) return []
+    return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
+  })
 
 const eventsIn = (
   debits: ReadonlyMap<string, DebitHistory>,

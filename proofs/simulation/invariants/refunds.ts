@@ -1,13 +1,8 @@
 import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { BankPost } from '../engine/observations.ts'
+import type { History } from './item-histories.ts'
 import { expectations } from './lifecycle.ts'
-import type {
-  Check,
-  DebitHistory,
-  History,
-  ObservationIndex,
-  Reporter,
-} from './observation-index.ts'
+import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { beginOf, type RawRefund } from './raw-items.ts'
 import { HOUR_MS, inGhs } from './time-and-money.ts'
 

@@ -69,13 +69,27 @@ const eventOf = ({ name, caller, path = {}, body, raw, query }: Request) => {
 
 const PAUSED = { status: 503, headers: {}, body: { error: { code: 1503 } } }
 
+const replyIn = (
+  { statusCode, headers = {}, body }: APIGatewayProxyResult,
+  at: number,
+): NonNullable<ApiCall['reply']> => ({
+  at,
+  status: statusCode,
+  headers: headers as Record<string, unknown>,
+  body: JSON.parse(body),
+  raw: body,
+})
+
+const isAnswer = ({ reply, received }: ApiCall): boolean =>
+  received && reply !== undefined && reply.status < 500 && reply.status !== 429
+
+type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName }
+
 export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       clock.after(milliseconds, resolve)
     })
-
-  type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName }
 
   const record = (requested: Requested): ApiCall => {
     const at = clock.now()
@@ -113,21 +127,11 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
       await sleep(REPLY_MAX_MS)
       return call
     }
-    const { statusCode, headers = {}, body: text } = result.value as APIGatewayProxyResult
-    call.reply = {
-      at: clock.now(),
-      status: statusCode,
-      headers: headers as Record<string, unknown>,
-      body: JSON.parse(text),
-      raw: text,
-    }
+    call.reply = replyIn(result.value as APIGatewayProxyResult, clock.now())
     if (faults.strikes('answer lost')) await sleep(REPLY_MAX_MS)
     else call.received = true
     return call
   }
-
-  const isAnswer = ({ reply, received }: ApiCall): boolean =>
-    received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
   /** Retries until a final reply arrives. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {

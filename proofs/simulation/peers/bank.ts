@@ -72,34 +72,44 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
 
 const OTHER: About = { uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac', amount: '1.00' }
 
-/** Replies that leave the result unknown. `settled` is the status that would end the request. */
-const invalidAnswers = (about: About, settled: 'accepted' | 'paid'): readonly PeerAnswer[] => [
-  json(200, {}),
-  json(202, { status: settled }),
-  // Without its subject, or with another uuid or amount.
-  json(202, { status: settled, bank_reference: 'B-1' }),
-  json(202, { ...about, uuid: OTHER.uuid, status: settled, bank_reference: 'B-1' }),
-  json(202, { ...about, amount: OTHER.amount, status: settled, bank_reference: 'B-1' }),
-  json(422, { ...about, uuid: OTHER.uuid, status: 'rejected', message: 'No' }),
-  json(422, { ...about, amount: OTHER.amount, status: 'rejected', message: 'No' }),
-  json(200, { status: 'maybe', bank_reference: 'B-1' }),
-  { code: 202, headers: {}, text: '<html>accepted</html>' },
-  { code: 200, headers: {}, text: '' },
-  json(302, {}),
-  json(500, { ...about, status: settled, bank_reference: 'B-1' }),
-]
+/** Returns replies that leave the result of a request unknown. */
+const invalidAnswers = (
+  path: BankPost['path'],
+  { headers, body }: PeerRequest,
+): readonly PeerAnswer[] => {
+  const { amount } = JSON.parse(body) as { amount: unknown }
+  const about = { uuid: String(headers['x-idempotency-key']), amount }
+  // The status that would end the request.
+  const settled = path === '/submissions' ? 'accepted' : 'paid'
+  return [
+    json(200, {}),
+    json(202, { status: settled }),
+    // Without its subject, or with another uuid or amount.
+    json(202, { status: settled, bank_reference: 'B-1' }),
+    json(202, { ...about, uuid: OTHER.uuid, status: settled, bank_reference: 'B-1' }),
+    json(202, { ...about, amount: OTHER.amount, status: settled, bank_reference: 'B-1' }),
+    json(422, { ...about, uuid: OTHER.uuid, status: 'rejected', message: 'No' }),
+    json(422, { ...about, amount: OTHER.amount, status: 'rejected', message: 'No' }),
+    json(200, { status: 'maybe', bank_reference: 'B-1' }),
+    { code: 202, headers: {}, text: '<html>accepted</html>' },
+    { code: 200, headers: {}, text: '' },
+    json(302, {}),
+    json(500, { ...about, status: settled, bank_reference: 'B-1' }),
+  ]
+}
 
-export const newBank = (deps: Deps): Peer => {
-  const { id, secret, clock, random, faults, bankPosts, queries } = deps
+const isSigned = (secret: string, { url, method, headers, body }: PeerRequest): boolean => {
+  const { pathname } = new URL(url)
+  const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
+  return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
+}
+
+/** The requests that a bank has received, by idempotency key, and their results. */
+const newRecords = (deps: Deps) => {
+  const { id, clock, bankPosts, queries } = deps
   const known = new Map<string, BankResult>()
   const amounts = new Map<string, unknown>()
   const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
-
-  const isSigned = ({ url, method, headers, body }: PeerRequest): boolean => {
-    const { pathname } = new URL(url)
-    const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
-    return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
-  }
 
   /** Returns the result for a key; a query completes a payment under way. */
   const resultOf = (key: string): BankResult => {
@@ -150,6 +160,12 @@ export const newBank = (deps: Deps): Peer => {
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
+  return { about, submitted, answerQuery }
+}
+
+export const newBank = (deps: Deps): Peer => {
+  const { secret, random, faults } = deps
+  const { about, submitted, answerQuery } = newRecords(deps)
   return {
     isKnown: () => true,
     connects: () => 'well',
@@ -158,17 +174,13 @@ export const newBank = (deps: Deps): Peer => {
       if (deps.isOut() || faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
-      if (!isSigned(sent)) return { after, answer: json(401, {}) }
+      if (!isSigned(secret, sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (sent.method === 'GET') return { after, answer: answerQuery(uuid, sent.by) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       const path = `/${kind}` as BankPost['path']
       const key = String(sent.headers['x-idempotency-key'])
-      const nonsense = (): PeerAnswer => {
-        const { amount } = JSON.parse(sent.body) as { amount: unknown }
-        const settled = path === '/submissions' ? 'accepted' : 'paid'
-        return random.pick(invalidAnswers({ uuid: key, amount }, settled))
-      }
+      const nonsense = () => random.pick(invalidAnswers(path, sent))
       if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
         return { after, answer: nonsense() }
       }

@@ -74,11 +74,9 @@ const INVALID: readonly object[] = [
   { partner_reference: '' },
 ]
 
-export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps) => {
-  const byNumber = new Map<number, DebitScript>()
+/** The provider of a debit, and the operator who serves it. */
+const newProviders = ({ api, operators, clock, random }: Deps) => {
   const reversals: { at: number; options: { reference: string; reason: string } }[] = []
-  /** When the bank accepted each debit, by uuid. */
-  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
   const charge = (script: DebitScript, more: object = {}) =>
     api.ask({ name: 'charge', caller: providerOf(script), body: { ...bodyOf(script), ...more } })
@@ -121,39 +119,8 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
     await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
   }
 
-  /** Sends a bank's report until it is answered. */
-  const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
-    const scripted = script.reports[n]
-    if (!scripted || scripted.flaw === 'lost') return
-    const { flaw, fee, status } = scripted
-    const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
-    const body = {
-      status,
-      bank_reference: `B-${uuid.slice(0, 8)}`,
-      ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
-      ...(fee === undefined ? {} : { fee }),
-      ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}` } } : {}),
-    }
-    await api.sleep(scripted.afterSeconds * 1000)
-    if (script.number % 7 === 0) {
-      const caller = { kind: 'bank' as const, id: otherBank(script.bank) }
-      await api.ask({ name, caller, path: { uuid }, body })
-    }
-    await api.ask({
-      name,
-      caller: { kind: 'bank', id: script.bank },
-      path: { uuid },
-      ...(flaw ? { raw: malformations[flaw](body) } : { body }),
-      triesMax: reportsOnce ? 1 : TRIES_MAX,
-    })
-  }
-
   return {
-    /** Returns the script named in a narration. */
-    named: (narration: unknown): DebitScript | undefined =>
-      byNumber.get(Number(String(narration).replace('Debit ', ''))),
-    start: async (script: DebitScript): Promise<void> => {
-      byNumber.set(script.number, script)
+    charge: async (script: DebitScript): Promise<void> => {
       await api.until(script.at)
       if (script.charge === 'invalid') {
         await charge(script, random.pick(INVALID))
@@ -175,6 +142,54 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
     /** Returns the reversals since an instant. */
     reversedSince: (since: number) =>
       reversals.flatMap(({ at, options }) => (at > since ? [options] : [])),
+  }
+}
+
+/** Sends a bank's report until it is answered. */
+const sendReport = async (
+  { api, reportsOnce }: Deps,
+  { script, uuid, n }: { script: DebitScript; uuid: string; n: number },
+): Promise<void> => {
+  const scripted = script.reports[n]
+  if (!scripted || scripted.flaw === 'lost') return
+  const { flaw, fee, status } = scripted
+  const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+  const body = {
+    status,
+    bank_reference: `B-${uuid.slice(0, 8)}`,
+    ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
+    ...(fee === undefined ? {} : { fee }),
+    ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}` } } : {}),
+  }
+  await api.sleep(scripted.afterSeconds * 1000)
+  if (script.number % 7 === 0) {
+    const caller = { kind: 'bank' as const, id: otherBank(script.bank) }
+    await api.ask({ name, caller, path: { uuid }, body })
+  }
+  await api.ask({
+    name,
+    caller: { kind: 'bank', id: script.bank },
+    path: { uuid },
+    ...(flaw ? { raw: malformations[flaw](body) } : { body }),
+    triesMax: reportsOnce ? 1 : TRIES_MAX,
+  })
+}
+
+export const newClients = (deps: Deps) => {
+  const { clock } = deps
+  const byNumber = new Map<number, DebitScript>()
+  /** When the bank accepted each debit, by uuid. */
+  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
+  const providers = newProviders(deps)
+  return {
+    /** Returns the script named in a narration. */
+    named: (narration: unknown): DebitScript | undefined =>
+      byNumber.get(Number(String(narration).replace('Debit ', ''))),
+    start: (script: DebitScript): Promise<void> => {
+      byNumber.set(script.number, script)
+      return providers.charge(script)
+    },
+    reversedSince: providers.reversedSince,
     /** Returns the final report that is due by now. */
     outcomeOf: (uuid: string): ScriptedReport | undefined => {
       const accepted = acceptedAt.get(uuid)
@@ -186,7 +201,7 @@ export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps)
     /** Schedules the reports on an accepted debit. */
     accepted: (script: DebitScript, uuid: string): void => {
       acceptedAt.set(uuid, { script, at: clock.now() })
-      for (const n of script.reports.keys()) void report(script, uuid, n)
+      for (const n of script.reports.keys()) void sendReport(deps, { script, uuid, n })
     },
   }
 }

@@ -64,30 +64,14 @@ const refuse = (status: number, error: string): Reply => ({
 // The protocol permits status 200 for each reply.
 const ok = (body: string): Reply => ({ status: 200, body })
 
-/**
- * Returns the server of a bank's endpoint: a fetch handler, and a listener of node:http and Express. It
- * verifies signatures, handles each uuid once, and repeats uuid and amount in each reply.
- * @throws TypeError for an empty secret
- */
-export const bankServer = <Transaction = undefined>({
-  secret,
-  store = memoryStore(),
-  onSubmission,
-  onQuery,
-  onPayout = () => ({ status: 'rejected', message: 'This bank makes no payouts' }),
-  onRefund = () => ({ status: 'rejected', message: 'This bank makes no refunds' }),
-  onError,
-}: BankServerOptions<Transaction>) => {
-  const secrets = [secret].flat()
-  if (secrets.length === 0 || secrets.some((key) => !key)) throw new TypeError('secret is empty')
+type Handling<Transaction> = {
+  store: ReplyStore<Transaction>
+  onQuery: BankServerOptions<Transaction>['onQuery']
+  handlers: Record<Kind, (request: never, transaction: Transaction) => Awaitable<Outcome>>
+}
 
-  type Handler = (request: never, transaction: Transaction) => Awaitable<Outcome>
-  const handlers: Record<Kind, Handler> = {
-    submission: onSubmission,
-    payout: onPayout,
-    refund: onRefund,
-  }
-
+/** Returns the functions that reply to an authentic request: new, repeated or queried. */
+const requestHandling = <Transaction>({ store, onQuery, handlers }: Handling<Transaction>) => {
   /** Replies with the current outcome of a request whose first reply was not final. */
   const current = async (kind: Kind, first: string): Promise<Reply> => {
     const stored = JSON.parse(first) as Identity & { status: string }
@@ -110,6 +94,31 @@ export const bankServer = <Transaction = undefined>({
     const first = await store.read(`${kind}/${uuid}`)
     return first === undefined ? refuse(404, 'not received') : current(kind, first)
   }
+  return { receive, query }
+}
+
+/**
+ * Returns the server of a bank's endpoint: a fetch handler, and a listener of node:http and Express. It
+ * verifies signatures, handles each uuid once, and repeats uuid and amount in each reply.
+ * @throws TypeError for an empty secret
+ */
+export const bankServer = <Transaction = undefined>({
+  secret,
+  store = memoryStore(),
+  onSubmission,
+  onQuery,
+  onPayout = () => ({ status: 'rejected', message: 'This bank makes no payouts' }),
+  onRefund = () => ({ status: 'rejected', message: 'This bank makes no refunds' }),
+  onError,
+}: BankServerOptions<Transaction>) => {
+  const secrets = [secret].flat()
+  if (secrets.length === 0 || secrets.some((key) => !key)) throw new TypeError('secret is empty')
+
+  const { receive, query } = requestHandling({
+    store,
+    onQuery,
+    handlers: { submission: onSubmission, payout: onPayout, refund: onRefund },
+  })
 
   const handle = async ({ method, path, header, body }: Incoming): Promise<Reply> => {
     const [, route = '', uuid] = ROUTE.exec(path) ?? []

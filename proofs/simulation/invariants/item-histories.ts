@@ -1,0 +1,62 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { Observations } from '../engine/observations.ts'
+import { type ChangeOf, type Kind, kindOf, type RawDelivery, type RawItems } from './raw-items.ts'
+import { deliveriesOf } from './receipts.ts'
+
+/** The stored items of a run, with their changes. */
+
+/** An item at the end, and its changes. */
+export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
+
+/** Returns the items and changes of a run by kind. */
+export const itemHistories = ({ items, changes }: Observations) => {
+  const itemsByKind = Map.groupBy(items, kindOf)
+  const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
+  const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
+  const changesOf = <K extends Kind>(...kinds: K[]) =>
+    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
+  const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
+
+  /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
+  const deliveryHistories = (): History<RawDelivery>[] => {
+    const records = itemsOf('delivery')
+    const recorded = new Set(records.map(keyOf))
+    const received = itemsOf('receipt').flatMap(deliveriesOf)
+    const receipts = changesOf('receipt').flatMap(({ after, ...change }) =>
+      after
+        ? deliveriesOf(after).map((event) => ({ ...change, before: undefined, after: event }))
+        : [],
+    )
+    return joinHistories(
+      [...records, ...received.filter((event) => !recorded.has(keyOf(event)))],
+      [...changesOf('delivery'), ...receipts],
+    ).map(({ item, changes }) => ({ item, changes: continued(changes) }))
+  }
+  return { itemsOf, changesOf, historiesOf, deliveryHistories }
+}
+
+export type ItemHistories = ReturnType<typeof itemHistories>
+
+export const imageOf = ({ before, after }: ChangeOf<Item>): Item => (after ?? before) as Item
+
+const joinHistories = <T extends Item>(
+  items: readonly T[],
+  changes: readonly ChangeOf<T>[],
+): History<T>[] => {
+  const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
+  return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
+}
+
+/** Returns changes in the order of their commits; each starts from the end of the previous one. */
+const continued = (changes: readonly ChangeOf<RawDelivery>[]): ChangeOf<RawDelivery>[] => {
+  let last: RawDelivery | undefined
+  return changes
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((change) => {
+      const before = change.before ?? last
+      last = change.after
+      return { ...change, before }
+    })
+}
+
+const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
