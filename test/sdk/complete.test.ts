@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { exampleOf, exchanges, replies } from '../../sdk/openapi/bank-exchanges.ts'
 import { bankProtocol } from '../../sdk/openapi/bank-protocol.ts'
+import { openApi } from '../../sdk/openapi/document.ts'
 import { camel } from '../../sdk/openapi/operation.ts'
 import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
@@ -50,6 +51,18 @@ test.each(['operations.py', 'client.py', 'async_client.py'])(
     expect(chargeFields.filter((field) => !parameters.includes(field))).toEqual(['currency'])
   },
 )
+
+const components = openApi().components as { schemas: Record<string, Schema> }
+
+const wireClasses = [
+  ...read('python/src/debit_collection/wire.py').matchAll(/^class (\w+)\(TypedDict\):$/gm),
+].flatMap(([, name = '']) => (components.schemas[name] ? [name] : []))
+
+test.each(wireClasses)('the Python type %s has the members of its schema', (name) => {
+  const block = pythonBlock('wire.py', new RegExp(`^class ${name}\\(`))
+  const { properties } = components.schemas[name] as Schema
+  expect(namesIn(block, /^ {4}(\w+): /).sort()).toEqual(Object.keys(properties).sort())
+})
 
 test('the Python client sends each field of a charge', () => {
   const sent = namesIn(pythonBlock('operations.py', /^ +body = \{$/), /"(\w+)": /)

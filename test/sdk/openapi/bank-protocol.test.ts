@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { bankProtocol } from '../../../sdk/openapi/bank-protocol.ts'
@@ -19,6 +20,24 @@ test.each(Object.entries(send))('a request to %s has the described body', async 
   const { $ref } = operation(path).requestBody.content['application/json'].schema
   expect(ajv.validate(`protocol${$ref}`, JSON.parse(calls[0]?.body ?? ''))).toBe(true)
 })
+
+const page = readFileSync('docs/bank-protocol.md', 'utf8')
+
+test.each(['/submissions', '/settlements', '/refunds'])(
+  'the page of the protocol lists each field of a request to %s, and its example has them',
+  (path) => {
+    const section = page.split(/^## /m).find((text) => text.includes(`POST {url}${path}\n`)) ?? ''
+    const { $ref } = operation(path).requestBody.content['application/json'].schema
+    const fields = Object.keys(document.components.schemas[$ref.split('/').at(-1)].properties)
+    const [example = '{}'] = /^\{"uuid.*$/m.exec(section) ?? []
+    expect(Object.keys(JSON.parse(example))).toEqual(fields)
+    const [table = ''] = /^\| Field \|.*\n(?:\|.*\n)+/m.exec(section) ?? []
+    const cells = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) =>
+      cell.split(', '),
+    )
+    expect(cells).toEqual(fields.map((field) => `\`${field}\``))
+  },
+)
 
 const described = Object.entries({ ...send, '/submissions/{uuid}': queryOutcome }).flatMap(
   ([path, request]) =>
