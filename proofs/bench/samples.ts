@@ -3,7 +3,7 @@
 /** The median of some values, and their extremes. */
 export type Spread = { median: number; least: number; most: number }
 
-export const percentile = (values: readonly number[], share: number): number => {
+const percentile = (values: readonly number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

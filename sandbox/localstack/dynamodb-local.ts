@@ -9,17 +9,17 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { StartFailure } from '../start-failure.ts'
 
 /** DynamoDB Local as a child process, in memory, reachable from this machine only. */
-export type DynamoDbLocal = { endpoint: string; pid: number; stop: () => Promise<void> }
+export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
 
 const START_MS = 20_000
 const POLL_MS = 50
 const ATTEMPTS_MAX = 3
 
-/** @param isShared false gives each access key a separate database, which runs in parallel */
-export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<DynamoDbLocal> => {
+/** Each access key has a database of its own. */
+export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
   assertJava()
   for (let attempt = 1; ; attempt += 1) {
-    const dynamoDb = await startOn(await freePort(), isShared)
+    const dynamoDb = await startOn(await freePort())
     if (dynamoDb) return dynamoDb
     if (attempt === ATTEMPTS_MAX) throw new StartFailure('DynamoDB Local did not start')
   }
@@ -55,10 +55,9 @@ export const javaArguments = (): string[] => {
   ]
 }
 
-const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal | undefined> => {
+const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
   // A separate process group, so that Ctrl-C reaches only this process, which then stops Java.
   const options = ['-inMemory', '-disableTelemetry', '-port', String(port)]
-  if (isShared) options.push('-sharedDb')
   const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
     stdio: 'ignore',
     detached: true,
@@ -72,7 +71,7 @@ const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal |
     await exited
   }
   const endpoint = `http://127.0.0.1:${port}`
-  if (await isReachable(endpoint, child)) return { endpoint, pid: child.pid ?? 0, stop }
+  if (await isReachable(endpoint, child)) return { endpoint, stop }
   await stop()
   return undefined
 }

@@ -45,7 +45,7 @@ export const startLocalStack = async (
   { python, folder, ignoredTypes, signal }: EmulatorSettings,
   cleanup: AsyncDisposableStack,
 ): Promise<string> => {
-  const dynamoDb = await startDynamoDbLocal({ isShared: false })
+  const dynamoDb = await startDynamoDbLocal()
   cleanup.defer(dynamoDb.stop)
   signal.throwIfAborted()
   const port = await freePort()

@@ -14,7 +14,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   })
-  const { endpoint, stop } = await startDynamoDbLocal({ isShared: false })
+  const { endpoint, stop } = await startDynamoDbLocal()
   project.provide('dynamoDbLocal', endpoint)
   return stop
 }

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Measure } from '../figures.ts'
-import { processorTime } from '../processor-time.ts'
 import { median } from '../samples.ts'
 
 /** The time to the lines of the sandbox, its memory, and its use of a core while it is idle. */
@@ -12,6 +11,15 @@ import { median } from '../samples.ts'
 const IDLE_SECONDS = 5
 
 type Start = { starting: number; ready: number; megabytes: number; idlePercent: number }
+
+/** Linux counts processor time in these units. */
+const TICKS_PER_SECOND = 100
+
+/** Returns the seconds of processor time of a process. */
+const processorTime = (pid: number | undefined): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
 
 const megabytesOf = (pid: number | undefined): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -30,9 +38,9 @@ const startOnce = async (): Promise<Start> => {
     break
   }
   await pause(1_000)
-  const before = processorTime(child.pid ?? 0)
+  const before = processorTime(child.pid)
   await pause(IDLE_SECONDS * 1_000)
-  const used = processorTime(child.pid ?? 0) - before
+  const used = processorTime(child.pid) - before
   const megabytes = megabytesOf(child.pid)
   child.kill('SIGTERM')
   await once(child, 'exit')
