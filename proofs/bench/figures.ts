@@ -5,7 +5,7 @@ type Target = { ratioAtMost: number } | { ratioAtLeast: number } | { atMost: num
 /** One row of a table: our figure and, if it has a base, the figure of the base and their ratio. */
 export type Figure = {
   name: string
-  unit?: 'ms' | 'µs' | '1/s' | 'kB' | 'units' | '$'
+  unit?: 'ms' | 'µs' | '1/s' | '$'
   ours: number
   base?: number
   /** The name of the base. */

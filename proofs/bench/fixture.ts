@@ -7,16 +7,12 @@ import type { Measure } from './figures.ts'
 
 const TABLE = 'bench'
 
-export const CREDENTIALS = {
-  AWS_REGION: 'eu-west-1',
-  AWS_ACCESS_KEY_ID: 'bench',
-  AWS_SECRET_ACCESS_KEY: 'bench',
-}
-
-/** Sets the environment. Call it before any product module is loaded: some read it once. */
+/** Sets the environment, and discards logs. Call it before any product module is loaded. */
 export const setEnvironment = (): void => {
   Object.assign(process.env, {
-    ...CREDENTIALS,
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'bench',
+    AWS_SECRET_ACCESS_KEY: 'bench',
     // As on Lambda, settings are read once.
     AWS_LAMBDA_FUNCTION_NAME: 'bench',
     TABLE_NAME: TABLE,
@@ -29,11 +25,7 @@ export const setEnvironment = (): void => {
     CACHE_SECONDS: '100000000',
     METRICS_DISABLED: 'true',
   })
-  mute()
-}
-
-/** Discards logs. The process still reports an uncaught error. */
-export const mute = (): void => {
+  // The process still reports an uncaught error.
   process.stdout.write = () => true
   process.stderr.write = () => true
 }
@@ -42,7 +34,7 @@ export const mute = (): void => {
 export const TIMEOUT_MS = 60_000
 
 /** Raises the request timeout of the product's DynamoDB client. */
-export const extendTimeout = async (): Promise<void> => {
+const extendTimeout = async (): Promise<void> => {
   const { table } = await import('../../shared/store/table.ts')
   const handler = table.config.requestHandler as unknown as {
     updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
@@ -51,7 +43,7 @@ export const extendTimeout = async (): Promise<void> => {
 }
 
 /** Creates the table and its providers and banks in a DynamoDB Local, and directs the product to it. */
-export const prepare = async (endpoint: string): Promise<void> => {
+const prepare = async (endpoint: string): Promise<void> => {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint
   await createTable(endpoint, TABLE)
   await extendTimeout()

@@ -61,7 +61,8 @@ const measurePart = async (part: string): Promise<Measured> => {
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
-const isChanged = git('status', '--porcelain', '--', 'functions', 'shared', 'infra', 'bench') !== ''
+const isChanged =
+  git('status', '--porcelain', '--', 'functions', 'shared', 'infra', 'proofs/bench') !== ''
 const environment = [
   `${availableParallelism()} processors (${process.arch}), Node ${process.versions.node}`,
   'DynamoDB Local on the same processors',
