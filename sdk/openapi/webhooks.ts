@@ -1,4 +1,5 @@
 import { type DebitEventName, debitEventNames } from '../../shared/domain/debits/lifecycle.ts'
+import { retriableCodes } from '../../shared/domain/webhooks/attempt.ts'
 import { PING } from '../../shared/domain/webhooks/event.ts'
 import { eventTypes, sentType } from '../../shared/domain/webhooks/event-type.ts'
 import * as payload from '../../shared/views/webhook-payload.ts'
@@ -32,7 +33,9 @@ const parameters = [
 
 const responses = {
   '2XX': { description: 'Received; process the event after the response' },
-  '4XX': { description: 'Not received; retried for 408 and 429 only' },
+  '4XX': {
+    description: `Not received; retried for ${retriableCodes.filter((code) => code < 500).join(' and ')} only`,
+  },
 }
 
 type WebhookText = { operationId: string; summary: string; description: string; priority?: string }
@@ -58,7 +61,7 @@ const debitWebhook = (name: DebitEventName): Json => {
       summary: summaries[name],
       description:
         `Sent to the provider's webhook, with up to ${retries} retries (a provider setting can ` +
-        'replace this number). Any 2xx ends the delivery. 408, 429, 500, 502, 503, 504 and ' +
+        `replace this number). Any 2xx ends the delivery. ${retriableCodes.join(', ')} and ` +
         'connection failures are retried. Events can arrive out of order, and more than once with ' +
         'the same `event_id`; `sequence` numbers the events of a transaction from 0. Provider ' +
         `settings select the reduced payload and the name \`${variantName}\` in body and X-SVC-Event.`,

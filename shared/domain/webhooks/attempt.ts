@@ -44,7 +44,7 @@ export type Outcome =
   | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
   | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
 
-const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
+export const retriableCodes = [408, 429, 500, 502, 503, 504]
 const DELAY_CAP_SECONDS = 300
 
 export const succeeded = (outcome: Outcome): boolean =>
@@ -52,7 +52,7 @@ export const succeeded = (outcome: Outcome): boolean =>
 
 // A forbidden address stays forbidden; any other receiver may recover.
 export const retriable = (outcome: Outcome): boolean =>
-  outcome.kind === 'answered' ? RETRIABLE_CODES.has(outcome.code) : outcome.cause !== 'address'
+  outcome.kind === 'answered' ? retriableCodes.includes(outcome.code) : outcome.cause !== 'address'
 
 const causeOf = (outcome: Outcome): FailureCause | null => {
   if (succeeded(outcome)) return null
