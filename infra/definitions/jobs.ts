@@ -153,6 +153,12 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
+type RecurringQueueOf<Row> = Row extends { every: unknown; from: { queues: readonly (infer Q)[] } }
+  ? Q
+  : never
+/** The queues whose messages come from recurring schedules. */
+export type RecurringQueue = RecurringQueueOf<(typeof jobs)[JobName]>
+
 export type StageWorkers = {
   /** Concurrent batches of each queue of a job, instead of the default. */
   workers?: Partial<Record<JobName, number>>

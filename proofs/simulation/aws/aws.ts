@@ -1,3 +1,4 @@
+import type { RecurringQueue } from '../../../infra/definitions/jobs.ts'
 import { newAws as newServices, type Aws as Services } from '../../../sandbox/aws/aws.ts'
 import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Conditions } from '../../../sandbox/aws/conditions.ts'
@@ -84,6 +85,13 @@ type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
 const isLost = ({ Records }: StreamEvent, last: number): boolean =>
   Records.every(({ dynamodb }) => Number(dynamodb.SequenceNumber) <= last)
 
+/** Minutes after midnight. The sweep has a schedule of its own. */
+const NIGHTLY: Record<Exclude<RecurringQueue, 'sweeps'>, readonly number[]> = {
+  'settlement-runs': [0, 20, 60],
+  reconciliations: [120],
+}
+const nightly = Object.entries(NIGHTLY) as [keyof typeof NIGHTLY, readonly number[]][]
+
 /** Schedules the runs of each night. */
 const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName) => void): void => {
   for (
@@ -95,12 +103,13 @@ const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName)
     clock.at(day * DAY_MS, () => {
       isMissed = faults.strikes('night missed')
     })
-    for (const minutes of [0, 20, 60]) {
-      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) fire('settlement-runs')
-      })
+    for (const [queue, times] of nightly) {
+      for (const minutes of times) {
+        clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+          if (!isMissed || queue !== 'settlement-runs') fire(queue)
+        })
+      }
     }
-    clock.at(day * DAY_MS + 120 * MINUTE_MS, () => fire('reconciliations'))
   }
 }
 
