@@ -4,7 +4,7 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 
 const page = readFileSync('docs/table.md', 'utf8')
 
-test('docs/table.md lists each index with its projected attributes, and no other index', () => {
+test('the page docs/table.md lists each index with its projected attributes, and no other index', () => {
   const [table = ''] = /^\| Index \|.*?\n\n/ms.exec(page) ?? []
   const documented = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name)
   expect(documented).toEqual(tableDefinition.indexes.map(({ name }) => name))

@@ -8,7 +8,7 @@ import { eventTypes } from '../../../shared/domain/webhooks/event-type.ts'
 const api = readFileSync('docs/api.md', 'utf8')
 const webhooks = readFileSync('docs/webhooks.md', 'utf8').replaceAll('\n', ' ')
 
-test('docs/api.md#event-types has the attempts of each event', () => {
+test('the page docs/api.md has the attempts of each event', () => {
   const [table = ''] = /^\| Event \| Sent when \| Attempts \|$.*?\n\n/ms.exec(api) ?? []
   const documented = [...table.matchAll(/^\| (`.*?) \|.*\| (\d+) \|$/gm)].flatMap(
     ([, names = '', attempts]) =>
@@ -20,7 +20,7 @@ test('docs/api.md#event-types has the attempts of each event', () => {
   expect(documented.sort()).toEqual(expected.sort())
 })
 
-test('docs/webhooks.md has the retried responses, and the attempts with their time', () => {
+test('the page docs/webhooks.md has the retried responses, and the attempts with their time', () => {
   expect(webhooks).toContain(`| ${retriableCodes.join(', ')} | retried |`)
   const retries = [...new Set(Object.values(eventTypes).map((type) => type.retries))].sort(
     (one, other) => one - other,
