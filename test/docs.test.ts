@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { exceptionKinds } from '../shared/domain/debits/exception.ts'
 import { namesOf } from '../shared/domain/names.ts'
@@ -89,6 +89,13 @@ const expanded = (path: string): string[] => {
   const [, start = '', names, end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? []
   return names ? names.split(',').map((name) => `${start}${name}${end}`) : [path]
 }
+
+test('each test that the README names exists', () => {
+  const names = new Set(globSync('test/**/*.test.ts').map((file) => basename(file)))
+  const named = groups(read('README.md'), /`([\w-]+\.test\.ts)`/g)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((name) => !names.has(name))).toEqual([])
+})
 
 /** `NAME`, `NOUN` and `CALLER` stand for a name. */
 test('each file of the code that the pages name exists', () => {
