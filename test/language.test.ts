@@ -91,7 +91,16 @@ const TITLE =
 const titlesOf = (source: string): string[] =>
   [...source.matchAll(TITLE)].map(([, , title = '']) => title)
 
-const testNames = files('test/**/*.ts').map((file) => [file, titlesOf(read(file))] as const)
+/** Both clients run the cases of sdk/cases, whose names are those of the tests. */
+const caseNames = files('sdk/cases/*.json').map(
+  (file) =>
+    [file, [...read(file).matchAll(/"name": "(\w+ .+?)"/g)].map(([, name = '']) => name)] as const,
+)
+
+const testNames = [
+  ...files('test/**/*.ts').map((file) => [file, titlesOf(read(file))] as const),
+  ...caseNames,
+]
 
 const prose: Record<string, (readonly [string, readonly string[]])[]> = {
   'comments of the product': sources('{functions,shared}'),

@@ -8,6 +8,7 @@ import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
+import { camelCased } from '../support/camel-case.ts'
 
 /**
  * Clients have every operation and field of the API, kits for banks every member of the protocol. The
@@ -88,15 +89,12 @@ const possibleReplies = Object.entries(kinds).flatMap(([path, kind]) => {
   return queryReplies.map((name) => [kind, name, exampleOf(name, example)] as const)
 })
 
-const camelCase = (name: string): string =>
-  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
 type Example = ReturnType<typeof exampleOf>
 
 /** Returns the text of a reply by the TypeScript kit, without some members of its example. */
 const textOf = (kind: Kind, { uuid, amount, ...example }: Example, omitted?: string): string => {
   const members = Object.entries(example).filter(([name]) => name !== omitted)
-  const outcome = Object.fromEntries(members.map(([name, value]) => [camelCase(name), value]))
+  const outcome = camelCased(Object.fromEntries(members))
   return replyText(kind, { uuid, amount }, outcome as Outcome)
 }
 

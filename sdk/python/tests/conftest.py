@@ -26,6 +26,16 @@ NODE = shutil.which("node", path=f"{ROOT}/node_modules/.bin{os.pathsep}{os.envir
 Operate = Callable[..., Any]
 
 
+def cases_in(name: str) -> Any:
+    """Returns the cases of a file that both clients run."""
+    return json.loads((ROOT / f"sdk/cases/{name}.json").read_text())
+
+
+def named(case: Any) -> str:
+    """Returns the name of a case, for pytest."""
+    return str(case["name"])
+
+
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[str]:
     """The address of a sandbox in which outcomes take a second."""

@@ -27,7 +27,7 @@ class _Refused(Exception):
         self.status = status
 
 
-_ROUTE = re.compile(r"/(submissions|settlements|refunds)(?:/([^/]+))?/*$")
+_ROUTE = re.compile(r"/(submissions|settlements|refunds)(?:/([0-9a-f-]{36}))?/*$")
 _KINDS: dict[str, Kind] = {
     "submissions": "submission",
     "settlements": "payout",
@@ -228,8 +228,9 @@ def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
 def _reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
     """Returns a complete reply. Raises ValueError for a result that the service would refuse."""
     status = result["status"]
-    members = _MEMBERS[kind].get(status, ("another status",))
-    missing = [name for name in members if not _is_text(result.get(name))]
+    if status not in _MEMBERS[kind]:
+        raise ValueError(f"a {kind} cannot be {status}")
+    missing = [name for name in _MEMBERS[kind][status] if not _is_text(result.get(name))]
     if missing:
         raise ValueError(f"a {kind} that is {status} needs {missing[0]} as text")
     if not _is_text(result.get("bank_reference") or "none", 255):
