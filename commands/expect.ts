@@ -39,12 +39,6 @@ export const expectParts = (actual: unknown, expected: unknown): void => {
   if (!isDeepStrictEqual(reduced, expected)) throw new Mismatch(expected, reduced)
 }
 
-/** Returns a value that an earlier check has stored. */
-export const required = <T>(value: T | undefined, name: string): T => {
-  if (value === undefined) throw new Mismatch(name, 'none: an earlier check failed')
-  return value
-}
-
 type WaitOptions = { seconds: number; everyMs?: number; signal: AbortSignal }
 
 /**

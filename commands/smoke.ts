@@ -1,12 +1,12 @@
-import { Mismatch } from './expect.ts'
+import { eventually, Mismatch } from './expect.ts'
 import { InvocationFailure } from './functions-client.ts'
 import { newApi } from './smoke/api.ts'
-import type { CheckDeps, CheckSequence } from './smoke/checks.ts'
-import { debitChecks } from './smoke/debits.ts'
+import type { RunCheck, Smoke, Within } from './smoke/checks.ts'
+import { checkDebits } from './smoke/debits.ts'
 import { cleanUp, createObjects, type Undo } from './smoke/objects.ts'
 import { startReceiver } from './smoke/receiver.ts'
-import { replyFormChecks, requestChecks } from './smoke/requests.ts'
-import { reconciliationChecks } from './smoke/settlement.ts'
+import { checkReplyForm, checkRequests } from './smoke/requests.ts'
+import { checkReconciliation } from './smoke/settlement.ts'
 import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './smoke/target.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
 
@@ -73,30 +73,23 @@ const report = (name: string, error?: unknown): void => {
   print(error === undefined ? `ok ${name}` : `FAIL ${name}: ${reasonOf(error)}`)
 }
 
-/** Runs checks one after the other. An interruption skips the remaining ones. */
-const runAll = async (checks: CheckSequence): Promise<void> => {
-  for (const { name, run } of checks) {
-    if (signal.aborted) return
-    try {
-      await run()
+/** An interruption skips the checks that remain. */
+const check: RunCheck = async (name, run) => {
+  try {
+    if (!signal.aborted) {
+      const result = await run()
       report(name)
-    } catch (error) {
-      if (!signal.aborted) report(name, error)
+      return () => result
     }
+  } catch (error) {
+    if (!signal.aborted) report(name, error)
+  }
+  return () => {
+    throw new Mismatch(`the result of ${name}`, 'none: it failed')
   }
 }
 
-/** Runs a check and returns its result, which later checks need. */
-const runForResult = async <T>(name: string, run: () => Promise<T>): Promise<T | undefined> => {
-  let result: T | undefined
-  const store = async () => {
-    result = await run()
-  }
-  await runAll([{ name, run: store }])
-  return result
-}
-
-const undo: Undo[] = []
+const undo: Undo = new Map()
 const receiver = hasReceiver ? await startReceiver() : undefined
 const stage = 'stage' in target ? target.stage : undefined
 // The clock of a sandbox can be ahead.
@@ -106,34 +99,37 @@ const expiresOn =
 const aws = stage === undefined ? undefined : await import('./smoke/aws.ts')
 
 const runChecks = async (): Promise<void> => {
-  if (aws && stage) await runAll(aws.eventSourceChecks(stage))
-  if (failed > 0) return
-  const address = await runForResult('api-address', async () =>
+  const isOver = () => failed > 0 || signal.aborted
+  if (aws && stage) await aws.checkEventSources(check, stage)
+  if (isOver()) return
+  const getAddress = await check('api-address', async () =>
     withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
   )
-  if (!address) return
+  if (isOver()) return
   const operator = await operatorOf(target)
   const command = operatorCommandOf(target)
-  const objects = await runForResult('objects', () =>
+  const getObjects = await check('objects', () =>
     createObjects({ operator, command, receiver, undo, expiresOn }),
   )
-  if (!objects) return
-  const deps: CheckDeps = { api: newApi(address, signal), operator, objects, receiver, signal }
-  const sequences = [
-    requestChecks(deps),
-    ...(objects.movesMoney ? debitChecks(deps) : []),
-    ...(aws && stage ? [aws.sweepChecks(stage, since, signal)] : []),
-  ]
-  await Promise.all(sequences.map(runAll))
-  await runAll(replyFormChecks(deps))
-  await runAll(reconciliationChecks(objects, command, since))
-  if (aws && stage) await runAll(aws.faultChecks(stage, since, signal))
+  if (isOver()) return
+  const api = newApi(getAddress(), signal)
+  const objects = getObjects()
+  const within: Within = (seconds, attempt) => eventually(attempt, { seconds, signal })
+  const smoke: Smoke = { check, within, api, operator, objects, receiver }
+  await Promise.all([
+    checkRequests(smoke),
+    objects.movesMoney && checkDebits(smoke),
+    aws && stage && aws.checkSweep(check, { stage, since, signal }),
+  ])
+  await checkReplyForm(check, api)
+  await checkReconciliation(check, objects, command, since)
+  if (aws && stage) await aws.checkFaults(check, { stage, since, signal })
 }
 
 await runChecks()
 receiver?.stop()
 if (signal.aborted) report('run', new Mismatch('the end of the test', 'an interruption'))
-if (keep) for (const { object } of undo) print(`kept ${object}`)
-else if (undo.length > 0) report('cleanup', await cleanUp(undo))
+if (keep) for (const object of undo.keys()) print(`kept ${object}`)
+else if (undo.size > 0) report('cleanup', await cleanUp(undo))
 print(failed === 0 ? `${checked} checks hold` : `${failed} of ${checked} checks failed`)
 process.exit(failed === 0 ? 0 : 1)

@@ -6,7 +6,8 @@ import { expectParts, Mismatch } from '../expect.ts'
 /** Calls the published API and checks the form of every reply (docs/api.md#replies). */
 
 export type ApiRequest = {
-  method?: 'GET' | 'POST' | 'DELETE'
+  /** Without it, a request with a body is POST, another GET. */
+  method?: 'POST' | 'DELETE'
   /** From `/api` on, with the query. */
   path: string
   token?: string
@@ -47,7 +48,7 @@ export const paths = {
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const REQUEST_SECONDS = 40
 
-const signatureHeaders = (secret: string, { method, path }: ApiRequest, body: string) => {
+const signatureHeaders = (secret: string, method: string, path: string, body: string) => {
   const timestamp = String(Math.floor(Date.now() / 1_000))
   const signed = `${method}${path}${timestamp}${body}`
   const signature = createHmac('sha256', secret).update(signed).digest('hex')
@@ -60,15 +61,15 @@ export const newApi = (address: string, signal: AbortSignal) => {
   const problems: string[] = []
 
   const send = async (request: ApiRequest): Promise<ApiReply> => {
-    const { method = 'GET', path, token, signingSecret, body: content } = request
+    const { path, token, signingSecret, body: content } = request
+    const { method = content === undefined ? 'GET' : 'POST' } = request
     const body = typeof content === 'object' ? JSON.stringify(content) : (content ?? '')
-    const signedRequest = { ...request, method }
     const response = await fetch(`${address}${path}`, {
       method,
       headers: {
         ...(token && { Authorization: `Bearer ${token}` }),
         ...(content !== undefined && { 'Content-Type': 'application/json' }),
-        ...(signingSecret && signatureHeaders(signingSecret, signedRequest, body)),
+        ...(signingSecret && signatureHeaders(signingSecret, method, path, body)),
       },
       ...(content !== undefined && { body }),
       redirect: 'manual',
@@ -86,14 +87,19 @@ export const newApi = (address: string, signal: AbortSignal) => {
     return apiReply
   }
 
+  /** @throws Mismatch if the status or a named member of the body differs */
+  const expect = async (request: ApiRequest, status: number, body: object = {}) => {
+    const reply = await send(request)
+    expectReply(reply, status, body)
+    return reply
+  }
+
   return {
     send,
-    /** @throws Mismatch if the status or a named member of the body differs */
-    expect: async (request: ApiRequest, status: number, body: object = {}): Promise<ApiReply> => {
-      const reply = await send(request)
-      expectReply(reply, status, body)
-      return reply
-    },
+    expect,
+    /** Returns the data of a reply 200. @throws Mismatch */
+    read: async <T>(path: string, token: string): Promise<T> =>
+      (await expect({ path, token }, 200)).body.data as T,
     /** Replies without the published form. */
     problems,
   }

@@ -11,7 +11,7 @@ import { jobNames } from '../../infra/definitions/jobs.ts'
 import { resourceName } from '../../infra/definitions/resource-name.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { eventually, Mismatch } from '../expect.ts'
-import type { CheckSequence } from './checks.ts'
+import type { RunCheck } from './checks.ts'
 
 /** Checks what only AWS shows: logs, queues and event sources of a stage. */
 
@@ -56,21 +56,17 @@ const listMappings = async (stage: string): Promise<EventSourceMappingConfigurat
 }
 
 /** Runs first, because the API of a paused stage refuses every request. */
-export const eventSourceChecks = (stage: string): CheckSequence => [
-  {
-    name: 'event-sources',
-    run: async () => {
-      const mappings = await listMappings(stage)
-      if (mappings.length === 0) throw new Mismatch('event sources', 'none')
-      const others = mappings.filter(({ State }) => State !== 'Enabled')
-      if (others.length === mappings.length) {
-        throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
-      }
-      const names = others.map(({ FunctionArn, State }) => `${FunctionArn?.split(':')[6]} ${State}`)
-      if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
-    },
-  },
-]
+export const checkEventSources = (check: RunCheck, stage: string) =>
+  check('event-sources', async () => {
+    const mappings = await listMappings(stage)
+    if (mappings.length === 0) throw new Mismatch('event sources', 'none')
+    const others = mappings.filter(({ State }) => State !== 'Enabled')
+    if (others.length === mappings.length) {
+      throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
+    }
+    const names = others.map(({ FunctionArn, State }) => `${FunctionArn?.split(':')[6]} ${State}`)
+    if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
+  })
 
 /** Returns the ARNs of the dead-letter queues, of messages and of stream records. */
 const listFailureQueues = async (stage: string): Promise<string[]> => {
@@ -105,64 +101,52 @@ async function* linesIn(logGroupName: string, filterPattern: string, since: Date
     for (const { message = '' } of events) yield message
 }
 
-type LogSearch = { group: string; term: string; since: Date }
+type StageRun = { stage: string; since: Date; signal: AbortSignal }
 
-const expectLine = (
-  { group, term, since }: LogSearch,
-  options: { seconds: number; signal: AbortSignal },
-) =>
-  eventually(
-    async () => {
-      const { done } = await linesIn(group, term, since).next()
-      if (done) throw new Mismatch(`${term} in ${group}`, 'no line')
-    },
-    { ...options, everyMs: POLL_MS },
-  )
+/** Waits for a line with the term in the log of a function. */
+const expectLine = async (
+  { stage, since, signal }: StageRun,
+  { name, term, seconds }: { name: string; term: string; seconds: number },
+) => {
+  const group = (await listLogGroups(stage)).get(name) ?? ''
+  const read = async () => {
+    const { done } = await linesIn(group, term, since).next()
+    if (done) throw new Mismatch(`${term} in ${group}`, 'no line')
+  }
+  await eventually(read, { seconds, signal, everyMs: POLL_MS })
+}
 
 /** A sweep must run within two minutes; other checks run in parallel. */
-export const sweepChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
-  {
-    name: 'sweep',
-    run: async () => {
-      const group = (await listLogGroups(stage)).get('sweep') ?? ''
-      await expectLine({ group, term: 'SweepRuns', since }, { seconds: SWEEP_SECONDS, signal })
-    },
-  },
-]
+export const checkSweep = (check: RunCheck, run: StageRun) =>
+  check('sweep', () =>
+    expectLine(run, { name: 'sweep', term: 'SweepRuns', seconds: SWEEP_SECONDS }),
+  )
 
 /** Run last, because they cover the faults of all other checks. */
-export const faultChecks = (stage: string, since: Date, signal: AbortSignal): CheckSequence => [
-  {
-    name: 'dead-letters',
-    run: async () => {
-      const queues = await listFailureQueues(stage)
-      if (queues.length === 0) throw new Mismatch('dead-letter queues', 'none')
-      const counts = await Promise.all(
-        queues.map(async (arn) => {
-          const attributes = await attributesOf(arn)
-          const visible = Number(attributes.ApproximateNumberOfMessages)
-          return { arn, count: visible + Number(attributes.ApproximateNumberOfMessagesNotVisible) }
-        }),
-      )
-      const filledQueues = counts.filter(({ count }) => count > 0)
-      if (filledQueues.length > 0) {
-        const texts = filledQueues.map(({ arn, count }) => `${count} in ${arn.split(':').at(-1)}`)
-        throw new Mismatch('empty dead-letter queues', texts.join(', '))
+export const checkFaults = async (check: RunCheck, run: StageRun) => {
+  await check('dead-letters', async () => {
+    const queues = await listFailureQueues(run.stage)
+    if (queues.length === 0) throw new Mismatch('dead-letter queues', 'none')
+    const counts = await Promise.all(
+      queues.map(async (arn) => {
+        const attributes = await attributesOf(arn)
+        const visible = Number(attributes.ApproximateNumberOfMessages)
+        return { arn, count: visible + Number(attributes.ApproximateNumberOfMessagesNotVisible) }
+      }),
+    )
+    const texts = counts.flatMap(({ arn, count }) =>
+      count > 0 ? [`${count} in ${arn.split(':').at(-1)}`] : [],
+    )
+    if (texts.length > 0) throw new Mismatch('empty dead-letter queues', texts.join(', '))
+  })
+  await check('logs', async () => {
+    // Waits for the line of the reconciliation, which ran last.
+    const last = { name: 'manage-reconciliation', term: 'operator', seconds: LOG_SECONDS }
+    await expectLine(run, last)
+    for (const [name, group] of await listLogGroups(run.stage)) {
+      for await (const line of linesIn(group, FAULT_FILTER, run.since)) {
+        if (FAULT.test(line)) throw new Mismatch('no fault in a log', `${name}: ${line}`)
       }
-    },
-  },
-  {
-    name: 'logs',
-    run: async () => {
-      const groups = await listLogGroups(stage)
-      // Waits for the line of the reconciliation, which ran last.
-      const group = groups.get('manage-reconciliation') ?? ''
-      await expectLine({ group, term: 'operator', since }, { seconds: LOG_SECONDS, signal })
-      for (const [name, group] of groups) {
-        for await (const line of linesIn(group, FAULT_FILTER, since)) {
-          if (FAULT.test(line)) throw new Mismatch('no fault in a log', `${name}: ${line}`)
-        }
-      }
-    },
-  },
-]
+    }
+  })
+}

@@ -1,6 +1,5 @@
-import { eventually } from '../expect.ts'
 import { type ApiReply, type ApiRequest, expectReply, paths } from './api.ts'
-import type { CheckDeps } from './checks.ts'
+import type { Smoke } from './checks.ts'
 import type { Objects } from './objects.ts'
 
 /** Maximum until the bank has a debit, or a refund or payout is complete. */
@@ -11,6 +10,7 @@ export const INDEX_SECONDS = 15
 export const BANK_SECONDS = 40
 
 export type ChargedDebit = { reference: string; response: { uuid: string } }
+export type GetDebit = () => ChargedDebit
 
 /** Numbers the charges of a run, so that each has its own reference. */
 let charges = 0
@@ -27,41 +27,35 @@ export const chargeBody = ({ provider, phone, bank }: Objects, more: object = {}
 
 /** Retries a charge until the function knows the new bank. */
 export const sendCharge = (
-  { api, objects, signal }: CheckDeps,
+  { api, objects, within }: Smoke,
   body: object,
   caller: Partial<ApiRequest> = { token: objects.token },
 ): Promise<ApiReply> =>
-  eventually(
-    async () => {
-      const request = { method: 'POST', path: paths.charge, body, ...caller } as const
-      const reply = await api.send(request)
-      if (reply.status === 402) expectReply(reply, 202, {})
-      return reply
-    },
-    { seconds: BANK_SECONDS, signal },
-  )
+  within(BANK_SECONDS, async () => {
+    const reply = await api.send({ path: paths.charge, body, ...caller })
+    if (reply.status === 402) expectReply(reply, 202, {})
+    return reply
+  })
 
 export const charge = async (
-  deps: CheckDeps,
+  smoke: Smoke,
   body: object,
   caller?: Partial<ApiRequest>,
 ): Promise<ChargedDebit> => {
-  const reply = await sendCharge(deps, body, caller)
+  const reply = await sendCharge(smoke, body, caller)
   expectReply(reply, 202, { success: true, data: { status: 'pending' } })
   return reply.body.data as ChargedDebit
 }
 
 /** Reads a debit until it has the status. */
 export const awaitStatus = (
-  { api, objects, signal }: CheckDeps,
+  { api, objects, within }: Smoke,
   { reference, response }: ChargedDebit,
   { seconds, ...expected }: { status: string; seconds: number; error_details?: object },
   caller: Partial<ApiRequest> = { token: objects.token },
-) =>
-  eventually(
-    () =>
-      api.expect({ path: paths.debit(reference), ...caller }, 200, {
-        data: { reference, uuid: response.uuid, ...expected },
-      }),
-    { seconds, signal },
+) => {
+  const data = { reference, uuid: response.uuid, ...expected }
+  return within(seconds, () =>
+    api.expect({ path: paths.debit(reference), ...caller }, 200, { data }),
   )
+}

@@ -3,16 +3,21 @@ import type { Api } from './api.ts'
 import type { Objects } from './objects.ts'
 import type { Receiver } from './receiver.ts'
 
-/** One line of the result; `run` throws if the check fails. */
-export type SmokeCheck = { name: string; run: () => Promise<unknown> }
+/**
+ * Runs a check and prints its line. The call never rejects, so that later checks run.
+ * @returns a getter of its result, which throws if the check failed
+ */
+export type RunCheck = <T>(name: string, run: () => Promise<T>) => Promise<() => T>
 
-/** Checks that run in order, because a later one needs a result of an earlier one. */
-export type CheckSequence = readonly SmokeCheck[]
+/** Repeats an attempt until it does not throw a Mismatch. */
+export type Within = <T>(seconds: number, attempt: () => Promise<T>) => Promise<T>
 
-export type CheckDeps = {
+/** The calls of a run, and its objects. */
+export type Smoke = {
+  check: RunCheck
+  within: Within
   api: Api
   operator: CallVerb
   objects: Objects
   receiver: Receiver | undefined
-  signal: AbortSignal
 }

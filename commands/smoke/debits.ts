@@ -1,16 +1,16 @@
-import { eventually, expectParts, required } from '../expect.ts'
+import { expectParts } from '../expect.ts'
 import { findIn, paths } from './api.ts'
 import {
   awaitStatus,
-  type ChargedDebit,
   charge,
   chargeBody,
+  type GetDebit,
   INDEX_SECONDS,
   SUBMISSION_SECONDS,
 } from './charges.ts'
-import type { CheckDeps, CheckSequence } from './checks.ts'
-import { settlementChecks } from './settlement.ts'
-import { webhookChecks } from './webhooks.ts'
+import type { Smoke } from './checks.ts'
+import { checkSettlement } from './settlement.ts'
+import { checkWebhooks } from './webhooks.ts'
 
 /** Checks of debits until their final status: completed by the bank, failed, reversed. */
 
@@ -20,227 +20,141 @@ const SILENT_PHONE = '+233244444444'
 /** The sandbox bank reports 30 s after the submission. */
 const OUTCOME_SECONDS = 75
 
-export const debitChecks = (deps: CheckDeps): CheckSequence[] => [
-  completionChecks(deps),
-  failureChecks(deps),
-  reversalChecks(deps),
-]
+export const checkDebits = (smoke: Smoke) =>
+  Promise.all([checkCompletion(smoke), checkFailure(smoke), checkReversal(smoke)])
 
 /** Checks a debit that the bank completes by an update, another by a callback, and their settlement. */
-const completionChecks = (deps: CheckDeps): CheckSequence => {
-  let debit: ChargedDebit | undefined
-  const getDebit = () => required(debit, 'a debit')
-  const body = chargeBody(deps.objects, { phone_number: SILENT_PHONE })
-  return [
-    {
-      name: 'charge',
-      run: async () => {
-        debit = await charge(deps, body)
-      },
-    },
-    ...chargedChecks(deps, body, getDebit),
-    ...reportChecks(deps, getDebit),
-    { name: 'bank-callback', run: () => completeByCallback(deps) },
-    ...webhookChecks(deps, getDebit, 'completed'),
-    ...settlementChecks(deps, getDebit),
-  ]
+const checkCompletion = async (smoke: Smoke) => {
+  const { check, objects } = smoke
+  const body = chargeBody(objects, { phone_number: SILENT_PHONE })
+  const getDebit = await check('charge', () => charge(smoke, body))
+  await checkCharged(smoke, body, getDebit)
+  await checkReports(smoke, getDebit)
+  await check('bank-callback', () => completeByCallback(smoke))
+  await checkWebhooks(smoke, getDebit, 'completed')
+  await checkSettlement(smoke, getDebit)
 }
 
 /** Checks a charge that is repeated, and its debit until the bank has accepted it. */
-const chargedChecks = (
-  deps: CheckDeps,
+const checkCharged = async (
+  smoke: Smoke,
   body: ReturnType<typeof chargeBody>,
-  getDebit: () => ChargedDebit,
-): CheckSequence => {
-  const { api, objects, signal } = deps
-  const { token } = objects
-  return [
-    {
-      name: 'replay',
-      run: async () => {
-        const { reference } = getDebit()
-        const request = { method: 'POST', path: paths.charge, token, body } as const
-        const { headers } = await api.expect(request, 202, { data: { reference } })
-        const replayed = headers.get('Idempotent-Replayed')
-        expectParts({ 'Idempotent-Replayed': replayed }, { 'Idempotent-Replayed': 'true' })
-      },
-    },
-    {
-      name: 'replay-with-other-body',
-      run: () => {
-        const other = { ...body, amount: '101.00' }
-        const request = { method: 'POST', path: paths.charge, token, body: other } as const
-        const { reference } = getDebit()
-        return api.expect(request, 409, { error: { code: 3003 }, details: { reference } })
-      },
-    },
-    {
-      name: 'submission',
-      run: () =>
-        awaitStatus(deps, getDebit(), { status: 'processing', seconds: SUBMISSION_SECONDS }),
-    },
-    {
-      name: 'foreign-debit',
-      run: () => {
-        const path = paths.debit(getDebit().reference)
-        const { token, secret } = objects.signing
-        const request = { path, token, signingSecret: secret }
-        return api.expect(request, 404, { error: { code: 3404 } })
-      },
-    },
-    {
-      name: 'list',
-      run: () =>
-        eventually(
-          async () => {
-            const path = `${paths.debits}?status=processing&per_page=100`
-            const reply = await api.expect({ path, token }, 200)
-            findIn(reply.body.data, { reference: getDebit().reference })
-          },
-          { seconds: INDEX_SECONDS, signal },
-        ),
-    },
-  ]
+  getDebit: GetDebit,
+) => {
+  const { check, within, api, objects } = smoke
+  const { token, signing } = objects
+  await check('replay', async () => {
+    const { reference } = getDebit()
+    const request = { path: paths.charge, token, body }
+    const { headers } = await api.expect(request, 202, { data: { reference } })
+    const replayed = headers.get('Idempotent-Replayed')
+    expectParts({ 'Idempotent-Replayed': replayed }, { 'Idempotent-Replayed': 'true' })
+  })
+  await check('replay-with-other-body', async () => {
+    const { reference } = getDebit()
+    const request = { path: paths.charge, token, body: { ...body, amount: '101.00' } }
+    await api.expect(request, 409, { error: { code: 3003 }, details: { reference } })
+  })
+  await check('submission', () =>
+    awaitStatus(smoke, getDebit(), { status: 'processing', seconds: SUBMISSION_SECONDS }),
+  )
+  await check('foreign-debit', async () => {
+    const path = paths.debit(getDebit().reference)
+    const caller = { token: signing.token, signingSecret: signing.secret }
+    await api.expect({ path, ...caller }, 404, { error: { code: 3404 } })
+  })
+  await check('list', () =>
+    within(INDEX_SECONDS, async () => {
+      const list = await api.read(`${paths.debits}?status=processing&per_page=100`, token)
+      findIn(list, { reference: getDebit().reference })
+    }),
+  )
 }
 
 /** Checks the reports of a bank: the first, a repeated one, one that contradicts it. */
-const reportChecks = (
-  { api, objects, operator }: CheckDeps,
-  getDebit: () => ChargedDebit,
-): CheckSequence => {
+const checkReports = async ({ check, api, objects, operator }: Smoke, getDebit: GetDebit) => {
   const { token, bankToken } = objects
-  const report = { status: 'completed', bank_reference: 'SMOKE-1', approval_method: 'ussd' }
-  const failure = { status: 'failed', bank_reference: 'SMOKE-1', error_message: 'Smoke test' }
-  const update = (content: object) =>
-    ({
-      method: 'POST',
-      path: paths.update(getDebit().response.uuid),
-      token: bankToken,
-      body: content,
-    }) as const
-  return [
-    {
-      name: 'bank-update',
-      run: () =>
-        api.expect(update({ ...report, fee: '1.50' }), 200, {
-          data: { status: 'completed', fee: '1.50' },
-        }),
-    },
-    {
-      name: 'repeated-report',
-      run: async () => {
-        const path = paths.debit(getDebit().reference)
-        const before = (await api.expect({ path, token }, 200)).body.data
-        await api.expect(update({ ...report, fee: '1.50' }), 200, { data: { status: 'completed' } })
-        await api.expect({ path, token }, 200, { data: before })
-      },
-    },
-    {
-      name: 'contradicting-report',
-      run: () => api.expect(update(failure), 422, { error: { code: 3001 } }),
-    },
-    {
-      name: 'exception',
-      run: async () => {
-        const { reference } = getDebit()
-        const resolved = await operator('exception', 'resolve', { reference, note: 'Smoke test' })
-        expectParts(resolved, [{ kind: 'contradiction' }])
-      },
-    },
-  ]
+  const report = { bank_reference: 'SMOKE-1', approval_method: 'ussd' }
+  const completed = { ...report, status: 'completed', fee: '1.50' }
+  const failed = { status: 'failed', bank_reference: 'SMOKE-1', error_message: 'Smoke test' }
+  const update = (body: object) => ({
+    path: paths.update(getDebit().response.uuid),
+    token: bankToken,
+    body,
+  })
+  await check('bank-update', () =>
+    api.expect(update(completed), 200, { data: { status: 'completed', fee: '1.50' } }),
+  )
+  await check('repeated-report', async () => {
+    const path = paths.debit(getDebit().reference)
+    const data = await api.read(path, token)
+    await api.expect(update(completed), 200, { data: { status: 'completed' } })
+    await api.expect({ path, token }, 200, { data })
+  })
+  await check('contradicting-report', () =>
+    api.expect(update(failed), 422, { error: { code: 3001 } }),
+  )
+  await check('exception', async () => {
+    const { reference } = getDebit()
+    const resolved = await operator('exception', 'resolve', { reference, note: 'Smoke test' })
+    expectParts(resolved, [{ kind: 'contradiction' }])
+  })
 }
 
-const completeByCallback = async (deps: CheckDeps): Promise<void> => {
-  const { api, objects } = deps
+const completeByCallback = async (smoke: Smoke) => {
+  const { api, objects } = smoke
   const body = chargeBody(objects, { phone_number: SILENT_PHONE, amount: '50.00' })
-  const debit = await charge(deps, body)
-  await awaitStatus(deps, debit, { status: 'processing', seconds: SUBMISSION_SECONDS })
-  const callback = (content: object, status: string) => {
-    const path = paths.callback(debit.response.uuid)
-    const request = { method: 'POST', path, token: objects.bankToken, body: content } as const
-    return api.expect(request, 200, { data: { status } })
-  }
+  const debit = await charge(smoke, body)
+  await awaitStatus(smoke, debit, { status: 'processing', seconds: SUBMISSION_SECONDS })
+  const callback = { path: paths.callback(debit.response.uuid), token: objects.bankToken }
   const report = { bank_reference: 'SMOKE-2', approval_method: 'web' }
-  await callback({ ...report, status: 'approved' }, 'processing')
-  await callback({ ...report, status: 'completed' }, 'completed')
+  for (const [reported, status] of [
+    ['approved', 'processing'],
+    ['completed', 'completed'],
+  ]) {
+    const request = { ...callback, body: { ...report, status: reported } }
+    await api.expect(request, 200, { data: { status } })
+  }
 }
 
-const failureChecks = (deps: CheckDeps): CheckSequence => {
-  const { api, objects, signal } = deps
-  let debit: ChargedDebit | undefined
-  const getDebit = () => required(debit, 'a debit')
-  return [
-    {
-      name: 'charge-above-balance',
-      run: async () => {
-        debit = await charge(deps, chargeBody(objects, { amount: '5000.01' }))
-      },
-    },
-    {
-      name: 'failed-by-bank',
-      run: () =>
-        awaitStatus(deps, getDebit(), {
-          status: 'failed',
-          seconds: OUTCOME_SECONDS,
-          error_details: { code: 'insufficient_funds' },
-        }),
-    },
-    {
-      name: 'bank-list',
-      run: () =>
-        eventually(
-          async () => {
-            const query = `phone_number=${encodeURIComponent(objects.phone)}&status=failed`
-            const path = `${paths.bankList}?${query}`
-            const { body } = await api.expect({ path, token: objects.bankToken }, 200)
-            const { transactions } = body.data as { transactions: unknown }
-            findIn(transactions, { uuid: getDebit().response.uuid, amount: 5000.01 })
-          },
-          { seconds: INDEX_SECONDS, signal },
-        ),
-    },
-    ...webhookChecks(deps, getDebit, 'failed'),
-  ]
+const checkFailure = async (smoke: Smoke) => {
+  const { check, within, api, objects } = smoke
+  const getDebit = await check('charge-above-balance', () =>
+    charge(smoke, chargeBody(objects, { amount: '5000.01' })),
+  )
+  await check('failed-by-bank', async () => {
+    const error_details = { code: 'insufficient_funds' }
+    const expected = { status: 'failed', seconds: OUTCOME_SECONDS, error_details }
+    await awaitStatus(smoke, getDebit(), expected)
+  })
+  await check('bank-list', () =>
+    within(INDEX_SECONDS, async () => {
+      const query = `phone_number=${encodeURIComponent(objects.phone)}&status=failed`
+      type List = { transactions: unknown }
+      const list = await api.read<List>(`${paths.bankList}?${query}`, objects.bankToken)
+      findIn(list.transactions, { uuid: getDebit().response.uuid, amount: 5000.01 })
+    }),
+  )
+  await checkWebhooks(smoke, getDebit, 'failed')
 }
 
 /** Checks a signed charge that the sandbox bank completes and an operator reverses. */
-const reversalChecks = (deps: CheckDeps): CheckSequence => {
-  const { objects, operator, signal } = deps
-  const { token, secret } = objects.signing
-  const caller = { token, signingSecret: secret }
-  let debit: ChargedDebit | undefined
-  const getDebit = () => required(debit, 'a debit')
-  return [
-    {
-      name: 'signed-charge',
-      run: async () => {
-        debit = await charge(deps, chargeBody(objects), caller)
-      },
-    },
-    {
-      name: 'completed-by-bank',
-      run: () =>
-        awaitStatus(deps, getDebit(), { status: 'completed', seconds: OUTCOME_SECONDS }, caller),
-    },
-    {
-      name: 'reversal',
-      run: async () => {
-        const { reference } = getDebit()
-        const options = { reference, reason: 'Smoke test' }
-        expectParts(await operator('debit', 'reverse', options), { status: 'reversed' })
-      },
-    },
-    {
-      name: 'refund',
-      run: () =>
-        eventually(
-          async () => {
-            const { reference } = getDebit()
-            const refund = { status: 'completed', amount: '100.00' }
-            expectParts(await operator('debit', 'show', { reference }), { refund })
-          },
-          { seconds: SUBMISSION_SECONDS, signal },
-        ),
-    },
-  ]
+const checkReversal = async (smoke: Smoke) => {
+  const { check, within, objects, operator } = smoke
+  const caller = { token: objects.signing.token, signingSecret: objects.signing.secret }
+  const getDebit = await check('signed-charge', () => charge(smoke, chargeBody(objects), caller))
+  await check('completed-by-bank', () =>
+    awaitStatus(smoke, getDebit(), { status: 'completed', seconds: OUTCOME_SECONDS }, caller),
+  )
+  await check('reversal', async () => {
+    const options = { reference: getDebit().reference, reason: 'Smoke test' }
+    expectParts(await operator('debit', 'reverse', options), { status: 'reversed' })
+  })
+  await check('refund', () =>
+    within(SUBMISSION_SECONDS, async () => {
+      const refund = { status: 'completed', amount: '100.00' }
+      const { reference } = getDebit()
+      expectParts(await operator('debit', 'show', { reference }), { refund })
+    }),
+  )
 }

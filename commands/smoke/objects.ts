@@ -17,14 +17,14 @@ export type Objects = {
   movesMoney: boolean
 }
 
-/** Removes or disables one object. */
-export type Undo = { object: string; run: () => Promise<unknown> }
+/** Calls that remove or disable objects, by the name of the object. */
+export type Undo = Map<string, () => Promise<unknown>>
 
 type Creation = {
   operator: CallVerb
   command: ReturnType<typeof operatorCommandOf>
   receiver: Receiver | undefined
-  undo: Undo[]
+  undo: Undo
   /** When credentials expire, in case the test is killed before it revokes them. */
   expiresOn: string | undefined
 }
@@ -65,17 +65,14 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   const movesMoney = await createBank(bank, creation)
   const createProvider = async (id: string, more: Partial<OptionsOf<'provider', 'create'>>) => {
     await operator('provider', 'create', { provider: id, name: `Smoke test ${suffix}`, ...more })
-    undo.push({
-      object: `provider ${id}`,
-      run: () => operator('provider', 'disable', { provider: id }),
-    })
+    undo.set(`provider ${id}`, () => operator('provider', 'disable', { provider: id }))
     return issueToken({ provider: id }, creation)
   }
   const linkCustomer = async () => {
     const account = { phone, bank }
     const name = 'Smoke Test'
     await operator('customer', 'link', { ...account, name, 'account-number': newAccount() })
-    undo.push({ object: `customer ${phone}`, run: () => operator('customer', 'unlink', account) })
+    undo.set(`customer ${phone}`, () => operator('customer', 'unlink', account))
   }
   const settlement = {
     'fee-basis-points': '150',
@@ -122,7 +119,7 @@ const createBank = async (
   if (approval) await operator('approval', 'deny', { id: approval.id })
   const movesMoney = created !== undefined && !approval
   if (!movesMoney) await create({})
-  undo.push({ object: `bank ${bank}`, run: () => operator('bank', 'disable', { bank }) })
+  undo.set(`bank ${bank}`, () => operator('bank', 'disable', { bank }))
   return movesMoney
 }
 
@@ -133,12 +130,9 @@ const issueToken = async (
 ): Promise<string> => {
   const options = { ...owner, ...(expiresOn && { 'expires-on': expiresOn }) }
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const { id, token } = await command<ResultOf<'credential', 'issue'>>(
-    'credential',
-    'issue',
-    ...words,
-  )
-  undo.push({ object: `credential ${id}`, run: () => operator('credential', 'revoke', { id }) })
+  type Issued = ResultOf<'credential', 'issue'>
+  const { id, token } = await command<Issued>('credential', 'issue', ...words)
+  undo.set(`credential ${id}`, () => operator('credential', 'revoke', { id }))
   return token
 }
 
@@ -163,19 +157,15 @@ const setWebhook = async (
     ...(receiver ? {} : { 'max-attempts': '1' }),
   })
   receiver?.useSecret(secret)
-  undo.push({
-    object: `webhook of ${provider}`,
-    run: () => operator('webhook', 'remove', { provider }),
-  })
+  undo.set(`webhook of ${provider}`, () => operator('webhook', 'remove', { provider }))
 }
 
 /** Removes or disables the newest objects first. @returns a mismatch that names the remaining ones */
-export const cleanUp = async (undo: readonly Undo[]): Promise<Mismatch | undefined> => {
+export const cleanUp = async (undo: Undo): Promise<Mismatch | undefined> => {
   const remaining: string[] = []
-  for (const { object, run } of undo.toReversed()) {
+  for (const [object, run] of [...undo].toReversed()) {
     await run().catch((error: Error) => remaining.push(`${object} (${error.message})`))
   }
-  return remaining.length > 0
-    ? new Mismatch('every object disabled', remaining.join('; '))
-    : undefined
+  const text = remaining.join('; ')
+  return text ? new Mismatch('every object disabled', text) : undefined
 }

@@ -1,7 +1,7 @@
-import { eventually, expectParts, Mismatch } from '../expect.ts'
-import { expectReply, findIn, paths } from './api.ts'
+import { expectParts, Mismatch } from '../expect.ts'
+import { type Api, expectReply, findIn, paths } from './api.ts'
 import { BANK_SECONDS, chargeBody, sendCharge } from './charges.ts'
-import type { CheckDeps, CheckSequence } from './checks.ts'
+import type { RunCheck, Smoke } from './checks.ts'
 
 /** Checks of reads and refusals. */
 
@@ -12,25 +12,17 @@ const UNKNOWN_UUID = '00000000-0000-4000-8000-000000000000'
 const error = (code: number) => ({ success: false, error: { code } })
 
 /** Run in sequence, because an account may allow only ten concurrent functions. */
-export const requestChecks = (deps: CheckDeps): CheckSequence => {
-  const { api, objects, receiver, signal } = deps
+export const checkRequests = async (smoke: Smoke): Promise<void> => {
+  const { check, within, api, objects, receiver } = smoke
   const { token, bankToken, signing, phone, bank } = objects
-  const charge = (body: object | string) =>
-    ({ method: 'POST', path: paths.charge, token, body }) as const
+  const charge = (body: object | string) => ({ path: paths.charge, token, body })
   const signedRequest = (signingSecret: string) => ({
     path: `${paths.debits}?per_page=1`,
     token: signing.token,
     signingSecret,
   })
-
   const hasBank = (path: string) =>
-    eventually(
-      async () => {
-        const { body } = await api.expect({ path, token }, 200)
-        findIn(body.data, { identifier: bank })
-      },
-      { seconds: BANK_SECONDS, signal },
-    )
+    within(BANK_SECONDS, async () => findIn(await api.read(path, token), { identifier: bank }))
 
   const checks: Record<string, () => Promise<unknown>> = {
     'missing-credential': () => api.expect({ path: paths.debits }, 401, error(1401)),
@@ -49,19 +41,16 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
     'unknown-transaction': () => {
       const body = { status: 'completed', bank_reference: 'SMOKE', approval_method: 'ussd' }
       const path = paths.update(UNKNOWN_UUID)
-      return api.expect({ method: 'POST', path, token: bankToken, body }, 404, error(1404))
+      return api.expect({ path, token: bankToken, body }, 404, error(1404))
     },
     'malformed-body': () => api.expect(charge('{"amount": 1.00,'), 400, error(1400)),
     'large-body': () => api.expect(charge(jsonOf(BODY_MAX_BYTES + 1)), 400, error(1400)),
     // The gateway can close the connection before the whole body is sent.
     'body-above-gateway-limit': () =>
-      eventually(
-        () => {
-          const body = jsonOf(GATEWAY_MAX_BYTES + 1)
-          return api.expect({ ...charge(body), fromGateway: true }, 413, error(1400))
-        },
-        { seconds: 10, signal },
-      ),
+      within(10, () => {
+        const body = jsonOf(GATEWAY_MAX_BYTES + 1)
+        return api.expect({ ...charge(body), fromGateway: true }, 413, error(1400))
+      }),
     'amount-without-decimals': () =>
       api.expect(charge(chargeBody(objects, { amount: 100 })), 400, error(3007)),
     banks: () => hasBank(paths.banks),
@@ -73,19 +62,19 @@ export const requestChecks = (deps: CheckDeps): CheckSequence => {
       }),
     signature: () => api.expect(signedRequest(signing.secret), 200, { success: true }),
     'wrong-signature': () => api.expect(signedRequest(`${signing.secret}x`), 401, error(1401)),
-    ...(objects.movesMoney ? {} : unconnectedChecks(deps)),
+    ...(objects.movesMoney ? {} : unconnectedChecks(smoke)),
   }
-  return Object.entries(checks).map(([name, run]) => ({ name, run }))
+  for (const [name, run] of Object.entries(checks)) await check(name, run)
 }
 
 /** Checks of a stage whose banks have no connector. */
-const unconnectedChecks = (deps: CheckDeps) => ({
+const unconnectedChecks = (smoke: Smoke) => ({
   'bank-without-connector': async () =>
-    expectReply(await sendCharge(deps, chargeBody(deps.objects)), 503, error(2003)),
+    expectReply(await sendCharge(smoke, chargeBody(smoke.objects)), 503, error(2003)),
   'empty-lists': async () => {
-    const { token } = deps.objects
+    const { token } = smoke.objects
     for (const path of [paths.debits, paths.events, paths.settlements])
-      await deps.api.expect({ path, token }, 200, { data: [] })
+      await smoke.api.expect({ path, token }, 200, { data: [] })
   },
 })
 
@@ -93,14 +82,10 @@ const unconnectedChecks = (deps: CheckDeps) => ({
 const jsonOf = (bytes: number): string => `{"narration":"${'x'.repeat(bytes - 16)}"}`
 
 /** Fails with the first reply that lacks the published form. */
-export const replyFormChecks = ({ api }: Pick<CheckDeps, 'api'>): CheckSequence => [
-  {
-    name: 'envelope-and-headers',
-    run: async () => {
-      const [first, ...others] = api.problems
-      if (!first) return
-      const rest = others.length > 0 ? ` (and ${others.length} more)` : ''
-      throw new Mismatch('envelope, X-Request-ID and rate headers in every reply', first + rest)
-    },
-  },
-]
+export const checkReplyForm = (check: RunCheck, { problems }: Api) =>
+  check('envelope-and-headers', async () => {
+    const [first, ...others] = problems
+    if (!first) return
+    const rest = others.length > 0 ? ` (and ${others.length} more)` : ''
+    throw new Mismatch('envelope, X-Request-ID and rate headers in every reply', first + rest)
+  })
