@@ -18,8 +18,8 @@ from fastapi import FastAPI
 from debit_collection import testing, webhooks
 from debit_collection.webhooks import Applied, EventKey, Receiver
 
-from .conftest import served_asgi, served_wsgi
-from .test_signature import OTHER, SECRET
+from .conftest import named, served_asgi, served_wsgi
+from .test_signature import CASES, OTHER, SECRET
 
 settings.configure(ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, SECRET_KEY="test")
 django.setup()
@@ -124,52 +124,13 @@ def event_of(name: str, sequence: int, **members: Any) -> dict[str, Any]:
     return {"event": name, "sequence": sequence, "data": {"transaction": transaction}, **members}
 
 
-def test_an_event_is_applied_once(shop: Shop) -> None:
-    completed = event_of("transaction.completed", 3, event_id="evt_3")
-    assert [shop.send(completed), shop.send(completed)] == [204, 204]
-    assert shop.handled == [("transaction.completed", "DCS-1")]
-
-
-def test_an_older_event_is_superseded(shop: Shop) -> None:
-    for name, sequence in [("failed", 4), ("completed", 3)]:
-        assert shop.send(event_of(f"transaction.{name}", sequence)) == 204
-    assert shop.handled == [("transaction.failed", "DCS-1")]
-
-
-def test_a_failed_handler_gets_the_event_again(shop: Shop) -> None:
-    completed = event_of("transaction.completed", 3, event_id="evt_3")
-    shop.failures.append(RuntimeError("the database is down"))
-    assert [shop.send(completed), shop.send(completed)] == [500, 204]
-    assert shop.handled == [("transaction.completed", "DCS-1")]
-
-
-def test_the_variants_of_an_event_run_its_handler(shop: Shop) -> None:
-    reduced = {"reference": "DCS-2", "status": "completed"}
-    assert shop.send(event_of("debit_request.completed", 3)) == 204
-    assert shop.send(event_of("debit_request.completed", 3, data=reduced)) == 204
-    assert shop.send(event_of("settlement.completed", 0, data={"settlement": {"id": "STL-1"}})) == 204
-    assert [subject for _, subject in shop.handled] == ["DCS-1", "DCS-2", "STL-1"]
-
-
-def test_other_events_are_accepted_without_work(shop: Shop) -> None:
-    names = ("ping", "transaction.created", "transaction.renamed")
-    assert [shop.send({"event": name, "data": {}}) for name in names] == [204, 204, 204]
-    assert shop.handled == []
-
-
-def test_an_event_without_a_handler_supersedes_older_ones(shop: Shop) -> None:
-    names = [("reversed", 4), ("completed", 3)]
-    assert [shop.send(event_of(f"transaction.{name}", sequence)) for name, sequence in names] == [204, 204]
-    assert shop.handled == []
-
-
-def test_a_forged_event_is_refused(shop: Shop) -> None:
-    assert shop.send(event_of("transaction.completed", 3), OTHER) == 401
-    assert shop.handled == []
-
-
-def test_a_large_body_is_refused(shop: Shop) -> None:
-    assert shop.send(event_of("transaction.completed", 3, filler="x" * 1024 * 1024)) == 413
+@pytest.mark.parametrize("case", CASES["deliveries"], ids=named)
+def test_deliveries(shop: Shop, case: dict[str, Any]) -> None:
+    for step in case["steps"]:
+        shop.failures.extend(RuntimeError(step[name]) for name in step if name == "throws")
+        event = {**step["event"], "filler": "x" * step.get("filler", 0)}
+        assert shop.send(event, step.get("secret", SECRET)) == step["status"]
+    assert [list(handled) for handled in shop.handled] == case["handled"]
 
 
 def test_another_method_is_refused(shop: Shop) -> None:
