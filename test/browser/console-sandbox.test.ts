@@ -45,7 +45,7 @@ describe('banks', () => {
     expect(problems()).toEqual([expect.stringContaining('422')])
     await dialog.getByLabel('Maximum').fill('10.00')
     await dialog.getByRole('button', { name: 'Change' }).click()
-    await row.getByText('inactive').waitFor()
+    await row.getByText('inactive', { exact: true }).waitFor()
     await row.getByText('10.00').waitFor()
   })
 })
