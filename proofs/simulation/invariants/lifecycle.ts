@@ -31,34 +31,32 @@ type Expectation = EventExpectation & {
   rejects: Readonly<Record<string, ReportKind>>
 }
 
+const OPEN = {
+  adds: null,
+  lists: ['good', 'open'],
+  isOutcome: false,
+  isCounted: true,
+  settlement: null,
+  refund: null,
+  rejects: {},
+} as const
+
 export const expectations: Record<Status, Expectation> = {
   pending: {
     next: ['processing', 'completed', 'failed'],
     writers: ['provider'],
     verb: null,
     retries: 2,
-    adds: null,
-    lists: ['good', 'open'],
-    isOutcome: false,
-    isCounted: true,
-    settlement: null,
-    refund: null,
+    ...OPEN,
     replies: null,
-    rejects: {},
   },
   processing: {
     next: ['completed', 'failed'],
     writers: ['bank', 'job'],
     verb: null,
     retries: 5,
-    adds: null,
-    lists: ['good', 'open'],
-    isOutcome: false,
-    isCounted: true,
-    settlement: null,
-    refund: null,
+    ...OPEN,
     replies: ['accepted'],
-    rejects: {},
   },
   completed: {
     next: ['reversed'],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { batchView } from '../../../shared/views/batch.ts'
 import type { refundView } from '../../../shared/views/refund.ts'
 import type { transactionView } from '../../../shared/views/transaction.ts'
+import { eventExpectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, derivedUuid, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
@@ -24,6 +25,7 @@ const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
+  const adds = last && eventExpectations[last.type].adds
   const set = Object.assign({}, ...past.map((entry) => entry.set))
   const atOf = (type: string) => iso(past.find((entry) => entry.type === type)?.at)
   const layers = [item.metadata, ...past.map((entry) => entry.set.metadata)]
@@ -76,8 +78,8 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
       previous_status: past[n - 1]?.type ?? null,
       metadata,
       error_details:
-        last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
-      refund: last?.type === 'reversed' ? refund : undefined,
+        adds === 'error_details' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+      refund: adds === 'refund' ? refund : undefined,
     },
   }
 }

@@ -33,13 +33,8 @@ type Formatted<Options, Document, Large> =
 
 /** The result of each verb, as its function returns it and its callers read it from JSON. */
 export type OperatorResults<Options = AnyOptions> = {
-  provider: {
-    create: ProviderResult
-    update: ProviderResult
-    show: ProviderResult
+  provider: Record<'create' | 'update' | 'show' | 'disable' | 'enable', ProviderResult> & {
     list: ProviderResult[]
-    disable: ProviderResult
-    enable: ProviderResult
     'rotate-request-secret': RequestSecretResult
   }
   credential: {
@@ -48,20 +43,14 @@ export type OperatorResults<Options = AnyOptions> = {
     show: CredentialResult
     revoke: { revoked: boolean }
   }
-  limit: {
-    set: LimitResult
+  limit: Record<'set' | 'remove', LimitResult> & {
     show: LimitResult & Partial<UsageResult>
     list: LimitResult[]
-    remove: LimitResult
   }
-  bank: {
+  bank: Record<'show' | 'disable' | 'enable' | 'behave', BankResult> & {
     create: BankResult & SavedConnection
     update: BankResult & SavedConnection
-    show: BankResult
     list: BankResult[]
-    disable: BankResult
-    enable: BankResult
-    behave: BankResult
   }
   connector: {
     set: ConnectorResult & Pick<SavedConnection, 'connector_secret'>
@@ -90,12 +79,8 @@ export type OperatorResults<Options = AnyOptions> = {
     redeliver: DeliveryResult
     recover: RecoveryResult
   }
-  debit: {
-    show: DebitResult
+  debit: Record<'show' | 'reverse' | 'complete' | 'fail', DebitResult> & {
     list: DebitSummary[]
-    reverse: DebitResult
-    complete: DebitResult
-    fail: DebitResult
     repair: {
       provider: ProviderId
       date: Day
@@ -111,14 +96,10 @@ export type OperatorResults<Options = AnyOptions> = {
     refund: { reference: Reference; refund: RefundResult }
     resolve: ExceptionResult[]
   }
-  settlement: {
+  settlement: Record<'show' | 'process' | 'complete' | 'retry', BatchResult> & {
     run: SettlementRunResult
     list: BatchResult[]
-    show: BatchResult
     report: Formatted<Options, SettlementReport, { url: string }>
-    process: BatchResult
-    complete: BatchResult
-    retry: BatchResult
   }
   reconciliation: {
     /** A check of a large day returns the run that the next call continues. */

@@ -9,7 +9,6 @@ import {
   statuses,
 } from '../../../shared/domain/debits/lifecycle.ts'
 import { canHaveRefund } from '../../../shared/domain/debits/refund.ts'
-import { eventTypes } from '../../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../../support/rows.ts'
 
 const pairs = statuses.flatMap((from) => statuses.map((to) => [from, to] as const))
@@ -94,23 +93,6 @@ test('the page docs/api.md names the statuses, which of them are final, and the 
     return next.length > 0 ? [`${status} → ${next.join(', ')}`] : []
   })
   expect(sectionOf('Transitions')).toContain(`- ${transitions.join('; ')}.\n`)
-})
-
-test('the pages docs/api.md and docs/webhooks.md have the attempts of each event', () => {
-  const published = Object.values(eventTypes).map(({ event, retries }) => [event, retries + 1])
-  const rows = sectionOf('Event types').matchAll(/^\| (`.*`) \|.*\| (\d+) \|$/gm)
-  const documented = [...rows].flatMap(([, names = '', attempts]) =>
-    [...names.matchAll(/`(\w*)\.(\w+)`/g)].map(([, family, name]) => [
-      `${family || 'transaction'}.${name}`,
-      Number(attempts),
-    ]),
-  )
-  expect(documented).toEqual(published)
-  const attempts = [...new Set(published.map(([, number]) => Number(number)))]
-  const [first, second, third] = attempts.sort((one, other) => one - other)
-  expect(readFileSync('docs/webhooks.md', 'utf8')).toContain(
-    `have ${first}, ${second} or ${third} attempts`,
-  )
 })
 
 test('the page docs/architecture.md shows the lifecycle of a debit', async () => {
