@@ -18,7 +18,7 @@ export type ConsoleSeeds = {
   customers: readonly { phone: string; name: string; outcome: string }[]
 }
 
-/** What the page shows of the service. */
+/** The settings that the page shows. */
 export type ConsoleSettings = {
   /** The name of the stage; null in a sandbox. */
   stage: string | null

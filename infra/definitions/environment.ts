@@ -20,7 +20,7 @@ export type StageSettings = Pick<
   ownHosts: readonly string[]
 }
 
-export type Addresses = {
+type Addresses = {
   tableName: string
   queueUrl: (queue: QueueName) => string
   queueArn: (queue: QueueName) => string

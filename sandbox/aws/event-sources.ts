@@ -16,7 +16,7 @@ export type Invoke = (
 type Failures = { batchItemFailures?: { itemIdentifier: string }[] }
 
 /** Returns the ids of the failed records. @param all ids of the batch */
-export const failedOf = (
+const failedOf = (
   result: Awaited<ReturnType<Invoke>>,
   all: readonly string[],
 ): ReadonlySet<string> => {

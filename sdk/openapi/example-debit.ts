@@ -163,7 +163,7 @@ export const exampleBatch = endPayment(
   [],
 ).batch
 
-/** What the bank receives for the debit, its refund and its payout. */
+/** The requests to the bank for the debit, its refund and its payout. */
 export const exampleSubmission = {
   ...pending.facts,
   bank: gcb.identifier,

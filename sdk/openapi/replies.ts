@@ -6,58 +6,14 @@ import { addLine, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
 import { redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import { bankDetailSchema, bankDetailView, bankSchema, bankView } from '../../shared/views/bank.ts'
-import {
-  bankItemView,
-  bankListSchema,
-  bankListView,
-  bankUpdateSchema,
-  bankUpdateView,
-  callbackSchema,
-  callbackView,
-} from '../../shared/views/bank-debit.ts'
-import {
-  batchSchema,
-  batchView,
-  lineView,
-  reportSchema,
-  totalsView,
-} from '../../shared/views/batch.ts'
-import {
-  chargeSchema,
-  chargeView,
-  debitSchema,
-  debitView,
-  statusSchema,
-  statusView,
-} from '../../shared/views/debit.ts'
-import {
-  deliverySchema,
-  deliveryView,
-  deliveryWithAttempts,
-  deliveryWithAttemptsSchema,
-  pingSchema,
-  pingView,
-} from '../../shared/views/delivery.ts'
+import * as bankDebit from '../../shared/views/bank-debit.ts'
+import * as batch from '../../shared/views/batch.ts'
+import * as debit from '../../shared/views/debit.ts'
+import * as delivery from '../../shared/views/delivery.ts'
 import { Phone, Quantity, SignedAmount } from '../../shared/views/fields.ts'
 import { countEntries, cursorEntries, numberedEntries } from '../../shared/views/page.ts'
 import { eventSchema, webhookPayload } from '../../shared/views/webhook-payload.ts'
-import {
-  account,
-  attempt,
-  completed,
-  delivered,
-  demo,
-  exampleBatch,
-  exampleCursors,
-  failed,
-  gcb,
-  lines,
-  pending,
-  phone,
-  processing,
-  response,
-  secondsLater,
-} from './example-debit.ts'
+import * as examples from './example-debit.ts'
 
 /** The schema and the example of each reply. */
 
@@ -81,45 +37,54 @@ const oneOfOne = { current_page: 1, total_pages: 1 }
 
 export const replies: Record<OperationName, Reply> = {
   charge: {
-    data: chargeSchema(),
+    data: debit.chargeSchema(),
     headers: {
       'Idempotent-Replayed':
         'true if the request is a repeat and the reply shows the existing transaction',
     },
-    example: { data: chargeView(pending) },
+    example: { data: debit.chargeView(examples.pending) },
   },
   'get-debit-request': {
-    data: statusSchema(),
-    example: { data: statusView(completed, undefined) },
+    data: debit.statusSchema(),
+    example: { data: debit.statusView(examples.completed, undefined) },
   },
   'update-debit-transaction': {
-    data: bankUpdateSchema(),
-    example: { data: bankUpdateView(completed) },
+    data: bankDebit.bankUpdateSchema(),
+    example: { data: bankDebit.bankUpdateView(examples.completed) },
   },
   'list-debit-requests': {
-    data: v.array(debitSchema()),
+    data: v.array(debit.debitSchema()),
     page: { ...numberedEntries(), ...countEntries() },
     example: {
-      data: [debitView(failed)],
+      data: [debit.debitView(examples.failed)],
       page: { per_page: 20, ...oneOfOne, total_count: 1, ...lastPage },
     },
   },
   'list-debit-transactions': {
-    data: bankListSchema(),
+    data: bankDebit.bankListSchema(),
     page: numberedEntries(),
     example: {
-      data: bankListView({
-        account,
-        bank: gcb,
-        phone,
-        transactions: [bankItemView(processing, account, new Map([[demo, 'Demo Payments']]))],
-        total: { count: 1, isAtLeast: false, amount: processing.facts.amount },
+      data: bankDebit.bankListView({
+        account: examples.account,
+        bank: examples.gcb,
+        phone: examples.phone,
+        transactions: [
+          bankDebit.bankItemView(
+            examples.processing,
+            examples.account,
+            new Map([[examples.demo, 'Demo Payments']]),
+          ),
+        ],
+        total: { count: 1, isAtLeast: false, amount: examples.processing.facts.amount },
         filter: 'processing',
       }),
       page: { per_page: 20, ...oneOfOne, ...lastPage },
     },
   },
-  'debit-callback': { data: callbackSchema(), example: { data: callbackView(processing) } },
+  'debit-callback': {
+    data: bankDebit.callbackSchema(),
+    example: { data: bankDebit.callbackView(examples.processing) },
+  },
   'list-banks': {
     data: v.array(bankSchema()),
     // Present only if the query has page or per_page.
@@ -129,61 +94,72 @@ export const replies: Record<OperationName, Reply> = {
       total_pages: v.optional(Quantity),
       total_count: v.optional(Quantity),
     },
-    example: { data: [bankView(gcb)] },
+    example: { data: [bankView(examples.gcb)] },
   },
-  'get-bank': { data: bankDetailSchema(), example: { data: bankDetailView(gcb) } },
+  'get-bank': { data: bankDetailSchema(), example: { data: bankDetailView(examples.gcb) } },
   'lookup-customer-banks': {
     data: v.array(bankSchema()),
     topLevel: { phone_number: Phone, customer: v.string() },
     example: {
-      topLevel: { phone_number: phone, customer: account.customerName },
-      data: [bankView(gcb)],
+      topLevel: { phone_number: examples.phone, customer: examples.account.customerName },
+      data: [bankView(examples.gcb)],
     },
   },
   'list-deliveries': {
-    data: v.array(deliveryWithAttemptsSchema()),
+    data: v.array(delivery.deliveryWithAttemptsSchema()),
     example: {
       data: [
-        deliveryWithAttempts({
-          delivery: delivered,
-          attempts: delivered.last ? [delivered.last] : [],
+        delivery.deliveryWithAttempts({
+          delivery: examples.delivered,
+          attempts: examples.delivered.last ? [examples.delivered.last] : [],
         }),
       ],
     },
   },
   'redeliver-event': {
-    data: deliverySchema(),
-    example: { data: deliveryView(redeliver(delivered, secondsLater(60))) },
+    data: delivery.deliverySchema(),
+    example: {
+      data: delivery.deliveryView(redeliver(examples.delivered, examples.secondsLater(60))),
+    },
   },
   'list-events': {
     data: v.array(eventSchema()),
     page: { per_page: Quantity, next_cursor: v.string(), has_more: v.boolean() },
     example: {
-      data: [webhookPayload(completed, 3)],
-      page: { per_page: 20, next_cursor: exampleCursors['list-events'], has_more: false },
+      data: [webhookPayload(examples.completed, 3)],
+      page: { per_page: 20, next_cursor: examples.exampleCursors['list-events'], has_more: false },
     },
   },
   'test-webhook': {
-    data: pingSchema(),
+    data: delivery.pingSchema(),
     example: {
-      data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(response, attempt)),
+      data: delivery.pingView(
+        '5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1',
+        pingAttempt(examples.response, examples.attempt),
+      ),
     },
   },
   'list-settlements': {
-    data: v.array(batchSchema(SignedAmount)),
+    data: v.array(batch.batchSchema(SignedAmount)),
     page: cursorEntries(),
-    example: { data: [batchView(exampleBatch)], page: { per_page: 20, ...lastPage } },
+    example: {
+      data: [batch.batchView(examples.exampleBatch)],
+      page: { per_page: 20, ...lastPage },
+    },
   },
-  'get-settlement': { data: batchSchema(SignedAmount), example: { data: batchView(exampleBatch) } },
+  'get-settlement': {
+    data: batch.batchSchema(SignedAmount),
+    example: { data: batch.batchView(examples.exampleBatch) },
+  },
   'get-settlement-report': {
-    data: reportSchema(),
+    data: batch.reportSchema(),
     file: 'text/csv',
     redirect: v.object({ url: v.pipe(v.string(), v.url()) }),
     example: {
       data: {
-        batch: batchView(exampleBatch),
-        lines: lines.map(lineView),
-        totals: totalsView(lines.reduce(addLine, noTotals), formatAmount),
+        batch: batch.batchView(examples.exampleBatch),
+        lines: examples.lines.map(batch.lineView),
+        totals: batch.totalsView(examples.lines.reduce(addLine, noTotals), formatAmount),
       },
     },
   },

@@ -5,7 +5,7 @@ import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { type Batch, type BatchStatus, type Line, payableFrom } from '../domain/settlement/batch.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
-import { MONEY } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import { HAS_PAYOUT, isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
 import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
@@ -67,7 +67,7 @@ export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): Check
   if (line.type !== 'adjustment') return notApplicable
   return checkResult({
     [`has an adjustment in ${batch.id}, but is ${debit.status}`]:
-      MONEY[debit.status] !== 'reversed',
+      EXPECTED[debit.status].money !== 'reversed',
     [`has an adjustment in ${batch.id}, but names ${debit.adjustedIn ?? 'none'}`]:
       debit.adjustedIn !== batch.id,
     [`has an adjustment in ${batch.id}, but no line`]: original === undefined,

@@ -8,7 +8,7 @@ import type { Refund, RefundOrigin, RefundStatus } from '../domain/debits/refund
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
-import { REFUND } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
 import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
@@ -39,7 +39,7 @@ const REFUND_AFTER: Record<ExceptionKind, RefundOrigin | null> = {
 }
 
 const isOfStatus = ({ kind }: ReportException, { status }: Debit): boolean =>
-  REFUND_AFTER[kind] === null || REFUND_AFTER[kind] === REFUND[status]
+  REFUND_AFTER[kind] === null || REFUND_AFTER[kind] === EXPECTED[status].refund
 
 const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
   checkResult({
@@ -53,7 +53,7 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
   })
 
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
-  REFUND[debit.status] === 'reversal' && timeOf(debit, 'completed')
+  EXPECTED[debit.status].refund === 'reversal' && timeOf(debit, 'completed')
     ? checkResult({ 'is reversed, but has no refund': refund === undefined })
     : notApplicable
 
@@ -93,7 +93,7 @@ const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window)
   return checkResult({
     'has a refund, but does not exist': debit === undefined,
     [`has a refund after ${origin}, but is ${debit?.status}`]:
-      debit !== undefined && REFUND[debit.status] !== origin,
+      debit !== undefined && EXPECTED[debit.status].refund !== origin,
     [`has a refund of ${amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== amount,
     [`has a refund by ${bank}, which is not its bank`]:

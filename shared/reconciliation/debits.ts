@@ -12,7 +12,7 @@ import { hasRefund } from './cases.ts'
 import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
 import { type CheckResult, checkResult, type Invariant, notApplicable } from './findings.ts'
-import { IS_COUNTED, listsOf, MONEY } from './lifecycle.ts'
+import { EXPECTED, listsOf } from './lifecycle.ts'
 import type { PartScope, SpanTask, Task } from './part.ts'
 import * as read from './read.ts'
 import type { DebitRecord, Subscription, Window } from './records.ts'
@@ -124,7 +124,7 @@ const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boole
 
 /** Returns the share of a debit in its day's total. */
 const shareOf = ({ facts, status }: Debit, { date }: Window): bigint =>
-  facts.countedOn === date && IS_COUNTED[status] ? whole(facts.amount) : 0n
+  facts.countedOn === date && EXPECTED[status].isCounted ? whole(facts.amount) : 0n
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -179,7 +179,7 @@ const isRecent = (reference: Reference, { date }: Window): boolean => {
 const isCheckedByCreation = ({ history: [created], status }: Debit, { date, before }: Window) =>
   created !== undefined &&
   created.at < before &&
-  created.at >= (MONEY[status] === 'reversed' ? reversedFrom(date) : endedFrom(date))
+  created.at >= (EXPECTED[status].money === 'reversed' ? reversedFrom(date) : endedFrom(date))
 
 const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise<void> => {
   const { provider, window, findings } = scope

@@ -7,7 +7,7 @@ import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/ent
 import { unsettledDebits } from '../ledger/facts.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
-import { MONEY } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import { HAS_PAYOUT, timeOf } from './records.ts'
 import { whole } from './sums.ts'
 
@@ -94,10 +94,10 @@ export const unsettledAt = async (provider: ProviderId, end: Date, counted: Set<
 
 const unsettledShare = (debit: Debit, end: Date): bigint => {
   const { status, settledIn, adjustedIn, facts } = debit
-  if (MONEY[status] === 'unsettled' && !settledIn) {
+  if (EXPECTED[status].money === 'unsettled' && !settledIn) {
     return isBefore(completionOf(debit)?.completedAt, end) ? whole(facts.amount) : 0n
   }
-  const isUnadjusted = MONEY[status] === 'reversed' && settledIn && !adjustedIn
+  const isUnadjusted = EXPECTED[status].money === 'reversed' && settledIn && !adjustedIn
   return isUnadjusted && isBefore(timeOf(debit, 'reversed'), end) ? -whole(facts.amount) : 0n
 }
 

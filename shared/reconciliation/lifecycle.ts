@@ -24,31 +24,21 @@ export const IS_OUTCOME: Record<DebitEventName, boolean> = {
   reversed: false,
 }
 
-/** Whether a debit counts in its day's total. */
-export const IS_COUNTED: Record<Status, boolean> = {
-  pending: true,
-  processing: true,
-  completed: true,
-  failed: false,
-  reversed: true,
+type StatusExpectation = {
+  /** Whether a debit counts in its day's total. */
+  isCounted: boolean
+  /** The state of the money of a debit that its bank completed; null: the bank did not. */
+  money: 'unsettled' | 'reversed' | null
+  /** The refund that a debit can have. */
+  refund: RefundOrigin | null
 }
 
-/** The state of the money of a debit that its bank completed; null: the bank did not. */
-export const MONEY: Record<Status, 'unsettled' | 'reversed' | null> = {
-  pending: null,
-  processing: null,
-  completed: 'unsettled',
-  failed: null,
-  reversed: 'reversed',
-}
-
-/** The refund that a debit can have. */
-export const REFUND: Record<Status, RefundOrigin | null> = {
-  pending: null,
-  processing: null,
-  completed: null,
-  failed: 'late_completion',
-  reversed: 'reversal',
+export const EXPECTED: Record<Status, StatusExpectation> = {
+  pending: { isCounted: true, money: null, refund: null },
+  processing: { isCounted: true, money: null, refund: null },
+  completed: { isCounted: true, money: 'unsettled', refund: null },
+  failed: { isCounted: false, money: null, refund: 'late_completion' },
+  reversed: { isCounted: true, money: 'reversed', refund: 'reversal' },
 }
 
 /** The tasks that check the settlement of the debits of a list. */

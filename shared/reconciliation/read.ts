@@ -10,7 +10,7 @@ import { type Key, keys } from '../store/keys.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
-import { REFUND } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import type { DebitRecord, SettledRecord, Window } from './records.ts'
 
 /** Keys of a BatchGetItem, and calls in flight. */
@@ -86,7 +86,7 @@ export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<D
   const debits = followed.map(({ debit }) => debit)
   const related = debits.flatMap((debit) => [
     claimOf(debit),
-    ...(REFUND[debit.status] === 'reversal' ? [keys.refund(debit.facts.reference)] : []),
+    ...(EXPECTED[debit.status].refund === 'reversal' ? [keys.refund(debit.facts.reference)] : []),
   ])
   const [items, settled] = await Promise.all([readItems(related), loadSettled(debits)])
   return followed.map(({ debit, deliveries }, index) => {

@@ -1,13 +1,13 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Line } from '../domain/settlement/batch.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
-import { MONEY } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import { type SettledRecord, timeOf, type Window } from './records.ts'
 
 /** Reports whether a completed debit without a line should have one. */
 const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
   const completedAt = timeOf(debit, 'completed')
-  const isUnsettled = MONEY[debit.status] === 'unsettled' && debit.settledIn === undefined
+  const isUnsettled = EXPECTED[debit.status].money === 'unsettled' && debit.settledIn === undefined
   return isUnsettled && completedAt !== undefined && completedAt < settledBefore
 }
 
@@ -52,7 +52,7 @@ export const isAdjustedOnce = (record: SettledRecord, { settledBefore }: Window)
     return checkResult({ 'is reversed, but its line is not adjusted': isLate })
   }
   return checkResult({
-    [`is adjusted in ${adjustedIn}, but is ${status}`]: MONEY[status] !== 'reversed',
+    [`is adjusted in ${adjustedIn}, but is ${status}`]: EXPECTED[status].money !== 'reversed',
     [`is adjusted in ${adjustedIn}, but was never settled`]: settledIn === undefined,
     [`is adjusted in ${adjustedIn}, before ${settledIn}`]:
       settledIn !== undefined && !isLater(adjustedIn, settledIn),

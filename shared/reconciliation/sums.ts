@@ -1,5 +1,5 @@
 import type { Line, Totals } from '../domain/settlement/batch.ts'
-import { MONEY } from './lifecycle.ts'
+import { EXPECTED } from './lifecycle.ts'
 import { type DebitRecord, timeOf } from './records.ts'
 
 /** Sums of lines, computed without the code that wrote them. */
@@ -51,5 +51,5 @@ export const addMoneyOf = (sums: Amounts, { debit, line }: DebitRecord): void =>
   const amount = whole(debit.facts.amount)
   sums.completed += amount
   if (debit.settledIn !== undefined) sums.settled += line ? whole(line.gross) : amount
-  else sums[MONEY[debit.status] ?? 'unsettled'] += amount
+  else sums[EXPECTED[debit.status].money ?? 'unsettled'] += amount
 }

@@ -89,7 +89,7 @@ export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =
     Batch,
     | 'totals'
     | 'offsetBy'
-    // Of the service alone.
+    // Internal to the service.
     | 'attempt'
     | 'generation'
     | 'completedGeneration'

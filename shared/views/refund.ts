@@ -26,7 +26,7 @@ export const refundView = <A>(refund: Refund, amountOf: AmountForm<A>) =>
   }) satisfies Shows<
     Refund,
     | 'failure'
-    // Of the debit, or of the service alone.
+    // Members of the debit, or internal to the service.
     | 'reference'
     | 'debitUuid'
     | 'provider'

@@ -37,69 +37,57 @@ const usual = {
 
 export type KindSettings = typeof usual
 
-type Kind = { weight: number; description: string; settings: Partial<KindSettings> }
+/** @param weight its share of the scenarios */
+const kind = (weight: number, description: string, settings: Partial<KindSettings> = {}) => ({
+  weight,
+  description,
+  settings,
+})
 
 export const kinds = {
-  usual: { weight: 120, description: 'two or three bursts of charges', settings: {} },
-  reversals: {
-    weight: 60,
-    description: 'most debits are reversed after their settlement, over four days',
-    settings: {
-      reversedShare: 0.6,
-      isReversedLate: true,
-      rejectedShare: 0.35,
-      hasRounds: true,
-      approvalShare: 0.2,
-    },
-  },
-  'changing settings': {
-    weight: 50,
-    description: 'operators change accounts, fees and limits during the run',
-    settings: { settingChanges: 24, underwayShare: 0.6, hasRounds: true, approvalShare: 0.3 },
-  },
-  'careless banks': {
-    weight: 50,
-    description: 'banks send malformed reports and never repeat one',
-    settings: { malformedShare: 0.4, reportsOnce: true, hasRounds: true },
-  },
-  'banks without idempotency': {
-    weight: 25,
-    description: 'banks act on each POST, so a repeat must follow a query',
-    settings: { isIdempotent: false, rejectedShare: 0.25 },
-  },
-  operators: {
-    weight: 50,
-    description: 'operators record outcomes, retry and resolve during the run',
-    settings: {
-      hasRounds: true,
-      manualShare: 0.15,
-      rejectedShare: 0.4,
-      approvalShare: 0.6,
-      settingChanges: 4,
-      faults: ['operator settles'],
-    },
-  },
-  'slow settlement': {
-    weight: 12,
-    description: 'settlement runs reach their time limit, and others continue them',
-    settings: { faults: ['slow settlement', 'page cut short'], reversedShare: 0.05 },
-  },
-  'outage at midnight': {
-    weight: 20,
-    description: 'DynamoDB and SQS fail around a midnight',
-    settings: { faults: ['table outage', 'queue outage'] },
-  },
-  restore: {
-    weight: 8,
-    description: 'the table returns to an earlier second, by the runbook',
-    settings: { isRestored: true },
-  },
-  burst: {
-    weight: 1,
-    description: '2,000 debits of one provider at once, with a stream of eight shards',
-    settings: { burst: 2_000 },
-  },
-} as const satisfies Record<string, Kind>
+  usual: kind(120, 'two or three bursts of charges'),
+  reversals: kind(60, 'most debits are reversed after their settlement, over four days', {
+    reversedShare: 0.6,
+    isReversedLate: true,
+    rejectedShare: 0.35,
+    hasRounds: true,
+    approvalShare: 0.2,
+  }),
+  'changing settings': kind(50, 'operators change accounts, fees and limits during the run', {
+    settingChanges: 24,
+    underwayShare: 0.6,
+    hasRounds: true,
+    approvalShare: 0.3,
+  }),
+  'careless banks': kind(50, 'banks send malformed reports and never repeat one', {
+    malformedShare: 0.4,
+    reportsOnce: true,
+    hasRounds: true,
+  }),
+  'banks without idempotency': kind(25, 'banks act on each POST, so a repeat must follow a query', {
+    isIdempotent: false,
+    rejectedShare: 0.25,
+  }),
+  operators: kind(50, 'operators record outcomes, retry and resolve during the run', {
+    hasRounds: true,
+    manualShare: 0.15,
+    rejectedShare: 0.4,
+    approvalShare: 0.6,
+    settingChanges: 4,
+    faults: ['operator settles'],
+  }),
+  'slow settlement': kind(12, 'settlement runs reach their time limit, and others continue them', {
+    faults: ['slow settlement', 'page cut short'],
+    reversedShare: 0.05,
+  }),
+  'outage at midnight': kind(20, 'DynamoDB and SQS fail around a midnight', {
+    faults: ['table outage', 'queue outage'],
+  }),
+  restore: kind(8, 'the table returns to an earlier second, by the runbook', { isRestored: true }),
+  burst: kind(1, '2,000 debits of one provider at once, with a stream of eight shards', {
+    burst: 2_000,
+  }),
+}
 
 export type KindName = keyof typeof kinds
 export const kindNames = Object.keys(kinds) as KindName[]

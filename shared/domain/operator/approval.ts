@@ -21,7 +21,7 @@ export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, D
 export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
-/** What an operator decides about a request. */
+/** The decision of an operator about a request. */
 export type ApprovalDecision = Exclude<ApprovalStatus, 'pending' | 'expired'>
 
 export type Approval = {

@@ -12,7 +12,7 @@ import { type Day, dayAfter, dayOf, startOf } from '../time.ts'
 
 type BatchStatusRow = {
   /**
-   * What a call to pay the batch does: `begins` its payout, `resumes` one that its bank may have, or
+   * The effect of a call to pay the batch: `begins` its payout, `resumes` one that its bank may have, or
    * `retries` a rejected one, which only an operator may request; `none`: it is paid.
    */
   payout: 'begins' | 'resumes' | 'retries' | 'none'
