@@ -1,8 +1,7 @@
-import type { CallVerb } from '../../shared/operator/results.ts'
 import type { RealClock } from '../aws/clock.ts'
 import type { FunctionHost } from '../function-host.ts'
 
-/** Controls a sandbox: its clock, its state, and calls of its API and operator functions. */
+/** Controls a sandbox: its clock, its state and calls of its functions. */
 
 export type Control = ReturnType<typeof newControl>
 
@@ -17,8 +16,6 @@ type Deps = {
   reset: () => Promise<void>
   onMoved: () => void
 }
-
-export type ApiCall = { method: string; path: string; token?: string; body?: unknown }
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -82,33 +79,6 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
     },
     /** Restores the seeds, and the time of this machine. */
     reset: () => inTurn(deps.reset),
-    api: apiAt(address),
-    operator: operatorOf(functions),
+    invoke: functions.invoke,
   }
 }
-
-/** Returns a function that sends a request to the API of the sandbox. */
-const apiAt =
-  (address: string) =>
-  async ({ method, path, token, body }: ApiCall) => {
-    const response = await fetch(`${address}${path}`, {
-      method,
-      headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
-  }
-
-/** Returns a function that calls an operator's function, and throws an Error with the refusal. */
-const operatorOf =
-  (functions: FunctionHost): CallVerb =>
-  async <R>(noun: string, verb: string, options: object) => {
-    const reply = await functions.invoke(`manage-${noun}`, { verb, options })
-    const { error, result } = reply as { result: R; error?: string }
-    if (error) throw new Error(`${noun} ${verb}: ${error}`)
-    return result
-  }

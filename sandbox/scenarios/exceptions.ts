@@ -20,10 +20,7 @@ export const completeLate = async (play: Play) => {
   return rejectReport(play, await play.fail(debit, FAILED.error_message), COMPLETED)
 }
 
-export const contradict = async (play: Play) => {
-  const debit = await play.debit([...OPEN, 'completed'])
-  return rejectReport(play, await play.complete(debit), FAILED)
-}
+export const contradict = async (play: Play) => rejectReport(play, await play.completed(), FAILED)
 
 export const refuseReport = async (play: Play) => rejectReport(play, await play.open(), MALFORMED)
 

@@ -40,6 +40,7 @@ export const OPEN: readonly Status[] = statuses.filter(isOpen)
 type Shown = { reference?: string; id?: string | number; status: string | null }
 
 type RefusedBody = Pick<Refusal, 'error' | 'details'>
+type PostReply = RefusedBody & { data: { reference: string } }
 
 export type Play = ReturnType<typeof newPlay>
 
@@ -80,15 +81,18 @@ export const newPlay = (control: Control, name: string, reference: string | unde
     return misfit(`is ${found.status}; it must be ${statuses.join(' or ')}`)
   }
 
+  const reports = newReports(calls)
   return {
     ...calls,
-    ...newReports(calls),
+    ...reports,
     control,
     reference,
     charge,
     debit,
     misfit,
-    open: (fields?: { amount?: string }) => debit(OPEN, fields),
+    open: () => debit(OPEN),
+    completed: async (fields?: { amount: string }) =>
+      reports.complete(await debit([...OPEN, 'completed'], fields)),
     /** Returns the open exceptions of a debit. */
     exceptions: async (of: PlayedDebit) => {
       const listed = await operate('exception', 'show', { reference: of.reference })
@@ -104,14 +108,10 @@ export const newPlay = (control: Control, name: string, reference: string | unde
 
 /** Calls of operators and of the API. */
 const newCalls = (control: Control) => {
-  const operate: CallVerb = async (noun, verb, options) => {
-    try {
-      return await control.operator(noun, verb, options)
-    } catch (error) {
-      const { message } = error as Error
-      if (!message.startsWith(`${noun} ${verb}: `)) throw error
-      return conflict(message)
-    }
+  const operate: CallVerb = async <R>(noun: string, verb: string, options: object) => {
+    const reply = await control.invoke(`manage-${noun}`, { verb, options })
+    const { error, result } = reply as { result: R; error?: string }
+    return error ? conflict(`${noun} ${verb}: ${error}`) : result
   }
 
   /** Waits until the service is idle and a view has what the scenario needs, and returns that. */
@@ -144,8 +144,14 @@ const newCalls = (control: Control) => {
         () => show(of),
         (debit) => debit.status === status && debit,
       ),
-    request: async (path: string, token: string, body: unknown) =>
-      control.api({ method: 'POST', path, token, body }),
+    request: async (path: string, token: string, content: object) => {
+      const response = await fetch(`${control.address}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(content),
+      })
+      return { status: response.status, body: (await response.json()) as PostReply }
+    },
   }
 }
 

@@ -1,9 +1,7 @@
 import { whileBankBehaves } from './bank-behaviour.ts'
-import { OPEN, type Play, type PlayedDebit } from './play.ts'
+import type { Play, PlayedDebit } from './play.ts'
 
 /** Reversals of completed debits, which their banks refund. */
-
-const completed = async (play: Play) => play.complete(await play.debit([...OPEN, 'completed']))
 
 /** Reverses a debit and waits until its refund has a status. */
 const reverse = async (
@@ -19,10 +17,10 @@ const reverse = async (
   return { reference, status, refund }
 }
 
-export const refund = async (play: Play) => reverse(play, await completed(play), 'completed')
+export const refund = async (play: Play) => reverse(play, await play.completed(), 'completed')
 
 export const rejectRefund = async (play: Play) => {
-  const debit = await completed(play)
+  const debit = await play.completed()
   const reversed = await whileBankBehaves(play, debit.bank, 'rejecting', () =>
     reverse(play, debit, 'failed'),
   )

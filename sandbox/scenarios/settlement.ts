@@ -1,14 +1,11 @@
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import type { ResultOf } from '../../shared/operator/results.ts'
 import { whileBankBehaves } from './bank-behaviour.ts'
-import { conflict, OPEN, type Play, type PlayedDebit } from './play.ts'
+import { conflict, type Play, type PlayedDebit } from './play.ts'
 
 /** Settlement of completed debits by the run of the next day, and payouts of their batches. */
 
 type PlayedBatch = ResultOf<'settlement', 'show'>
-
-const completed = async (play: Play, fields?: { amount: string }) =>
-  play.complete(await play.debit([...OPEN, 'completed'], fields))
 
 const run = ({ operate, control }: Play, { provider }: PlayedDebit) =>
   operate('settlement', 'run', { date: dayAfter(dayOf(control.clock.now())), provider })
@@ -64,14 +61,14 @@ const viewOf = ({ id, status, net, paid, failure, bank_reference }: PlayedBatch)
 export const settleAndPay = async (play: Play) => {
   const { debit, batch } = await payOut(
     play,
-    await completed(play),
+    await play.completed(),
     ({ status, paid }) => status === 'completed' && Number(paid) > 0,
   )
   return { reference: debit.reference, status: debit.status, batch: viewOf(batch) }
 }
 
 export const rejectPayout = async (play: Play) => {
-  const first = await completed(play)
+  const first = await play.completed()
   const provider = await play.operate('provider', 'show', { provider: first.provider })
   const bank = provider.settlement_account?.bank
   if (!bank) return conflict(`${first.provider} has no settlement account`)
@@ -83,7 +80,7 @@ export const rejectPayout = async (play: Play) => {
 
 /** A reversal after the settlement: the next batch takes the amount back from the provider. */
 export const goBelowZero = async (play: Play) => {
-  const debit = await completed(play, { amount: '5.00' })
+  const debit = await play.completed({ amount: '5.00' })
   const { reference } = debit
   const { id: settled_in } = await settle(play, debit)
   await play.operate('debit', 'reverse', { reference, reason: 'Goods returned' })

@@ -32,11 +32,10 @@ describe('the console of a stage', () => {
     const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'New' } }
     const body = JSON.stringify({ ...call, operator: 'kofi' })
     await fetch(`${address}/console/operator`, { method: 'POST', body })
-    const { stdout } = await runScript([
-      ...['commands/operator.ts', 'change', 'list', '--provider', 'demo', '--limit', '1'],
-      ...['--port', sandbox.port],
+    const words = ['change', 'list', '--provider', 'demo', '--limit', '1']
+    expect(await sandbox.operator(...words)).toMatchObject([
+      { by: 'arn:aws:iam::000000000000:user/ama' },
     ])
-    expect(JSON.parse(stdout)).toMatchObject([{ by: 'arn:aws:iam::000000000000:user/ama' }])
   })
 
   test('the console serves the page, and nothing else', async () => {

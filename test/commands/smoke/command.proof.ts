@@ -48,10 +48,7 @@ describe('the smoke test of a sandbox', () => {
   })
   afterAll(() => sandbox.stop())
 
-  const operator = async (...words: string[]) => {
-    const { stdout } = await runScript(['commands/operator.ts', ...words, '--port', sandbox.port])
-    return JSON.parse(stdout)
-  }
+  const operator = (...words: string[]) => sandbox.operator(...words)
 
   test('the smoke test passes every check, and disables what it created', async () => {
     const { code, stdout, stderr } = await smoke('--port', sandbox.port)
@@ -191,9 +188,7 @@ test('the smoke test moves no money where the sandbox bank needs an approval', a
       code: 0,
       others: [expect.stringMatching(/^[12][0-9] checks hold$/)],
     })
-    const approvals = ['approval', 'list', '--status', 'pending', '--port', sandbox.port]
-    const { stdout: pending } = await runScript(['commands/operator.ts', ...approvals])
-    expect(JSON.parse(pending)).toEqual([])
+    expect(await sandbox.operator('approval', 'list', '--status', 'pending')).toEqual([])
   } finally {
     await sandbox.stop()
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { runScript } from '../../support/commands.ts'
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
 
@@ -14,9 +15,12 @@ export const startSandbox = async (...options: string[]) => {
     })
     child.on('exit', () => reject(new Error('The sandbox ended')))
   })
+  const { port } = new URL(address)
   return {
     address,
-    port: new URL(address).port,
+    port,
+    operator: async (...words: string[]) =>
+      JSON.parse((await runScript(['commands/operator.ts', ...words, '--port', port])).stdout),
     stop: async (): Promise<void> => {
       const exited = once(child, 'exit')
       child.kill('SIGTERM')

@@ -26,13 +26,6 @@ const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) =
   }
 }
 
-type TimesOf = { created_at: string; expires_on: string }
-
-const operator = async <T>(...words: string[]): Promise<T> => {
-  const { stdout } = await runScript(['commands/operator.ts', ...words, '--port', sandbox.port])
-  return JSON.parse(stdout)
-}
-
 test('the smoke test of a stage finds the API and checks events, sweep, queues and logs', async () => {
   const { code, passed, others } = await smoke({})
   expect({ code, others }).toEqual({
@@ -47,12 +40,16 @@ test('the smoke test of a stage finds the API and checks events, sweep, queues a
   // Without a receiver no webhook arrives.
   expect(passed).not.toContain('webhooks-of-completed-debit')
   // A test that is killed cannot revoke them.
-  const providers = await operator<{ id: string }[]>('provider', 'list')
+  const providers: { id: string }[] = await sandbox.operator('provider', 'list')
   const ids = providers.map(({ id }) => id).filter((id) => id.startsWith('smoke-'))
   expect(ids).toHaveLength(2)
   for (const id of ids) {
-    const [credential] = await operator<TimesOf[]>('credential', 'list', '--provider', id)
-    const { created_at, expires_on } = credential ?? { created_at: '', expires_on: '' }
+    const [{ created_at, expires_on }] = await sandbox.operator(
+      'credential',
+      'list',
+      '--provider',
+      id,
+    )
     expect(Date.parse(expires_on) - Date.parse(created_at)).toBeLessThanOrEqual(3_600_000)
   }
 }, 240_000)
