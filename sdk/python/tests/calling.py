@@ -6,16 +6,13 @@ from typing import Any, Literal, cast
 
 from debit_collection import AsyncDebitCollection, DebitCollection
 
+from .conftest import cases_in
+
 ClientKind = Literal["sync", "async"]
 KINDS: tuple[ClientKind, ...] = ("sync", "async")
 
-ORDER: dict[str, Any] = {
-    "phone_number": "+233241234567",
-    "bank_identifier": "GCB",
-    "amount": "100.00",
-    "narration": "Order 1",
-    "partner_reference": "order-1",
-}
+CASES = cases_in("client")
+ORDER: dict[str, Any] = CASES["order"]
 
 
 def call(kind: ClientKind, base_url: str, use: Callable[[Any], Any], **options: Any) -> Any:

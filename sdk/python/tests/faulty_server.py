@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from .calling import CASES
+
 
 @dataclass
 class Step:
@@ -41,8 +43,21 @@ def success(data: Any, status: int = 200, headers: Mapping[str, str] | None = No
 
 def problem(status: int, code: int, details: Any = None, headers: Mapping[str, str] | None = None) -> Step:
     error = {"code": code, "message": "Refused", "category": "general", "severity": "low"}
-    body = {"success": False, "error": error, "details": details, "meta": {"request_id": "r"}}
+    body = {"success": False, "error": error, "details": details, "meta": {"request_id": "id-1"}}
     return Step(status, body, headers or {})
+
+
+CHARGED = Step(202, CASES["charged"])
+DEBIT: dict[str, Any] = CASES["debit"]
+
+
+def step_of(reply: Any) -> Step:
+    """Returns the step of a reply in sdk/cases/client.json."""
+    if reply == "charged":
+        return CHARGED
+    if "debit" in reply:
+        return success({**DEBIT, **reply["debit"]})
+    return problem(**reply) if "code" in reply else Step(**reply)
 
 
 class QuietServer(ThreadingHTTPServer):

@@ -22,11 +22,9 @@ from debit_collection.errors import (
 from debit_collection.transport import environment_proxy
 
 from .calling import KINDS, ORDER, ClientKind, call
-from .faulty_server import FaultyServer, Step, faulty_server, problem, success
+from .faulty_server import CHARGED, DEBIT, FaultyServer, Step, faulty_server, problem, success
 
-BANK = {"name": "GCB Bank PLC", "identifier": "GCB", "country_code": "GH"}
-RESPONSE = {"uuid": "u", "status": "pending", "timestamp": "t", "reference": "DCS-1", "bank": BANK}
-CHARGED = success({"reference": "DCS-1", "status": "pending", "response": RESPONSE}, 202)
+BANK = DEBIT["bank"]
 NOW = {"retry-after": "0"}
 HTML = Step(502, "<html>Bad gateway</html>", NOW)
 
@@ -40,7 +38,7 @@ both = pytest.mark.parametrize("kind", KINDS)
 def test_a_charge_survives_a_fault_and_sends_the_same_body(kind: ClientKind, fault: Step) -> None:
     with faulty_server(fault, CHARGED) as server:
         charged = call(kind, server.url, lambda client: client.charge(**ORDER), signing_secret="rs_1")
-    assert charged["reference"] == "DCS-1"
+    assert charged["reference"] == DEBIT["reference"]
     first, second = server.requests
     assert first.body == second.body
     assert first.headers["authorization"] == "Bearer sk_sandbox_demo"
@@ -180,7 +178,7 @@ def test_no_secret_or_personal_data_appears_in_logs_errors_or_reprs(
 
     def use(client: Any) -> Any:
         texts.extend([repr(client), str(client), repr(client.banks), repr(client._settings)])
-        return client.charge(**ORDER, metadata={"name": SECRETS[4]})
+        return client.charge(**{**ORDER, "metadata": {"name": SECRETS[4]}})
 
     options: Any = {
         "api_key": "sk_live_hidden",
