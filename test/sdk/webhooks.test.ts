@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import express from 'express'
 import { Hono } from 'hono'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 import {
   type EventHandlers,
   type EventStore,
@@ -51,29 +51,17 @@ const hex = (secret: string, body: string) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
 /** Returns body, headers and secrets of a case. */
-const delivered = async ({ only, set = {}, secrets = SECRET, ...rest }: Case) => {
-  const signed = await testing.signed(EVENT, SECRET)
-  let headers = signed.headers
+const delivered = async ({ only, set = {}, secrets = SECRET, signed_at = 0, ...rest }: Case) => {
   const now = Math.floor(Date.now() / 1000)
-  if (rest.signed_at) {
-    const timestamp = String(now + rest.signed_at)
-    const signature = new Webhook(SECRET).sign(
-      'evt_3',
-      new Date(Number(timestamp) * 1000),
-      signed.body,
-    )
-    headers = {
-      'webhook-id': 'evt_3',
-      'webhook-timestamp': timestamp,
-      'webhook-signature': signature,
-    }
-  }
+  vi.useFakeTimers({ now: (now + signed_at) * 1000, toFake: ['Date'] })
+  const { body, headers } = await testing.signed(EVENT, SECRET)
+  vi.useRealTimers()
   const values: Record<string, string | undefined> = {
     ...headers,
     base64: headers['webhook-signature']?.slice(3),
     next: String(now + 1),
     old: String(now - 301),
-    body: signed.body,
+    body,
   }
   const filled = (text: string) => text.replaceAll(/\{([\w-]+)\}/g, (_, name) => values[name] ?? '')
   const sent = Object.entries(headers).filter(([name]) => only?.includes(name) ?? true)
@@ -185,8 +173,6 @@ describe('a receiver', () => {
     async (event: { event: string }, secret = SECRET) =>
       (await receive(new Request('http://localhost/', await requestOf(event, secret)))).status
 
-  const names = () => applied.map(({ event }) => event.event)
-
   for (const { name, steps, handled } of cases.deliveries) {
     test(name, async () => {
       const receive = receives(webhooks.fetch(options()))
@@ -214,7 +200,7 @@ describe('a receiver', () => {
   test('a receiver applies two simultaneous attempts once', async () => {
     const receive = receives(webhooks.fetch(options()))
     expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])
-    expect(names()).toEqual([EVENT.event])
+    expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
   })
 
   test('a receiver passes the transaction of the store to the handler', async () => {
@@ -228,11 +214,9 @@ describe('a receiver', () => {
     expect(applied).toEqual([{ event: EVENT, transaction }])
   })
 
-  test('a receiver answers 401 to a request without a signature and 413 to a long one', async () => {
-    const answer = async (request: RequestInit) =>
-      (await webhooks.fetch(options())(new Request('http://localhost/', request))).status
-    expect(await answer({ method: 'GET' })).toBe(401)
-    expect(await answer({ method: 'POST', body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413)
+  test('a receiver answers 401 to a request without a signature', async () => {
+    const reply = await webhooks.fetch(options())(new Request('http://localhost/'))
+    expect(reply.status).toBe(401)
   })
 
   test('a receiver works in Express, with and without express.raw, and rejects a parsed body', async () => {
@@ -245,7 +229,7 @@ describe('a receiver', () => {
         (await fetch(`http://127.0.0.1:${port}${path}`, await requestOf(EVENT))).status
       expect(await post('/webhooks')).toBe(204)
       expect(await post('/raw')).toBe(204)
-      expect(names()).toEqual([EVENT.event, EVENT.event])
+      expect(applied.map(({ event }) => event)).toEqual([EVENT, EVENT])
       expect(await post('/parsed')).toBe(500)
       expect(errors).toEqual([
         expect.objectContaining({ message: expect.stringContaining('parsed') }),
@@ -256,6 +240,6 @@ describe('a receiver', () => {
   test('a receiver works in Hono', async () => {
     const app = new Hono().post('/webhooks', webhooks.hono(options()))
     expect((await app.request('/webhooks', await requestOf(EVENT))).status).toBe(204)
-    expect(names()).toEqual([EVENT.event])
+    expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
   })
 })

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
@@ -80,15 +81,9 @@ def test_signed_adds_what_an_event_lacks() -> None:
 
 def delivered(case: dict[str, Any]) -> tuple[bytes, dict[str, str], Any]:
     """Returns body, headers and secrets of a case."""
-    body, headers = testing.signed(CASES["event"], SECRET)
     now = int(time.time())
-    if offset := case.get("signed_at"):
-        signed_at = datetime.fromtimestamp(now + offset, timezone.utc)
-        headers = {
-            "webhook-id": "evt_3",
-            "webhook-timestamp": str(now + offset),
-            "webhook-signature": StandardWebhook(SECRET).sign("evt_3", signed_at, body.decode()),
-        }
+    with patch("time.time", return_value=now + case.get("signed_at", 0)):
+        body, headers = testing.signed(CASES["event"], SECRET)
     base64 = headers["webhook-signature"].removeprefix("v1,")
     values = {**headers, "base64": base64, "next": str(now + 1), "old": str(now - 301)}
 
