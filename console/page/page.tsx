@@ -7,35 +7,30 @@ import { Empty, Failure } from './parts/states.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { ServiceTime } from './parts/values.tsx'
 import { linkTo, place } from './route.ts'
-import { type ScreenRow, screens } from './screens.ts'
+import { type ScreenRow, screenGroups, screens } from './screens.ts'
 
 const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
   (!noun || mayUse(noun)) && (!isForSandbox || isSandbox())
 
-const Links = ({ current }: { current: ScreenRow | undefined }) => {
-  const offered = screens.filter((screen) => screen.group && isOffered(screen))
-  const groups = [...new Set(offered.map(({ group }) => group))]
-  return (
-    <>
-      {groups.map((group) => (
-        <section key={group}>
-          <h2>{group}</h2>
-          {offered
-            .filter((screen) => screen.group === group)
-            .map(({ path, title }) => (
-              <a
-                key={path}
-                href={linkTo(path)}
-                aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
-              >
-                {title}
-              </a>
-            ))}
-        </section>
-      ))}
-    </>
-  )
-}
+const Links = ({ current }: { current: ScreenRow | undefined }) =>
+  Object.entries(screenGroups).map(([group, rows]) => {
+    const offered = rows.filter((screen) => !screen.under && isOffered(screen))
+    if (offered.length === 0) return null
+    return (
+      <section key={group}>
+        <h2>{group}</h2>
+        {offered.map(({ path, title }) => (
+          <a
+            key={path}
+            href={linkTo(path)}
+            aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </section>
+    )
+  })
 
 /** In a sandbox one person can act as two operators, to approve calls. */
 const Session = () => (

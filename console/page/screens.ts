@@ -21,8 +21,7 @@ export type ScreenRow = {
   /** The first part of the address. */
   path: string
   title: string
-  /** The heading of its link; a screen without one belongs to the screen `under`. */
-  group?: 'Payments' | 'Money' | 'Set-up' | 'Checks' | 'Sandbox'
+  /** The screen whose link it belongs to, if it has none. */
   under?: string
   /** The noun that the operator must be allowed to use. */
   noun?: NounName
@@ -30,70 +29,39 @@ export type ScreenRow = {
   View: ComponentType
 }
 
-/** The screens in the order of their links. */
-export const screens: readonly ScreenRow[] = [
-  { path: 'debits', title: 'Debits', group: 'Payments', noun: 'debit', View: DebitsScreen },
-  { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
-  { path: 'webhooks', title: 'Webhooks', group: 'Payments', noun: 'webhook', View: WebhooksScreen },
-  { path: 'webhook', title: 'Webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
-  {
-    path: 'requests',
-    title: 'Requests',
-    group: 'Payments',
-    isForSandbox: true,
-    View: RequestsScreen,
-  },
-  {
-    path: 'settlement',
-    title: 'Settlement',
-    group: 'Money',
-    noun: 'settlement',
-    View: SettlementScreen,
-  },
-  { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
-  { path: 'ledger', title: 'Ledger', group: 'Money', noun: 'ledger', View: LedgerScreen },
-  { path: 'banks', title: 'Banks', group: 'Set-up', noun: 'bank', View: BanksScreen },
-  {
-    path: 'customers',
-    title: 'Customers',
-    group: 'Set-up',
-    noun: 'customer',
-    View: CustomersScreen,
-  },
-  {
-    path: 'exceptions',
-    title: 'Exceptions',
-    group: 'Checks',
-    noun: 'exception',
-    View: ExceptionsScreen,
-  },
-  {
-    path: 'approvals',
-    title: 'Approvals',
-    group: 'Checks',
-    noun: 'approval',
-    View: ApprovalsScreen,
-  },
-  {
-    path: 'reconciliation',
-    title: 'Reconciliation',
-    group: 'Checks',
-    noun: 'reconciliation',
-    View: ReconciliationScreen,
-  },
-  {
-    path: 'changes',
-    title: 'Operator changes',
-    group: 'Checks',
-    noun: 'change',
-    View: ChangesScreen,
-  },
-  { path: 'clock', title: 'Clock', group: 'Sandbox', isForSandbox: true, View: ClockScreen },
-  {
-    path: 'scenarios',
-    title: 'Scenarios',
-    group: 'Sandbox',
-    isForSandbox: true,
-    View: ScenariosScreen,
-  },
-]
+/** The screens by the heading of their links, in their order. */
+export const screenGroups: Record<string, readonly ScreenRow[]> = {
+  Payments: [
+    { path: 'debits', title: 'Debits', noun: 'debit', View: DebitsScreen },
+    { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
+    { path: 'webhooks', title: 'Webhooks', noun: 'webhook', View: WebhooksScreen },
+    { path: 'webhook', title: 'Webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
+    { path: 'requests', title: 'Requests', isForSandbox: true, View: RequestsScreen },
+  ],
+  Money: [
+    { path: 'settlement', title: 'Settlement', noun: 'settlement', View: SettlementScreen },
+    { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
+    { path: 'ledger', title: 'Ledger', noun: 'ledger', View: LedgerScreen },
+  ],
+  'Set-up': [
+    { path: 'banks', title: 'Banks', noun: 'bank', View: BanksScreen },
+    { path: 'customers', title: 'Customers', noun: 'customer', View: CustomersScreen },
+  ],
+  Checks: [
+    { path: 'exceptions', title: 'Exceptions', noun: 'exception', View: ExceptionsScreen },
+    { path: 'approvals', title: 'Approvals', noun: 'approval', View: ApprovalsScreen },
+    {
+      path: 'reconciliation',
+      title: 'Reconciliation',
+      noun: 'reconciliation',
+      View: ReconciliationScreen,
+    },
+    { path: 'changes', title: 'Operator changes', noun: 'change', View: ChangesScreen },
+  ],
+  Sandbox: [
+    { path: 'clock', title: 'Clock', isForSandbox: true, View: ClockScreen },
+    { path: 'scenarios', title: 'Scenarios', isForSandbox: true, View: ScenariosScreen },
+  ],
+}
+
+export const screens = Object.values(screenGroups).flat()

@@ -4,6 +4,7 @@ import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/res
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ConsoleResult } from '../../server/backend.ts'
 import { type CallOptions, isSandbox, mayUse, settings, submit } from '../client.ts'
+import { type Choices, Options } from './filters.tsx'
 import { Failure } from './states.tsx'
 import { showToast } from './toasts.tsx'
 import { Code } from './values.tsx'
@@ -13,26 +14,9 @@ export type Field<Name extends string = string> = {
   label: string
   value?: string
   /** Without options the field is text. */
-  options?: readonly (readonly [value: string, label: string])[]
+  options?: Choices
   type?: 'date'
   isOptional?: boolean
-}
-
-type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
-
-/** Shows a modal dialog, which Escape closes. */
-export const Dialog = ({ title, onClose, children }: DialogProps) => {
-  const element = useRef<HTMLDialogElement>(null)
-  const id = useId()
-  useEffect(() => element.current?.showModal(), [])
-  return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
-      <div class="fields">
-        <h2 id={id}>{title}</h2>
-        {children}
-      </div>
-    </dialog>
-  )
 }
 
 const Input = ({ field }: { field: Field }) => {
@@ -44,11 +28,7 @@ const Input = ({ field }: { field: Field }) => {
       <label htmlFor={id}>{isOptional ? `${label} (optional)` : label}</label>
       {options && (
         <select {...input}>
-          {options.map(([option, text]) => (
-            <option key={option} value={option} selected={option === value}>
-              {text}
-            </option>
-          ))}
+          <Options of={options} selected={value} />
         </select>
       )}
       {!options && (type === 'date' ? <input {...input} type="date" /> : <input {...input} />)}
@@ -86,14 +66,63 @@ type PerformedProps<T> = ActionProps<T> & {
   command?: ((values: CallOptions) => string) | undefined
 }
 
+type DialogProps = Omit<PerformedProps<never>, 'perform' | 'done' | 'onDone'> & {
+  isRunning: boolean
+  error: Error | undefined
+  onClose: () => void
+  onSubmit: (values: CallOptions) => void
+}
+
+/** A modal dialog, which Escape closes. */
+const Dialog = ({ label, isRunning, error, onClose, onSubmit, ...props }: DialogProps) => {
+  const { about, fields = [], movesMoney = false, confirmation, command } = props
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
+  const [values, setValues] = useState<CallOptions>(initial)
+  const shell = command?.(values)
+  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    onSubmit(valuesOf(event.currentTarget))
+  }
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      <div class="fields">
+        <h2 id={id}>{label}</h2>
+        {about && <p>{about}</p>}
+        {confirmation}
+        {movesMoney && !isSandbox() && (
+          <p class="notice warn">
+            This call moves money on the stage <strong>{settings.value?.stage}</strong>.
+          </p>
+        )}
+        <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
+          {fields.map((field) => (
+            <Input key={field.name} field={field} />
+          ))}
+          {shell && <Code label="The same call in a shell" text={shell} />}
+          {error && <Failure error={error} />}
+          <div class="row">
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+            <button type="submit" class="primary" disabled={isRunning}>
+              {isRunning ? 'Running…' : label}
+            </button>
+          </div>
+        </form>
+      </div>
+    </dialog>
+  )
+}
+
 /** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
 export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>) {
-  const { label, about, fields = [], movesMoney = false, kind, isSmall, command } = props
-  const { confirmation } = props
+  const { label, fields = [], confirmation, kind = '', isSmall } = props
   const [isOpen, setOpen] = useState(false)
   const [isRunning, setRunning] = useState(false)
   const [error, setError] = useState<Error>()
-  const [values, setValues] = useState<CallOptions>({})
   const hasDialog = fields.length > 0 || confirmation !== undefined || !isSandbox()
 
   const run = async (options: CallOptions): Promise<void> => {
@@ -113,55 +142,25 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
   }
   const open = (): void => {
     setError(undefined)
-    setValues(Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])))
     setOpen(true)
   }
-  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    void run(valuesOf(event.currentTarget))
-  }
-  const shell = command?.(values)
+  const close = (): void => setOpen(false)
   return (
     <>
       <button
         type="button"
-        class={`${kind ?? ''} ${isSmall ? 'small' : ''}`}
+        class={`${kind} ${isSmall ? 'small' : ''}`}
         disabled={isRunning}
         onClick={() => (hasDialog ? open() : void run({}))}
       >
         {label}
       </button>
       {isOpen && (
-        <Dialog title={label} onClose={() => setOpen(false)}>
-          {about && <p>{about}</p>}
-          {confirmation}
-          {movesMoney && !isSandbox() && <MoneyWarning />}
-          <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
-            {fields.map((field) => (
-              <Input key={field.name} field={field} />
-            ))}
-            {shell && <Code label="The same call in a shell" text={shell} />}
-            {error && <Failure error={error} />}
-            <div class="row">
-              <button type="button" onClick={() => setOpen(false)}>
-                Cancel
-              </button>
-              <button type="submit" class="primary" disabled={isRunning}>
-                {isRunning ? 'Running…' : label}
-              </button>
-            </div>
-          </form>
-        </Dialog>
+        <Dialog {...props} isRunning={isRunning} error={error} onClose={close} onSubmit={run} />
       )}
     </>
   )
 }
-
-const MoneyWarning = () => (
-  <p class="notice warn">
-    This call moves money on the stage <strong>{settings.value?.stage}</strong>.
-  </p>
-)
 
 /** Returns the message for a call that a second operator must approve. */
 const approvalIn = (result: unknown): string | undefined => {

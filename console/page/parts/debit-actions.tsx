@@ -34,15 +34,13 @@ const bankReference = { name: 'bank-reference', label: 'Bank’s reference' }
 const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void }) => {
   if (!mayUse('debit')) return null
   const onStage = isSandbox() ? [] : [bankReference]
+  const reason = { name: 'reason', label: 'Reason and source' }
   return (
     <>
       <Action
         label="Bank: completed"
         about={`${debit.bank} debited the customer.`}
-        fields={[
-          ...onStage,
-          ...(isSandbox() ? [] : [{ name: 'reason', label: 'Reason and source' }]),
-        ]}
+        fields={isSandbox() ? [] : [bankReference, reason]}
         movesMoney
         perform={reportOutcome(debit, 'completed')}
         done="The debit is completed."

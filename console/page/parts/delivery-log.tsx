@@ -4,12 +4,7 @@ import { operate } from '../client.ts'
 import { useLoaded } from '../use-operator.ts'
 import { OperatorAction } from './action.tsx'
 import { Data } from './states.tsx'
-import { Code, Countdown, prettyJson, Status, Time } from './values.tsx'
-
-const headersText = (headers: Record<string, string>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n')
+import { Code, Countdown, headersText, prettyJson, Status, Time } from './values.tsx'
 
 const outcomeOf = ({ response_code, cause }: DeliveryWithAttempts['attempts'][number]): string =>
   response_code === null ? (cause ?? 'no response').replaceAll('_', ' ') : `HTTP ${response_code}`
@@ -26,7 +21,7 @@ const Attempt = ({ attempt }: { attempt: DeliveryWithAttempts['attempts'][number
     </div>
     <details>
       <summary>Headers and response</summary>
-      <Code label="Request headers" text={headersText(attempt.request_headers)} />
+      <Code label="Request headers" text={headersText(Object.entries(attempt.request_headers))} />
       {attempt.response_body && (
         <Code label="Response body" text={prettyJson(attempt.response_body)} />
       )}

@@ -1,33 +1,86 @@
 import { serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
 
 /** Controls that store their value in the address. */
 
-type FilterProps = {
+/** Values with their labels; a value alone is its label. */
+export type Choices = readonly (string | readonly [value: string, label: string])[]
+
+export const Options = ({ of, selected }: { of: Choices; selected?: string }) =>
+  of.map((choice) => {
+    const [value, label] = typeof choice === 'string' ? [choice, choice] : choice
+    return (
+      <option key={value} value={value} selected={selected === value}>
+        {label}
+      </option>
+    )
+  })
+
+export type FilterProps = {
   name: string
   label: string
-  options: readonly (string | readonly [value: string, label: string])[]
+  /** Before they are loaded, the value in the address is the only option. */
+  options?: Choices | undefined
+  /** The option without a value in the address; by default all. */
+  initial?: string
+  /** Of a filter that is text. */
+  placeholder?: string
 }
 
-export const Filter = ({ name, label, options }: FilterProps) => (
-  <label>
-    {label}
-    <select
-      value={place.value.filters[name] ?? ''}
-      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
-    >
-      <option value="">All</option>
-      {options.map((option) => {
-        const [value, text] = typeof option === 'string' ? [option, option] : option
-        return (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        )
-      })}
-    </select>
-  </label>
+const Filter = ({ name, label, options, initial = '', placeholder }: FilterProps) => {
+  const chosen = place.value.filters[name]
+  const set = (value: string): void => setFilters({ [name]: value || undefined })
+  const value = chosen ?? initial
+  if (placeholder) {
+    return (
+      <label>
+        {label}
+        <input
+          type="search"
+          value={value}
+          placeholder={placeholder}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      </label>
+    )
+  }
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {!initial && <option value="">All</option>}
+        <Options of={options ?? (chosen ? [chosen] : [])} selected={value} />
+      </select>
+    </label>
+  )
+}
+
+export const Filters = ({ of }: { of: readonly FilterProps[] }) => (
+  <div class="filters">
+    {of.map((filter) => (
+      <Filter key={filter.name} {...filter} />
+    ))}
+  </div>
 )
+
+/** Returns the filters that have a value in the address. */
+export const chosen = <K extends string>(...names: readonly K[]): { [Name in K]?: string } => {
+  const values: { [Name in K]?: string } = {}
+  for (const name of names) {
+    const value = place.value.filters[name]
+    if (value) values[name] = value
+  }
+  return values
+}
+
+/** Loads the identifiers of the providers. */
+export const useProviders = (): string[] | undefined =>
+  useOperator('provider', 'list', {}).data?.map(({ id }) => id)
+
+/** Loads the identifiers and names of the banks. */
+export const useBanks = () =>
+  useOperator('bank', 'list', {}).data?.map(({ identifier, name }) => [identifier, name] as const)
 
 const DAY_MS = 86_400_000
 
@@ -38,13 +91,15 @@ export const serviceDay = (daysAhead = 0): string =>
 /** The day in the address, by default today. */
 export const chosenDay = (): string => place.value.filters.date ?? serviceDay()
 
-export const DayFilter = ({ label = 'Day' }: { label?: string }) => (
-  <label>
-    {label}
-    <input
-      type="date"
-      value={chosenDay()}
-      onChange={({ currentTarget: { value } }) => value && setFilters({ date: value })}
-    />
-  </label>
+export const DayFilter = () => (
+  <div class="filters">
+    <label>
+      Day
+      <input
+        type="date"
+        value={chosenDay()}
+        onChange={({ currentTarget: { value } }) => value && setFilters({ date: value })}
+      />
+    </label>
+  </div>
 )

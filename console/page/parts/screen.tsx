@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact'
+import { type FilterProps, Filters } from './filters.tsx'
 
-type ScreenProps = {
+export type ScreenProps = {
   title: ComponentChildren
   /** What the screen shows, in one sentence. */
   about?: ComponentChildren
   actions?: ComponentChildren
+  filters?: readonly FilterProps[]
   children: ComponentChildren
 }
 
-export const Screen = ({ title, about, actions, children }: ScreenProps) => (
+export const Screen = ({ title, about, actions, filters = [], children }: ScreenProps) => (
   <div class="stack">
     <header class="head">
       <div>
@@ -17,6 +19,7 @@ export const Screen = ({ title, about, actions, children }: ScreenProps) => (
       </div>
       {actions && <div class="row">{actions}</div>}
     </header>
+    {filters.length > 0 && <Filters of={filters} />}
     {children}
   </div>
 )

@@ -12,16 +12,19 @@ export type Column<T> = {
 const classOf = ({ isNumber, isWide }: Pick<Column<never>, 'isNumber' | 'isWide'>): string =>
   isNumber ? 'number' : isWide ? 'wide' : ''
 
-type TableProps<T> = {
+export type TableProps<T> = {
   /** Names the table for screen readers. */
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string | number
+  /** Shown if there are no rows. */
+  children?: ComponentChildren
 }
 
 /** Shows rows; on a narrow screen each row is a card. */
-export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf, children }: TableProps<T>) {
+  if (rows.length === 0 && children) return <>{children}</>
   return (
     <div class="scroll">
       <table class="cards" aria-label={label}>

@@ -1,8 +1,22 @@
 import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
 import { debitStatuses, type Tone } from '../debit-statuses.ts'
+import { linkTo } from '../route.ts'
 
-/** Values of the service as text: statuses, times, JSON. */
+/** Values of the service as text: references, statuses, times, JSON. */
+
+type LinkProps = { id: string; to?: string; mayWrap?: boolean }
+
+/** Links to an object, by default the debit or the batch with this reference. */
+export const Link = ({
+  id,
+  to = id.startsWith('STL-') ? 'batch' : 'debit',
+  mayWrap,
+}: LinkProps) => (
+  <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(to, id)}>
+    {id}
+  </a>
+)
 
 /** The tones of the words that are no statuses of a debit. */
 const TONES = {
@@ -108,6 +122,9 @@ export const prettyJson = (text: string): string => {
     return text
   }
 }
+
+export const headersText = (headers: readonly (readonly [string, string])[]): string =>
+  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 
 /** Shows text in a box that scrolls, also by the keyboard. */
 export const Code = ({ label, text }: { label: string; text: string }) => (

@@ -3,13 +3,12 @@ import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Filter } from '../parts/filters.tsx'
+import { chosen } from '../parts/filters.tsx'
+import { ListScreen } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty, Failure } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Countdown, Status, Time } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { Empty, Failure } from '../parts/states.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const statuses: Record<ApprovalResult['status'], true> = {
@@ -28,7 +27,7 @@ const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
   return (
     <>
       <p>
-        {noun} {verb} {screen ? <a href={linkTo(screen, target)}>{target}</a> : target}
+        {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
       </p>
       {Object.entries(options)
         .filter(([, value]) => value !== target)
@@ -128,46 +127,31 @@ const columns: Column<ApprovalResult>[] = [
   { title: '', cell: (approval) => <Decision approval={approval} /> },
 ]
 
-const EmptyList = ({ isFiltered }: { isFiltered: boolean }) =>
-  isFiltered ? (
-    <Empty title="No request matches this filter">Clear the filter to see more.</Empty>
-  ) : (
-    <Empty title="No requests">
-      {isSandbox()
-        ? 'With “npm run sandbox -- --approvals”, a second operator approves calls that can redirect money.'
-        : 'A call that needs a second operator appears here.'}
-    </Empty>
-  )
+const noMatch = <Empty title="No request matches this filter">Clear the filter to see more.</Empty>
 
 /** Calls that a second operator must approve. */
 export const ApprovalsScreen = () => {
-  const { status } = place.value.filters
-  const options = { ...(status && { status }), limit: '100' }
-  const watch = { entities: ['approval'] }
-  const approvals = useOperator('approval', 'list', options, watch)
+  const options = { ...chosen('status'), limit: '100' }
   return (
-    <Screen
+    <ListScreen
       title="Approvals"
       about={
         isSandbox()
           ? 'A second operator grants or denies a call. Enter another name under “Act as operator”.'
           : 'A second operator grants or denies a call.'
       }
+      filters={[{ name: 'status', label: 'Status', options: Object.keys(statuses) }]}
+      label="Requests"
+      of={useOperator('approval', 'list', options, { entities: ['approval'] })}
+      columns={columns}
+      keyOf={({ id }) => id}
+      noMatch={noMatch}
     >
-      <div class="filters">
-        <Filter name="status" label="Status" options={Object.keys(statuses)} />
-      </div>
-      <Panel>
-        <Data of={approvals}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table label="Requests" columns={columns} rows={rows} keyOf={({ id }) => id} />
-            ) : (
-              <EmptyList isFiltered={status !== undefined} />
-            )
-          }
-        </Data>
-      </Panel>
-    </Screen>
+      <Empty title="No requests">
+        {isSandbox()
+          ? 'With “npm run sandbox -- --approvals”, a second operator approves calls that can redirect money.'
+          : 'A call that needs a second operator appears here.'}
+      </Empty>
+    </ListScreen>
   )
 }

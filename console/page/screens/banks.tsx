@@ -1,8 +1,8 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { ListScreen } from '../parts/list.tsx'
+import { Empty } from '../parts/states.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Countdown, Status } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
@@ -145,28 +145,16 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
 export const BanksScreen = () => {
   const banks = useOperator('bank', 'list', {}, { entities: ['bank'] })
   return (
-    <Screen
+    <ListScreen
       title="Banks"
       about="A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds."
+      of={banks}
+      columns={columnsWith(banks.reload)}
+      keyOf={({ identifier }) => identifier}
     >
-      <Panel>
-        <Data of={banks}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table
-                label="Banks"
-                columns={columnsWith(banks.reload)}
-                rows={rows}
-                keyOf={({ identifier }) => identifier}
-              />
-            ) : (
-              <Empty title="No banks yet">
-                Create one with <code>operator bank create</code>.
-              </Empty>
-            )
-          }
-        </Data>
-      </Panel>
-    </Screen>
+      <Empty title="No banks yet">
+        Create one with <code>operator bank create</code>.
+      </Empty>
+    </ListScreen>
   )
 }

@@ -7,20 +7,13 @@ import { PayoutActions } from '../parts/payout-actions.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Status, Time } from '../parts/values.tsx'
+import { dayText, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const columns: Column<SettlementReport['lines'][number]>[] = [
   { title: 'Type', cell: ({ type }) => type },
-  {
-    title: 'Debit',
-    cell: ({ reference }) => (
-      <a class="nowrap" href={linkTo('debit', reference)}>
-        {reference}
-      </a>
-    ),
-  },
+  { title: 'Debit', cell: ({ reference }) => <Link id={reference} /> },
   { title: 'Provider’s reference', cell: ({ partner_reference }) => partner_reference },
   { title: 'Completed', cell: ({ completed_at }) => <Time at={completed_at} /> },
   { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
@@ -53,6 +46,20 @@ const Lines = ({ report }: { report: SettlementReport | { url: string } }) => {
         </p>
       )}
     </>
+  )
+}
+
+const Report = ({ batch: { id, sealed_at } }: { batch: BatchResult }) => {
+  const load = sealed_at ? () => operate('settlement', 'report', { batch: id }) : undefined
+  const report = useLoaded(load, [id, sealed_at])
+  return (
+    <Panel title="Lines">
+      {sealed_at ? (
+        <Data of={report}>{(loaded) => <Lines report={loaded} />}</Data>
+      ) : (
+        <Empty title="The batch is being built">Its lines appear when it is complete.</Empty>
+      )}
+    </Panel>
   )
 }
 
@@ -120,19 +127,14 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
         ['Started', batch.processed_at && <Time at={batch.processed_at} />],
         ['Completed', batch.completed_at && <Time at={batch.completed_at} />],
         ['Failed', batch.failed_at && <Time at={batch.failed_at} />],
-        [
-          'Offset by',
-          batch.made_good_by && (
-            <a href={linkTo('batch', batch.made_good_by)}>{batch.made_good_by}</a>
-          ),
-        ],
+        ['Offset by', batch.made_good_by && <Link id={batch.made_good_by} mayWrap />],
         [
           'Offsets',
           offset.length > 0 ? (
             <ul>
               {offset.map(({ id, net }) => (
                 <li key={id}>
-                  <a href={linkTo('batch', id)}>{id}</a> {net}
+                  <Link id={id} mayWrap /> {net}
                 </li>
               ))}
             </ul>
@@ -162,11 +164,6 @@ export const BatchScreen = () => {
     provider && mayUse('provider') ? () => operate('provider', 'show', { provider }) : undefined,
     [provider],
   )
-  const sealedAt = batch.data?.sealed_at
-  const report = useLoaded(
-    sealedAt ? () => operate('settlement', 'report', { batch: id }) : undefined,
-    [id, sealedAt],
-  )
   const account = accountText(payee.data)
   return (
     <Screen
@@ -175,7 +172,7 @@ export const BatchScreen = () => {
       actions={
         batch.data && (
           <>
-            {sealedAt && (
+            {batch.data.sealed_at && (
               <CsvButton
                 name={`${id}.csv`}
                 load={() => operate('settlement', 'report', { batch: id, format: 'csv' })}
@@ -202,15 +199,7 @@ export const BatchScreen = () => {
                 offset={siblings.data?.filter(({ made_good_by }) => made_good_by === id) ?? []}
               />
             </div>
-            <Panel title="Lines">
-              {shown.sealed_at ? (
-                <Data of={report}>{(loaded) => <Lines report={loaded} />}</Data>
-              ) : (
-                <Empty title="The batch is being built">
-                  Its lines appear when it is complete.
-                </Empty>
-              )}
-            </Panel>
+            <Report batch={shown} />
           </div>
         )}
       </Data>

@@ -1,23 +1,13 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
-import { Filter } from '../parts/filters.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Time } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { chosen, useBanks, useProviders } from '../parts/filters.tsx'
+import { ListScreen, NoMatch } from '../parts/list.tsx'
+import { Empty } from '../parts/states.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Link, Time } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
-const Target = ({ target }: { target: string }) => {
-  if (/^\w+-\d{8}-\w{6}$/.test(target)) {
-    const screen = target.startsWith('STL-') ? 'batch' : 'debit'
-    return (
-      <a class="nowrap" href={linkTo(screen, target)}>
-        {target}
-      </a>
-    )
-  }
-  return <span class="break">{target}</span>
-}
+const Target = ({ target }: { target: string }) =>
+  /^\w+-\d{8}-\w{6}$/.test(target) ? <Link id={target} /> : <span class="break">{target}</span>
 
 const textOf = (value: unknown): string => {
   if (value === null) return 'none'
@@ -71,56 +61,27 @@ const columns: Column<ChangeResult>[] = [
 
 /** The record of changes by operators. */
 export const ChangesScreen = () => {
-  const { provider, bank } = place.value.filters
-  const owner = provider ? { provider } : { ...(bank && { bank }) }
+  const { provider } = chosen('provider')
+  const owner = provider ? { provider } : chosen('bank')
   const options = { ...owner, limit: '100' }
   const changes = useOperator('change', 'list', options, { entities: ['change'] })
-  const providers = useOperator('provider', 'list', {})
-  const banks = useOperator('bank', 'list', {})
-  const isFiltered = Boolean(provider || bank)
+  const providers = { name: 'provider', label: 'Provider', options: useProviders() }
+  const identifiers = useBanks()?.map(([identifier]) => identifier)
+  const banks = { name: 'bank', label: 'Bank', options: identifiers }
   return (
-    <Screen
+    <ListScreen
       title="Operator changes"
       about="Each change by an operator, newest first. Secrets show as set or changed."
+      filters={provider ? [providers] : [providers, banks]}
+      label="Changes"
+      of={changes}
+      columns={columns}
+      keyOf={({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`}
+      noMatch={<NoMatch row="change" />}
     >
-      <div class="filters">
-        <Filter
-          name="provider"
-          label="Provider"
-          options={providers.data?.map(({ id }) => id) ?? (provider ? [provider] : [])}
-        />
-        {!provider && (
-          <Filter
-            name="bank"
-            label="Bank"
-            options={banks.data?.map(({ identifier }) => identifier) ?? (bank ? [bank] : [])}
-          />
-        )}
-      </div>
-      <Panel>
-        <Data of={changes}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table
-                label="Changes"
-                columns={columns}
-                rows={rows}
-                keyOf={({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`}
-              />
-            ) : (
-              <Empty
-                title={
-                  isFiltered ? 'No change matches these filters' : 'No changes by operators yet'
-                }
-              >
-                {isFiltered
-                  ? 'Clear a filter to see more.'
-                  : 'A call of the operator command or of this console appears here.'}
-              </Empty>
-            )
-          }
-        </Data>
-      </Panel>
-    </Screen>
+      <Empty title="No changes by operators yet">
+        A call of the operator command or of this console appears here.
+      </Empty>
+    </ListScreen>
   )
 }

@@ -1,5 +1,5 @@
 import type { ClockState } from '../../server/backend.ts'
-import { exchange } from '../client.ts'
+import { type CallOptions, exchange } from '../client.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
@@ -10,24 +10,30 @@ import { useLoaded } from '../use-operator.ts'
 const moved = ({ now, frozen }: ClockState): string =>
   `The clock ${frozen ? 'stands' : 'is'} at ${now.slice(0, 19).replace('T', ' ')} UTC.`
 
-type MoveProps = Pick<ActionProps<ClockState>, 'label' | 'about' | 'fields' | 'onDone'> & {
-  body: (values: Record<string, string>) => Record<string, unknown>
+type Move = Pick<ActionProps<ClockState>, 'label' | 'about' | 'fields'> & {
+  body: (values: CallOptions) => Record<string, unknown>
 }
 
-const Move = ({ body, ...props }: MoveProps) => (
-  <Action<ClockState>
-    {...props}
-    perform={(values) => exchange('POST', '/sandbox/clock', body(values))}
-    done={moved}
-  />
-)
-
-const steps = [
-  ['1m', '+1 minute'],
-  ['6m', '+6 minutes'],
-  ['1h', '+1 hour'],
-  ['1d', '+1 day'],
-] as const
+const movesOf = ({ frozen }: ClockState): Move[] => [
+  { label: '+1 minute', body: () => ({ advance: '1m' }) },
+  { label: '+6 minutes', body: () => ({ advance: '6m' }) },
+  { label: '+1 hour', body: () => ({ advance: '1h' }) },
+  { label: '+1 day', body: () => ({ advance: '1d' }) },
+  { label: 'Next midnight', body: () => ({ to: `${serviceDay(1)}T00:00:00Z` }) },
+  {
+    label: 'Advance…',
+    about: 'Moves the clock forward by a duration.',
+    fields: [{ name: 'advance', label: 'Duration, such as 30s, 6m, 2h or 5d', value: '30s' }],
+    body: ({ advance }) => ({ advance }),
+  },
+  {
+    label: 'Move to…',
+    about: 'Moves the clock forward to a time.',
+    fields: [{ name: 'to', label: 'Time (UTC)', value: `${serviceDay(1)}T02:00:00Z` }],
+    body: ({ to }) => ({ to }),
+  },
+  { label: frozen ? 'Run' : 'Freeze', body: () => ({ freeze: !frozen }) },
+]
 
 const Clock = ({ clock, reload }: { clock: ClockState; reload: () => void }) => (
   <div class="stack">
@@ -36,33 +42,15 @@ const Clock = ({ clock, reload }: { clock: ClockState; reload: () => void }) => 
     </p>
     <p class={`status ${clock.frozen ? 'warn' : 'good'}`}>{clock.frozen ? 'frozen' : 'running'}</p>
     <div class="row">
-      {steps.map(([advance, label]) => (
-        <Move key={advance} label={label} body={() => ({ advance })} onDone={reload} />
+      {movesOf(clock).map(({ body, ...move }) => (
+        <Action<ClockState>
+          key={move.label}
+          {...move}
+          perform={(values) => exchange('POST', '/sandbox/clock', body(values))}
+          done={moved}
+          onDone={reload}
+        />
       ))}
-      <Move
-        label="Next midnight"
-        body={() => ({ to: `${serviceDay(1)}T00:00:00Z` })}
-        onDone={reload}
-      />
-      <Move
-        label="Advance…"
-        about="Moves the clock forward by a duration."
-        fields={[{ name: 'advance', label: 'Duration, such as 30s, 6m, 2h or 5d', value: '30s' }]}
-        body={({ advance }) => ({ advance })}
-        onDone={reload}
-      />
-      <Move
-        label="Move to…"
-        about="Moves the clock forward to a time."
-        fields={[{ name: 'to', label: 'Time (UTC)', value: `${serviceDay(1)}T02:00:00Z` }]}
-        body={({ to }) => ({ to })}
-        onDone={reload}
-      />
-      <Move
-        label={clock.frozen ? 'Run' : 'Freeze'}
-        body={() => ({ freeze: !clock.frozen })}
-        onDone={reload}
-      />
     </div>
     <p class="muted">
       The clock moves forward only, from one due item to the next. Timers, retries and nightly jobs

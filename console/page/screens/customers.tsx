@@ -2,8 +2,10 @@ import type { AccountResult } from '../../../shared/views/operator/customer.ts'
 import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
+import { useBanks } from '../parts/filters.tsx'
+import { List } from '../parts/list.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
+import { Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Status } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
@@ -43,15 +45,14 @@ const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
   { title: 'Outcome of a debit', cell: ({ outcome }) => outcome, isWide: true },
 ]
 
-const types = [
-  ['mobile_money', 'mobile money'],
-  ['savings', 'savings'],
-  ['current', 'current'],
-] as const
+const types = [['mobile_money', 'mobile money'], 'savings', 'current'] as const
 
-const Link = ({ phone, onDone }: { phone: string; onDone: (linked: AccountResult) => void }) => {
-  const banks = useOperator('bank', 'list', {})
-  const names = (banks.data ?? []).map(({ identifier, name }) => [identifier, name] as const)
+const statuses = ['active', ['inactive', 'inactive: debits are refused']] as const
+
+type LinkAccountProps = { phone: string; onDone: (linked: AccountResult) => void }
+
+const LinkAccount = ({ phone, onDone }: LinkAccountProps) => {
+  const banks = useBanks() ?? []
   return (
     <OperatorAction
       label="Link an account"
@@ -61,19 +62,11 @@ const Link = ({ phone, onDone }: { phone: string; onDone: (linked: AccountResult
       about="Sets the account of a phone number at a bank, and replaces an earlier one."
       fields={[
         { name: 'phone', label: 'Phone number, such as +233241234567', value: phone },
-        { name: 'bank', label: 'Bank', options: names },
+        { name: 'bank', label: 'Bank', options: banks },
         { name: 'name', label: 'Name of the customer' },
         { name: 'account-number', label: 'Account number' },
         { name: 'account-type', label: 'Account type', options: types, value: 'mobile_money' },
-        {
-          name: 'status',
-          label: 'Status',
-          options: [
-            ['active', 'active'],
-            ['inactive', 'inactive: debits are refused'],
-          ],
-          value: 'active',
-        },
+        { name: 'status', label: 'Status', options: statuses, value: 'active' },
       ]}
       done={({ customer, bank }) => `The account of ${customer} at ${bank} is set.`}
       onDone={onDone}
@@ -86,22 +79,16 @@ const Accounts = ({ phone }: { phone: string }) => {
   const accounts = useOperator('customer', 'list', { phone }, watch)
   return (
     <Panel title={`Accounts of ${phone}`}>
-      <Data of={accounts}>
-        {(rows) =>
-          rows.length > 0 ? (
-            <Table
-              label="Accounts"
-              columns={columnsWith(accounts.reload)}
-              rows={rows}
-              keyOf={({ bank }) => bank}
-            />
-          ) : (
-            <Empty title="No account has this number">
-              A charge is refused until an account is linked.
-            </Empty>
-          )
-        }
-      </Data>
+      <List
+        label="Accounts"
+        of={accounts}
+        columns={columnsWith(accounts.reload)}
+        keyOf={({ bank }) => bank}
+      >
+        <Empty title="No account has this number">
+          A charge is refused until an account is linked.
+        </Empty>
+      </List>
     </Panel>
   )
 }
@@ -115,7 +102,10 @@ export const CustomersScreen = () => {
       title="Customers"
       about="Bank accounts by phone number. A charge names the number and the bank."
       actions={
-        <Link phone={phone} onDone={({ phone_number }) => setFilters({ phone: phone_number })} />
+        <LinkAccount
+          phone={phone}
+          onDone={({ phone_number }) => setFilters({ phone: phone_number })}
+        />
       }
     >
       <form

@@ -8,7 +8,7 @@ import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
-import { Code, Status, Time } from '../parts/values.tsx'
+import { Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
@@ -111,46 +111,37 @@ const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) =
   )
 }
 
-const Summary = ({ debit }: { debit: DebitResult }) => (
-  <Panel title="Debit">
-    <Facts
-      rows={[
-        ['Amount', <strong>{`${debit.amount} GHS`}</strong>],
-        ['Fee', debit.fee && `${debit.fee} GHS`],
-        ['Status', <Status value={debit.status} />],
-        ['Failure', debit.error_message && `${debit.error_message} (${debit.error_code})`],
-        ['Provider', debit.provider],
-        ['Provider’s reference', debit.partner_reference],
-        ['Bank', debit.bank],
-        ['Bank’s reference', debit.bank_reference],
-        ['Customer', debit.phone_number],
-        ['Approval', debit.approval_method],
-        ['Narration', debit.narration],
-        ['UUID', <span class="mono">{debit.uuid}</span>],
-        [
-          'Settled in',
-          debit.settlement && (
-            <a href={linkTo('batch', debit.settlement.batch_id)}>{debit.settlement.batch_id}</a>
-          ),
-        ],
-        [
-          'Adjusted in',
-          debit.settlement?.adjusted_in && (
-            <a href={linkTo('batch', debit.settlement.adjusted_in)}>
-              {debit.settlement.adjusted_in}
-            </a>
-          ),
-        ],
-      ]}
-    />
-    {Object.keys(debit.metadata).length > 0 && (
-      <details>
-        <summary>Metadata</summary>
-        <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />
-      </details>
-    )}
-  </Panel>
-)
+const Summary = ({ debit }: { debit: DebitResult }) => {
+  const { batch_id, adjusted_in } = debit.settlement ?? {}
+  return (
+    <Panel title="Debit">
+      <Facts
+        rows={[
+          ['Amount', <strong>{`${debit.amount} GHS`}</strong>],
+          ['Fee', debit.fee && `${debit.fee} GHS`],
+          ['Status', <Status value={debit.status} />],
+          ['Failure', debit.error_message && `${debit.error_message} (${debit.error_code})`],
+          ['Provider', debit.provider],
+          ['Provider’s reference', debit.partner_reference],
+          ['Bank', debit.bank],
+          ['Bank’s reference', debit.bank_reference],
+          ['Customer', debit.phone_number],
+          ['Approval', debit.approval_method],
+          ['Narration', debit.narration],
+          ['UUID', <span class="mono">{debit.uuid}</span>],
+          ['Settled in', batch_id && <Link id={batch_id} mayWrap />],
+          ['Adjusted in', adjusted_in && <Link id={adjusted_in} mayWrap />],
+        ]}
+      />
+      {Object.keys(debit.metadata).length > 0 && (
+        <details>
+          <summary>Metadata</summary>
+          <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />
+        </details>
+      )}
+    </Panel>
+  )
+}
 
 /** The reports and refunds of this debit that an operator must resolve, or has resolved. */
 const Exceptions = ({ reference }: { reference: string }) => {

@@ -4,12 +4,13 @@ import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } 
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
-import { Filter } from '../parts/filters.tsx'
+import { chosen, useProviders } from '../parts/filters.tsx'
+import { NoMatch } from '../parts/list.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { Status, Time } from '../parts/values.tsx'
-import { linkTo, place, setFilters } from '../route.ts'
+import { Link, Status, Time } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
@@ -17,14 +18,7 @@ const LIMITS = ['100', '500', '1000']
 
 const columns: Column<DebitSummary>[] = [
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: 'Reference',
-    cell: ({ reference }) => (
-      <a class="nowrap" href={linkTo('debit', reference)}>
-        {reference}
-      </a>
-    ),
-  },
+  { title: 'Reference', cell: ({ reference }) => <Link id={reference} /> },
   { title: 'Provider', cell: ({ provider }) => provider },
   { title: 'Bank', cell: ({ bank }) => bank },
   { title: 'Customer', cell: ({ phone_number }) => phone_number },
@@ -42,10 +36,7 @@ const columns: Column<DebitSummary>[] = [
 ]
 
 /** Other providers of a sandbox sign their requests or have an allow-list. */
-const CHARGERS = [
-  ['demo', 'demo'],
-  ['other', 'other'],
-] as const
+const CHARGERS = ['demo', 'other']
 
 /** Charges as a demo provider, in a sandbox. */
 const Charge = () => {
@@ -73,7 +64,7 @@ const Charge = () => {
           label: 'Customer',
           options: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
         },
-        { name: 'bank_identifier', label: 'Bank', options: banks.map((bank) => [bank, bank]) },
+        { name: 'bank_identifier', label: 'Bank', options: banks },
         { name: 'amount', label: 'Amount in GHS', value: '100.00' },
         { name: 'narration', label: 'Narration', value: 'Order from the console' },
         { name: 'provider', label: 'Provider', options: CHARGERS, value: 'demo' },
@@ -100,22 +91,17 @@ const List = ({ debits }: { debits: readonly DebitSummary[] }) => {
         <DebitChart debits={shown} now={serviceNow()} />
       </Panel>
       <Panel>
-        {shown.length > 0 ? (
-          <Table
-            label="Debits"
-            columns={columns}
-            rows={shown}
-            keyOf={({ reference }) => reference}
-          />
-        ) : debits.length > 0 ? (
-          <Empty title="No debit matches these filters">Clear a filter to see more.</Empty>
-        ) : (
-          <Empty title="No debits yet">
-            {isSandbox()
-              ? 'Choose “New debit”, or charge through the API; the debit appears here at once.'
-              : 'A debit appears here within seconds of its charge.'}
-          </Empty>
-        )}
+        <Table label="Debits" columns={columns} rows={shown} keyOf={({ reference }) => reference}>
+          {debits.length > 0 ? (
+            <NoMatch row="debit" />
+          ) : (
+            <Empty title="No debits yet">
+              {isSandbox()
+                ? 'Choose “New debit”, or charge through the API; the debit appears here at once.'
+                : 'A debit appears here within seconds of its charge.'}
+            </Empty>
+          )}
+        </Table>
       </Panel>
     </>
   )
@@ -123,46 +109,22 @@ const List = ({ debits }: { debits: readonly DebitSummary[] }) => {
 
 /** The newest debits of all providers, live. */
 export const DebitsScreen = () => {
-  const { provider, status, limit = '100', find = '' } = place.value.filters
-  const options = { ...(provider && { provider }), ...(status && { status }), limit }
+  const options = { limit: '100', ...chosen('provider', 'status', 'limit') }
   const debits = useOperator('debit', 'list', options, { entities: ['debit'] })
-  const providers = useOperator('provider', 'list', {})
   const banks = [...new Set(debits.data?.map(({ bank }) => bank))].sort()
   return (
     <Screen
       title="Debits"
       about="The newest debits, updated as they change. Times are UTC."
       actions={isSandbox() && <Charge />}
+      filters={[
+        { name: 'status', label: 'Status', options: Object.keys(debitStatuses) },
+        { name: 'provider', label: 'Provider', options: useProviders() },
+        { name: 'bank', label: 'Bank', options: banks },
+        { name: 'find', label: 'Find', placeholder: 'Reference, phone or narration' },
+        { name: 'limit', label: 'Newest', options: LIMITS, initial: '100' },
+      ]}
     >
-      <div class="filters">
-        <Filter name="status" label="Status" options={Object.keys(debitStatuses)} />
-        <Filter
-          name="provider"
-          label="Provider"
-          options={providers.data?.map(({ id }) => id) ?? (provider ? [provider] : [])}
-        />
-        <Filter name="bank" label="Bank" options={banks} />
-        <label>
-          Find
-          <input
-            type="search"
-            value={find}
-            placeholder="Reference, phone or narration"
-            onInput={(event) => setFilters({ find: event.currentTarget.value || undefined })}
-          />
-        </label>
-        <label>
-          Newest
-          <select
-            value={limit}
-            onChange={(event) => setFilters({ limit: event.currentTarget.value })}
-          >
-            {LIMITS.map((count) => (
-              <option key={count}>{count}</option>
-            ))}
-          </select>
-        </label>
-      </div>
       <Data of={debits}>{(rows) => <List debits={rows} />}</Data>
     </Screen>
   )

@@ -5,13 +5,12 @@ import type {
 } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Filter } from '../parts/filters.tsx'
+import { chosen } from '../parts/filters.tsx'
+import { ListScreen, NoMatch } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Code, prettyJson, Status, Time } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { Empty } from '../parts/states.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Code, Link, prettyJson, Status, Time } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
@@ -129,9 +128,7 @@ const columns: Column<ExceptionResult>[] = [
     title: 'Debit',
     cell: ({ reference, provider, bank, debit_status }) => (
       <>
-        <a class="nowrap" href={linkTo('debit', reference)}>
-          {reference}
-        </a>
+        <Link id={reference} />
         <small class="block">
           {provider}, {bank}
           {debit_status && `, was ${debit_status}`}
@@ -145,47 +142,31 @@ const columns: Column<ExceptionResult>[] = [
   { title: '', cell: (exception) => <Actions exception={exception} /> },
 ]
 
+const filters = [
+  { name: 'status', label: 'Status', options: Object.keys(statuses) },
+  {
+    name: 'kind',
+    label: 'Kind',
+    options: Object.entries(kinds).map(([kind, { title }]) => [kind, title] as const),
+  },
+]
+
 /** Rejected bank reports and failed refunds of all providers. */
 export const ExceptionsScreen = () => {
-  const { status, kind } = place.value.filters
-  const options = { ...(status && { status }), ...(kind && { kind }), limit: '100' }
-  const watch = { entities: ['exception'] }
-  const exceptions = useOperator('exception', 'list', options, watch)
+  const options = { ...chosen('status', 'kind'), limit: '100' }
   return (
-    <Screen
+    <ListScreen
       title="Exceptions"
       about="Rejected bank reports and failed refunds. An operator resolves each."
+      filters={filters}
+      of={useOperator('exception', 'list', options, { entities: ['exception'] })}
+      columns={columns}
+      keyOf={({ reference, kind, at }) => `${reference} ${kind} ${at}`}
+      noMatch={<NoMatch row="exception" />}
     >
-      <div class="filters">
-        <Filter name="status" label="Status" options={Object.keys(statuses)} />
-        <Filter
-          name="kind"
-          label="Kind"
-          options={Object.entries(kinds).map(([value, { title }]) => [value, title] as const)}
-        />
-      </div>
-      <Panel>
-        <Data of={exceptions}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table
-                label="Exceptions"
-                columns={columns}
-                rows={rows}
-                keyOf={({ reference, kind, at }) => `${reference} ${kind} ${at}`}
-              />
-            ) : (
-              <Empty
-                title={status || kind ? 'No exception matches these filters' : 'No exceptions'}
-              >
-                {status || kind
-                  ? 'Clear a filter to see more.'
-                  : 'A rejected bank report or a failed refund appears here at once.'}
-              </Empty>
-            )
-          }
-        </Data>
-      </Panel>
-    </Screen>
+      <Empty title="No exceptions">
+        A rejected bank report or a failed refund appears here at once.
+      </Empty>
+    </ListScreen>
   )
 }

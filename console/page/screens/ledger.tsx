@@ -7,12 +7,12 @@ import type {
 import { mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { chosenDay, DayFilter } from '../parts/filters.tsx'
+import { chosenDay, DayFilter, useBanks } from '../parts/filters.tsx'
+import { List } from '../parts/list.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Time } from '../parts/values.tsx'
-import { linkTo } from '../route.ts'
+import { dayText, Link, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const accountColumns: Column<BalanceResult>[] = [
@@ -33,13 +33,7 @@ const screenOf: Record<string, string> = {
 const Source = ({ source: { type, id, reference } }: { source: EntryResult['source'] }) => {
   const screen = screenOf[type]
   const name = reference ?? id
-  return screen ? (
-    <a class="nowrap" href={linkTo(screen, name)}>
-      {name}
-    </a>
-  ) : (
-    name
-  )
+  return screen ? <Link to={screen} id={name} /> : name
 }
 
 const accountOf = ({ lines }: EntryResult, index: 0 | 1) => (
@@ -97,16 +91,14 @@ const Journal = ({
         )}
       </Panel>
       <Panel title="Journal">
-        {entries.length === 0 ? (
+        <Table
+          label="Journal"
+          columns={entryColumns}
+          rows={entries.slice(0, ENTRIES_MAX)}
+          keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
+        >
           <Empty title="No entries on this day">Choose another day.</Empty>
-        ) : (
-          <Table
-            label="Journal"
-            columns={entryColumns}
-            rows={entries.slice(0, ENTRIES_MAX)}
-            keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
-          />
-        )}
+        </Table>
         {entries.length > ENTRIES_MAX && (
           <p class="muted">
             The first {ENTRIES_MAX} of {entries.length} entries. The CSV file has all.
@@ -128,7 +120,7 @@ const fundingColumns: Column<FundingResult>[] = [
 /** The cash that banks have remitted. */
 const Fundings = ({ date }: { date: string }) => {
   const fundings = useOperator('funding', 'list', {}, { entities: ['funding'] })
-  const banks = useOperator('bank', 'list', {})
+  const banks = useBanks() ?? []
   return (
     <Panel
       title="Remittances of banks"
@@ -139,13 +131,7 @@ const Fundings = ({ date }: { date: string }) => {
           verb="record"
           about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
           fields={[
-            {
-              name: 'bank',
-              label: 'Bank',
-              options: (banks.data ?? []).map(
-                ({ identifier, name }) => [identifier, name] as const,
-              ),
-            },
+            { name: 'bank', label: 'Bank', options: banks },
             { name: 'amount', label: 'Amount in GHS, such as 5000.00' },
             { name: 'reference', label: 'Bank’s reference' },
             { name: 'date', label: 'UTC day of arrival', type: 'date', value: date },
@@ -156,22 +142,16 @@ const Fundings = ({ date }: { date: string }) => {
         />
       }
     >
-      <Data of={fundings}>
-        {(rows) =>
-          rows.length > 0 ? (
-            <Table
-              label="Remittances"
-              columns={fundingColumns}
-              rows={rows}
-              keyOf={({ bank, reference }) => `${bank} ${reference}`}
-            />
-          ) : (
-            <Empty title="No remittances yet">
-              Record the cash that a bank sends for completed debits.
-            </Empty>
-          )
-        }
-      </Data>
+      <List
+        label="Remittances"
+        of={fundings}
+        columns={fundingColumns}
+        keyOf={({ bank, reference }) => `${bank} ${reference}`}
+      >
+        <Empty title="No remittances yet">
+          Record the cash that a bank sends for completed debits.
+        </Empty>
+      </List>
     </Panel>
   )
 }
@@ -196,9 +176,7 @@ export const LedgerScreen = () => {
         </>
       }
     >
-      <div class="filters">
-        <DayFilter />
-      </div>
+      <DayFilter />
       <Data of={journal}>{(shown) => <Journal journal={shown} date={date} />}</Data>
       {mayUse('funding') && <Fundings date={date} />}
     </Screen>

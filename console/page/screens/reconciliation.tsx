@@ -107,9 +107,7 @@ export const ReconciliationScreen = () => {
         </button>
       }
     >
-      <div class="filters">
-        <DayFilter />
-      </div>
+      <DayFilter />
       {isChecked ? (
         <Data of={check}>{(result) => <Findings result={result} />}</Data>
       ) : (

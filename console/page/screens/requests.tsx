@@ -5,13 +5,12 @@ import { requests } from '../live.ts'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Empty } from '../parts/states.tsx'
 import { showToast } from '../parts/toasts.tsx'
-import { Code, prettyJson, Time } from '../parts/values.tsx'
-import { place, setFilters } from '../route.ts'
+import { Code, headersText, prettyJson, Time } from '../parts/values.tsx'
+import { place } from '../route.ts'
 
 const SHOWN_MAX = 200
 
 const classes = [
-  ['', 'All'],
   ['2', '2xx'],
   ['4', '4xx'],
   ['5', '5xx'],
@@ -28,9 +27,6 @@ const copy = async (text: string): Promise<void> => {
     showToast('The browser does not allow copying.', { isFailure: true })
   }
 }
-
-const headersText = (headers: readonly (readonly [string, string])[]): string =>
-  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 
 const Message = ({ name, message }: MessageProps) => (
   <div>
@@ -97,31 +93,11 @@ export const RequestsScreen = () => {
     <Screen
       title="Requests"
       about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
+      filters={[
+        { name: 'status', label: 'Status', options: classes },
+        { name: 'find', label: 'Find', placeholder: 'Path, body or request id' },
+      ]}
     >
-      <div class="filters">
-        <label>
-          Status
-          <select
-            value={status}
-            onChange={(event) => setFilters({ status: event.currentTarget.value || undefined })}
-          >
-            {classes.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Find
-          <input
-            type="search"
-            value={find}
-            placeholder="Path, body or request id"
-            onInput={(event) => setFilters({ find: event.currentTarget.value || undefined })}
-          />
-        </label>
-      </div>
       <Panel title="Newest first">
         {matching.length > 0 ? (
           <ol class="log">

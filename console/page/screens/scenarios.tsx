@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact'
 import type { ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
 import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
+import { List } from '../parts/list.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { Data } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { Status, Time } from '../parts/values.tsx'
-import { linkTo, place, setFilters } from '../route.ts'
+import { Link, Status, Time } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 
 type PlayedScenario = { id: number; name: string; at: string; result: ScenarioResult }
@@ -25,20 +25,13 @@ const others = ({ reference, status, ...rest }: ScenarioResult): ComponentChildr
 const playedColumns: Column<PlayedScenario>[] = [
   { title: 'Scenario', cell: ({ name }) => name },
   { title: 'Ended', cell: ({ at }) => <Time at={at} /> },
-  {
-    title: 'Debit',
-    cell: ({ result: { reference } }) => (
-      <a class="nowrap" href={linkTo('debit', reference)}>
-        {reference}
-      </a>
-    ),
-  },
+  { title: 'Debit', cell: ({ result: { reference } }) => <Link id={reference} /> },
   { title: 'Status', cell: ({ result }) => <Status value={result.status} /> },
   { title: 'Result', cell: ({ result }) => others(result), isWide: true },
 ]
 
 const play = async (name: string): Promise<ScenarioResult> => {
-  const { reference } = place.value.filters
+  const reference = place.value.filters.reference?.trim()
   const body = reference ? { reference } : {}
   const result = await exchange<ScenarioResult>('POST', `/sandbox/scenarios/${name}`, body)
   const at = new Date(serviceNow()).toISOString()
@@ -66,20 +59,11 @@ const columns: Column<ScenarioSummary>[] = [
 export const ScenariosScreen = () => {
   const scenarios = useLoaded(() => exchange<ScenarioSummary[]>('GET', '/sandbox/scenarios'), [])
   return (
-    <Screen title="Scenarios" about="A scenario plays the customer, the bank and the receiver.">
-      <div class="filters">
-        <label>
-          Debit (optional)
-          <input
-            type="search"
-            value={place.value.filters.reference ?? ''}
-            placeholder="A new debit"
-            onInput={({ currentTarget: { value } }) =>
-              setFilters({ reference: value.trim() || undefined })
-            }
-          />
-        </label>
-      </div>
+    <Screen
+      title="Scenarios"
+      about="A scenario plays the customer, the bank and the receiver."
+      filters={[{ name: 'reference', label: 'Debit (optional)', placeholder: 'A new debit' }]}
+    >
       {played.value.length > 0 && (
         <Panel title="Played">
           <Table
@@ -91,11 +75,7 @@ export const ScenariosScreen = () => {
         </Panel>
       )}
       <Panel>
-        <Data of={scenarios}>
-          {(rows) => (
-            <Table label="Scenarios" columns={columns} rows={rows} keyOf={({ name }) => name} />
-          )}
-        </Data>
+        <List label="Scenarios" of={scenarios} columns={columns} keyOf={({ name }) => name} />
       </Panel>
     </Screen>
   )

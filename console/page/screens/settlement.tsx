@@ -1,23 +1,17 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
-import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
 import { isSandbox } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Filter, serviceDay } from '../parts/filters.tsx'
+import { chosen, serviceDay, useProviders } from '../parts/filters.tsx'
+import { NoMatch } from '../parts/list.tsx'
 import { isAboveZero, Payment, sumOf } from '../parts/money.tsx'
+import { batchStatuses } from '../parts/payout-actions.tsx'
 import { Figures, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Status } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { dayText, Link, Status } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-
-const statuses: Record<BatchResult['status'], true> = {
-  pending: true,
-  processing: true,
-  completed: true,
-  failed: true,
-}
 
 /** Why a batch is not paid, or how it was completed. */
 const Note = ({ batch }: { batch: BatchResult }) => {
@@ -25,7 +19,7 @@ const Note = ({ batch }: { batch: BatchResult }) => {
   if (made_good_by) {
     return (
       <small class="block">
-        offset by <a href={linkTo('batch', made_good_by)}>{made_good_by}</a>
+        offset by <Link id={made_good_by} mayWrap />
       </small>
     )
   }
@@ -38,14 +32,7 @@ const Note = ({ batch }: { batch: BatchResult }) => {
 const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
 
 const columns: Column<BatchResult>[] = [
-  {
-    title: 'Batch',
-    cell: ({ id }) => (
-      <a class="nowrap" href={linkTo('batch', id)}>
-        {id}
-      </a>
-    ),
-  },
+  { title: 'Batch', cell: ({ id }) => <Link id={id} /> },
   { title: 'Provider', cell: ({ provider }) => provider },
   {
     title: 'Status',
@@ -76,7 +63,7 @@ const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string 
   return [counts, ...reasons].join(' ')
 }
 
-type RunProps = { waiting: readonly BatchResult[]; providers: readonly ProviderResult[] }
+type RunProps = { waiting: readonly BatchResult[]; providers: readonly string[] }
 
 const Run = ({ waiting, providers }: RunProps) => (
   <OperatorAction
@@ -102,7 +89,7 @@ const Run = ({ waiting, providers }: RunProps) => (
       {
         name: 'provider',
         label: 'Provider',
-        options: [['', 'All'], ...providers.map(({ id }) => [id, id] as const)],
+        options: [['', 'All'], ...providers],
         isOptional: true,
       },
     ]}
@@ -140,19 +127,16 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
   const { status = '' } = place.value.filters
   const shown = batches.filter((batch) => !status || batch.status === status)
   const days = [...new Set(shown.map(({ date }) => date))]
-  if (batches.length === 0) {
-    return (
-      <Panel>
-        <Empty title="No batches yet">
-          A nightly run settles the completed debits of the day before. “Run a day” settles now.
-        </Empty>
-      </Panel>
-    )
-  }
   if (days.length === 0) {
     return (
       <Panel>
-        <Empty title="No batch matches these filters">Clear a filter to see more.</Empty>
+        {batches.length > 0 ? (
+          <NoMatch row="batch" />
+        ) : (
+          <Empty title="No batches yet">
+            A nightly run settles the completed debits of the day before. “Run a day” settles now.
+          </Empty>
+        )}
       </Panel>
     )
   }
@@ -167,26 +151,20 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
 
 /** The newest batches of all providers by settlement day. */
 export const SettlementScreen = () => {
-  const { provider } = place.value.filters
-  const options = { ...(provider && { provider }), limit: '100' }
+  const options = { ...chosen('provider'), limit: '100' }
   const batches = useOperator('settlement', 'list', options, { entities: ['batch'] })
-  const providers = useOperator('provider', 'list', {})
+  const providers = useProviders()
+  const waiting = (batches.data ?? []).filter(isWaiting)
   return (
     <Screen
       title="Settlement"
       about="The newest batches by settlement day, in GHS. A payout starts the day after."
-      actions={
-        <Run waiting={(batches.data ?? []).filter(isWaiting)} providers={providers.data ?? []} />
-      }
+      actions={<Run waiting={waiting} providers={providers ?? []} />}
+      filters={[
+        { name: 'status', label: 'Status', options: batchStatuses },
+        { name: 'provider', label: 'Provider', options: providers },
+      ]}
     >
-      <div class="filters">
-        <Filter name="status" label="Status" options={Object.keys(statuses)} />
-        <Filter
-          name="provider"
-          label="Provider"
-          options={providers.data?.map(({ id }) => id) ?? (provider ? [provider] : [])}
-        />
-      </div>
       <Data of={batches}>{(rows) => <Days batches={rows} />}</Data>
     </Screen>
   )

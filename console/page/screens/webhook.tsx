@@ -1,13 +1,15 @@
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { OperatorAction } from '../parts/action.tsx'
+import { chosen } from '../parts/filters.tsx'
+import { List } from '../parts/list.tsx'
 import { Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Countdown, Status, Time } from '../parts/values.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-import { pingText } from './webhooks.tsx'
+import { attemptColumns, debitColumn, eventColumn, pingText } from './webhooks.tsx'
 
 const deliveryStatuses: Record<DeliveryResult['status'], true> = {
   pending: true,
@@ -16,28 +18,11 @@ const deliveryStatuses: Record<DeliveryResult['status'], true> = {
   abandoned: true,
 }
 
-const outcomeOf = ({ response_code, reason }: DeliveryResult): string =>
-  response_code ? `HTTP ${response_code}` : (reason?.message ?? '')
-
 const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
-  {
-    title: 'Debit or batch',
-    cell: ({ reference }) => (
-      <a href={linkTo(reference.startsWith('STL') ? 'batch' : 'debit', reference)}>{reference}</a>
-    ),
-  },
-  { title: 'Event', cell: ({ event }) => <span class="mono">{event}</span> },
+  debitColumn,
+  eventColumn,
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  {
-    title: 'Attempts',
-    cell: ({ attempt_count, max_attempts }) => `${attempt_count} of ${max_attempts}`,
-    isNumber: true,
-  },
-  { title: 'Last response', cell: outcomeOf },
-  {
-    title: 'Next attempt',
-    cell: ({ next_attempt_at }) => next_attempt_at && <Countdown at={next_attempt_at} />,
-  },
+  ...attemptColumns,
   { title: 'Delivered', cell: ({ delivered_at }) => delivered_at && <Time at={delivered_at} /> },
   {
     title: '',
@@ -113,14 +98,14 @@ type CallsProps = { provider: string; health: string | undefined; reload: () => 
 /** One webhook with its newest deliveries. */
 export const WebhookScreen = () => {
   const provider = place.value.id
-  const { status = '' } = place.value.filters
+  const { status } = chosen('status')
   const webhook = useOperator(
     'webhook',
     'show',
     { provider },
     { entities: ['webhook', 'webhook-health'], key: provider },
   )
-  const options = { provider, ...(status && { status }) }
+  const options = { provider, ...chosen('status') }
   const entities = ['delivery', 'receipt', 'feed-page']
   const deliveries = useOperator('delivery', 'list', options, { entities })
   const reload = (): void => {
@@ -145,7 +130,7 @@ export const WebhookScreen = () => {
                 key={value}
                 type="button"
                 class="small"
-                aria-pressed={status === value}
+                aria-pressed={(status ?? '') === value}
                 onClick={() => setFilters({ status: value || undefined })}
               >
                 {value || 'all'}
@@ -154,22 +139,16 @@ export const WebhookScreen = () => {
           </fieldset>
         }
       >
-        <Data of={deliveries}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table
-                label="Deliveries"
-                columns={columnsWith(deliveries.reload)}
-                rows={rows}
-                keyOf={({ id }) => id}
-              />
-            ) : (
-              <Empty title={status ? `No delivery is ${status}` : 'No deliveries yet'}>
-                A delivery appears here with the next event of a debit of {provider}.
-              </Empty>
-            )
-          }
-        </Data>
+        <List
+          label="Deliveries"
+          of={deliveries}
+          columns={columnsWith(deliveries.reload)}
+          keyOf={({ id }) => id}
+        >
+          <Empty title={status ? `No delivery is ${status}` : 'No deliveries yet'}>
+            A delivery appears here with the next event of a debit of {provider}.
+          </Empty>
+        </List>
       </Panel>
     </Screen>
   )

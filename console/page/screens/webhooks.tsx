@@ -2,11 +2,12 @@ import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.
 import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Countdown, Status, Time } from '../parts/values.tsx'
-import { linkTo } from '../route.ts'
+import { useProviders } from '../parts/filters.tsx'
+import { List, ListScreen } from '../parts/list.tsx'
+import { Panel } from '../parts/screen.tsx'
+import { Empty } from '../parts/states.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 export const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult): string =>
@@ -18,10 +19,7 @@ const since = ({ failing_since, disabled_at, recovered_at }: WebhookSummary) =>
   disabled_at ?? failing_since ?? recovered_at
 
 const columns: Column<WebhookSummary>[] = [
-  {
-    title: 'Provider',
-    cell: ({ provider }) => <a href={linkTo('webhook', provider)}>{provider}</a>,
-  },
+  { title: 'Provider', cell: ({ provider }) => <Link to="webhook" id={provider} mayWrap /> },
   { title: 'URL', cell: ({ url }) => <span class="mono">{url}</span> },
   { title: 'Health', cell: ({ health }) => <Status value={health} /> },
   { title: 'Since', cell: (webhook) => <Time at={since(webhook)} /> },
@@ -46,7 +44,7 @@ const columns: Column<WebhookSummary>[] = [
 ]
 
 const SetWebhook = ({ onDone }: { onDone: () => void }) => {
-  const providers = useOperator('provider', 'list', {})
+  const providers = useProviders() ?? []
   return (
     <OperatorAction
       label="Set a webhook"
@@ -59,11 +57,7 @@ const SetWebhook = ({ onDone }: { onDone: () => void }) => {
           : 'Events of the provider go to this URL.'
       }
       fields={[
-        {
-          name: 'provider',
-          label: 'Provider',
-          options: providers.data?.map(({ id }) => [id, id] as const) ?? [],
-        },
+        { name: 'provider', label: 'Provider', options: providers },
         {
           name: 'url',
           label: 'URL',
@@ -76,20 +70,17 @@ const SetWebhook = ({ onDone }: { onDone: () => void }) => {
   )
 }
 
-type Retry = DeliveryResult & { provider: string }
+export const debitColumn: Column<DeliveryResult> = {
+  title: 'Debit or batch',
+  cell: ({ reference }) => <Link id={reference} mayWrap />,
+}
 
-const retryColumns: Column<Retry>[] = [
-  {
-    title: 'Debit or batch',
-    cell: ({ reference }) => (
-      <a href={linkTo(reference.startsWith('STL') ? 'batch' : 'debit', reference)}>{reference}</a>
-    ),
-  },
-  {
-    title: 'Provider',
-    cell: ({ provider }) => <a href={linkTo('webhook', provider)}>{provider}</a>,
-  },
-  { title: 'Event', cell: ({ event }) => <span class="mono">{event}</span> },
+export const eventColumn: Column<DeliveryResult> = {
+  title: 'Event',
+  cell: ({ event }) => <span class="mono">{event}</span>,
+}
+
+export const attemptColumns: Column<DeliveryResult>[] = [
   {
     title: 'Attempts',
     cell: ({ attempt_count, max_attempts }) => `${attempt_count} of ${max_attempts}`,
@@ -104,6 +95,15 @@ const retryColumns: Column<Retry>[] = [
     title: 'Next attempt',
     cell: ({ next_attempt_at }) => next_attempt_at && <Countdown at={next_attempt_at} />,
   },
+]
+
+type Retry = DeliveryResult & { provider: string }
+
+const retryColumns: Column<Retry>[] = [
+  debitColumn,
+  { title: 'Provider', cell: ({ provider }) => <Link to="webhook" id={provider} mayWrap /> },
+  eventColumn,
+  ...attemptColumns,
 ]
 
 const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]> => {
@@ -128,23 +128,13 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
     { entities: ['delivery'] },
   )
   return (
-    <Data of={retries}>
-      {(rows) =>
-        rows.length > 0 ? (
-          <Table
-            label="Pending retries"
-            columns={retryColumns}
-            rows={rows}
-            keyOf={({ id }) => id}
-          />
-        ) : (
-          <Empty title="No retry is pending">
-            An event that a receiver does not accept appears here until it is delivered or
-            abandoned.
-          </Empty>
-        )
-      }
-    </Data>
+    <Panel title="Pending retries">
+      <List label="Pending retries" of={retries} columns={retryColumns} keyOf={({ id }) => id}>
+        <Empty title="No retry is pending">
+          An event that a receiver does not accept appears here until it is delivered or abandoned.
+        </Empty>
+      </List>
+    </Panel>
   )
 }
 
@@ -153,34 +143,18 @@ export const WebhooksScreen = () => {
   const entities = ['webhook', 'webhook-health']
   const webhooks = useOperator('webhook', 'list', {}, { entities })
   return (
-    <Screen
+    <ListScreen
       title="Webhooks"
       about="The service sends the events of a provider’s debits to its webhook."
       actions={<SetWebhook onDone={webhooks.reload} />}
+      of={webhooks}
+      columns={columns}
+      keyOf={({ provider }) => provider}
+      below={mayUse('delivery') && webhooks.data && <PendingRetries webhooks={webhooks.data} />}
     >
-      <Panel>
-        <Data of={webhooks}>
-          {(rows) =>
-            rows.length > 0 ? (
-              <Table
-                label="Webhooks"
-                columns={columns}
-                rows={rows}
-                keyOf={({ provider }) => provider}
-              />
-            ) : (
-              <Empty title="No provider has a webhook">
-                Choose “Set a webhook” to send the events of a provider to a URL.
-              </Empty>
-            )
-          }
-        </Data>
-      </Panel>
-      {mayUse('delivery') && webhooks.data && (
-        <Panel title="Pending retries">
-          <PendingRetries webhooks={webhooks.data} />
-        </Panel>
-      )}
-    </Screen>
+      <Empty title="No provider has a webhook">
+        Choose “Set a webhook” to send the events of a provider to a URL.
+      </Empty>
+    </ListScreen>
   )
 }
