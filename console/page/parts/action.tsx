@@ -5,7 +5,7 @@ import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ConsoleResult } from '../../server/backend.ts'
 import { type CallOptions, isSandbox, mayUse, settings, submit } from '../client.ts'
 import { type Choices, Options } from './filters.tsx'
-import { Failure } from './states.tsx'
+import { Failure } from './screen.tsx'
 import { showToast } from './toasts.tsx'
 import { Code } from './values.tsx'
 
@@ -182,13 +182,11 @@ const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): s
 type OperatorActionProps<N extends NounName, V extends VerbName<N>> = ActionProps<
   ConsoleResult<N, V>,
   keyof OptionsOf<N, V> & string
-> & { noun: N; verb: V; options?: Partial<OptionsOf<N, V>> }
+> & { call: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>] }
 
 /** A button that runs a verb. Hidden if the operator may not use the noun. */
 export function OperatorAction<N extends NounName, V extends VerbName<N>>({
-  noun,
-  verb,
-  options,
+  call: [noun, verb, options],
   ...props
 }: OperatorActionProps<N, V>) {
   if (!mayUse(noun)) return null

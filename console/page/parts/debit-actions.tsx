@@ -72,9 +72,7 @@ export const DebitActions = ({ debit, reload }: { debit: DebitResult; reload: ()
     <OperatorAction
       label="Reverse"
       kind="danger"
-      noun="debit"
-      verb="reverse"
-      options={{ reference }}
+      call={['debit', 'reverse', { reference }]}
       about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
       fields={[{ name: 'reason', label: 'Reason; the provider can read it' }]}
       movesMoney

@@ -3,7 +3,7 @@ import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import { operate } from '../client.ts'
 import { useLoaded } from '../use-operator.ts'
 import { OperatorAction } from './action.tsx'
-import { Data } from './states.tsx'
+import { Data } from './screen.tsx'
 import { Code, Countdown, headersText, prettyJson, Status, Time } from './values.tsx'
 
 const outcomeOf = ({ response_code, cause }: DeliveryWithAttempts['attempts'][number]): string =>
@@ -59,9 +59,7 @@ export const DeliveryLog = ({ delivery, onDone }: DeliveryLogProps) => {
         <OperatorAction
           label="Redeliver"
           isSmall
-          noun="delivery"
-          verb="redeliver"
-          options={{ id: String(id) }}
+          call={['delivery', 'redeliver', { id: String(id) }]}
           about="Sends the event to the provider’s webhook again."
           done="The event is sent again."
           onDone={onDone}

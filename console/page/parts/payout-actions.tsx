@@ -48,20 +48,15 @@ export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActio
       to={account ? `${provider}: ${account}` : provider}
     />
   )
-  const common = {
-    noun: 'settlement' as const,
-    options: { batch: id },
-    confirmation: payment,
-    movesMoney: true,
-    onDone: reload,
-  }
+  const { verb, ...texts } = payout
+  const common = { confirmation: payment, movesMoney: true, onDone: reload }
   return (
     <>
-      <OperatorAction {...common} {...payout} />
+      <OperatorAction {...common} {...texts} call={['settlement', verb, { batch: id }]} />
       <OperatorAction
         {...common}
         label="Record payout"
-        verb="complete"
+        call={['settlement', 'complete', { batch: id }]}
         about="Records a payout that the bank confirmed outside the API. Pays nothing."
         fields={[
           { name: 'bank-reference', label: 'Bank’s reference of the payout' },

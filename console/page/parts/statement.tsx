@@ -5,8 +5,7 @@ import type { LongResults } from '../../server/backend.ts'
 import { isSandbox, operate } from '../client.ts'
 import { useOperator } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
-import { Figures, Panel } from './screen.tsx'
-import { Empty, Failure } from './states.tsx'
+import { Empty, Failure, Figures, Panel } from './screen.tsx'
 import { type Column, Table } from './table.tsx'
 
 const groups = {

@@ -4,10 +4,9 @@ import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
-import { ListScreen } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { Empty, Failure } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Empty, Failure } from '../parts/screen.tsx'
+import { type Column, ListScreen } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
@@ -73,9 +72,7 @@ const Decision = ({ approval }: ApprovalProps) => {
       <OperatorAction
         label="Grant"
         isSmall
-        noun="approval"
-        verb="grant"
-        options={{ id }}
+        call={['approval', 'grant', { id }]}
         about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
         confirmation={
           hasTerms(approval) ? <Terms approval={approval} /> : <Call approval={approval} />
@@ -87,9 +84,7 @@ const Decision = ({ approval }: ApprovalProps) => {
         label="Deny"
         isSmall
         kind="danger"
-        noun="approval"
-        verb="deny"
-        options={{ id }}
+        call={['approval', 'deny', { id }]}
         about={`“${noun} ${verb} ${target}” will not run.`}
         fields={[{ name: 'reason', label: 'Reason', isOptional: true }]}
         done="The request is denied."

@@ -1,8 +1,7 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { ListScreen } from '../parts/list.tsx'
-import { Empty } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Empty } from '../parts/screen.tsx'
+import { type Column, ListScreen } from '../parts/table.tsx'
 import { Countdown, Status } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
@@ -18,9 +17,7 @@ const Change = ({ bank, onDone }: BankProps) => (
   <OperatorAction
     label="Change"
     isSmall
-    noun="bank"
-    verb="update"
-    options={{ bank: bank.identifier }}
+    call={['bank', 'update', { bank: bank.identifier }]}
     about={`Changes ${bank.name}. Debits in progress continue.`}
     fields={[
       { name: 'name', label: 'Name', value: bank.name },
@@ -73,9 +70,7 @@ const Behave = ({ bank, onDone }: BankProps) => {
           key={as}
           label={`${as[0]?.toUpperCase()}${as.slice(1)}`}
           isSmall
-          noun="bank"
-          verb="behave"
-          options={{ ...options, as }}
+          call={['bank', 'behave', { ...options, as }]}
           about={`${bank.name} is ${text}.`}
           fields={as === 'rejecting' ? [code, duration] : [duration]}
           done={`${bank.identifier} is ${as}.`}
@@ -87,9 +82,7 @@ const Behave = ({ bank, onDone }: BankProps) => {
           label="Normal"
           isSmall
           kind="primary"
-          noun="bank"
-          verb="behave"
-          options={{ ...options, as: 'normal' }}
+          call={['bank', 'behave', { ...options, as: 'normal' }]}
           about={`${bank.name} behaves normally again.`}
           done={`${bank.identifier} is normal.`}
           onDone={onDone}

@@ -1,8 +1,7 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { chosen, useBanks, useProviders } from '../parts/filters.tsx'
-import { ListScreen, NoMatch } from '../parts/list.tsx'
-import { Empty } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Empty } from '../parts/screen.tsx'
+import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
 import { Link, Time } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 

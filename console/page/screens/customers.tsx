@@ -3,10 +3,8 @@ import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { useBanks } from '../parts/filters.tsx'
-import { List } from '../parts/list.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { Empty, Panel, Screen } from '../parts/screen.tsx'
+import { type Column, List, Table } from '../parts/table.tsx'
 import { Status } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -24,9 +22,7 @@ const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
         label="Remove"
         isSmall
         kind="danger"
-        noun="customer"
-        verb="unlink"
-        options={{ phone: phone_number, bank }}
+        call={['customer', 'unlink', { phone: phone_number, bank }]}
         about={`New debits of ${phone_number} at ${bank} are refused.`}
         confirmation={<p>{customer} loses this account.</p>}
         done="The account is removed."
@@ -57,8 +53,7 @@ const LinkAccount = ({ phone, onDone }: LinkAccountProps) => {
     <OperatorAction
       label="Link an account"
       kind="primary"
-      noun="customer"
-      verb="link"
+      call={['customer', 'link']}
       about="Sets the account of a phone number at a bank, and replaces an earlier one."
       fields={[
         { name: 'phone', label: 'Phone number, such as +233241234567', value: phone },

@@ -6,8 +6,7 @@ import { displayOf } from '../debit-statuses.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
-import { Facts, Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
+import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -85,9 +84,7 @@ const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) =
         mayRetry[refund.status] && (
           <OperatorAction
             label="Refund again"
-            noun="exception"
-            verb="refund"
-            options={{ reference }}
+            call={['exception', 'refund', { reference }]}
             about={`Asks the bank again to refund ${refund.amount} GHS.`}
             movesMoney
             done="The refund is requested again."

@@ -6,10 +6,9 @@ import type {
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
-import { ListScreen, NoMatch } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { Empty } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Empty } from '../parts/screen.tsx'
+import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
 import { Code, Link, prettyJson, Status, Time } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
@@ -95,9 +94,7 @@ const Actions = ({ exception }: ExceptionProps) => {
       <OperatorAction
         label="Resolve"
         isSmall
-        noun="exception"
-        verb="resolve"
-        options={{ reference, kind }}
+        call={['exception', 'resolve', { reference, kind }]}
         about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
         fields={[{ name: 'note', label: 'Resolution' }]}
         done="The exception is resolved."
@@ -106,9 +103,7 @@ const Actions = ({ exception }: ExceptionProps) => {
         <OperatorAction
           label="Refund"
           isSmall
-          noun="exception"
-          verb="refund"
-          options={{ reference }}
+          call={['exception', 'refund', { reference }]}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
           confirmation={<Payment amount={amount} from={bank} to={`customer of ${reference}`} />}
           fields={[{ name: 'reason', label: 'Reason; the bank can read it', isOptional: true }]}

@@ -8,10 +8,8 @@ import { mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, DayFilter, useBanks } from '../parts/filters.tsx'
-import { List } from '../parts/list.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { type Column, List, Table } from '../parts/table.tsx'
 import { dayText, Link, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
@@ -51,13 +49,9 @@ const entryColumns: Column<EntryResult>[] = [
 
 const ENTRIES_MAX = 500
 
-const Journal = ({
-  journal,
-  date,
-}: {
-  journal: JournalResult | { download: string }
-  date: string
-}) => {
+type JournalProps = { journal: JournalResult | { download: string }; date: string }
+
+const Journal = ({ journal, date }: JournalProps) => {
   if ('download' in journal) {
     return (
       <Panel>
@@ -127,8 +121,7 @@ const Fundings = ({ date }: { date: string }) => {
       actions={
         <OperatorAction
           label="Record a remittance"
-          noun="funding"
-          verb="record"
+          call={['funding', 'record']}
           about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
           fields={[
             { name: 'bank', label: 'Bank', options: banks },

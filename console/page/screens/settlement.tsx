@@ -3,12 +3,10 @@ import type { SettlementRunResult } from '../../../shared/views/operator/settlem
 import { isSandbox } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen, serviceDay, useProviders } from '../parts/filters.tsx'
-import { NoMatch } from '../parts/list.tsx'
 import { isAboveZero, Payment, sumOf } from '../parts/money.tsx'
 import { batchStatuses } from '../parts/payout-actions.tsx'
-import { Figures, Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { Data, Empty, Figures, Panel, Screen } from '../parts/screen.tsx'
+import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { dayText, Link, Status } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -69,8 +67,7 @@ const Run = ({ waiting, providers }: RunProps) => (
   <OperatorAction
     label="Run a day"
     kind="primary"
-    noun="settlement"
-    verb="run"
+    call={['settlement', 'run']}
     about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
       isSandbox() ? ' Tomorrow settles the debits of today.' : ''
     }`}

@@ -2,10 +2,8 @@ import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
-import { List } from '../parts/list.tsx'
-import { Facts, Panel, Screen } from '../parts/screen.tsx'
-import { Data, Empty } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
+import { type Column, List } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -30,9 +28,7 @@ const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
       <OperatorAction
         label="Resend"
         isSmall
-        noun="delivery"
-        verb="redeliver"
-        options={{ id: String(id) }}
+        call={['delivery', 'redeliver', { id: String(id) }]}
         about="Sends the event to the webhook again."
         done="The event is sent again."
         onDone={reload}
@@ -60,34 +56,32 @@ const Settings = ({ webhook }: { webhook: WebhookResult }) => (
 )
 
 const Calls = ({ provider, health, reload }: CallsProps) => {
-  const call = { noun: 'webhook', options: { provider }, onDone: reload } as const
   const dayAgo = new Date(Date.now() - 86_400_000).toISOString()
   return (
     <>
       <OperatorAction
-        {...call}
         label="Ping"
-        verb="ping"
+        call={['webhook', 'ping', { provider }]}
         about="Sends a signed ping. A ping concerns no debit."
         done={pingText}
+        onDone={reload}
       />
       {health !== 'healthy' && (
         <OperatorAction
-          {...call}
           label="Enable"
-          verb="enable"
+          call={['webhook', 'enable', { provider }]}
           about="Ends the failing state. New events are delivered again."
           done="The webhook is enabled."
+          onDone={reload}
         />
       )}
       <OperatorAction
-        {...call}
         label="Recover"
-        noun="delivery"
-        verb="recover"
+        call={['delivery', 'recover', { provider }]}
         about="Sends all undelivered events since a time again, at most 14 days ago."
         fields={[{ name: 'since', label: 'Since (UTC)', value: dayAgo.slice(0, 19).concat('Z') }]}
         done={({ deliveries }) => `${deliveries} events are sent again.`}
+        onDone={reload}
       />
     </>
   )

@@ -3,10 +3,8 @@ import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { useProviders } from '../parts/filters.tsx'
-import { List, ListScreen } from '../parts/list.tsx'
-import { Panel } from '../parts/screen.tsx'
-import { Empty } from '../parts/states.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Empty, Panel } from '../parts/screen.tsx'
+import { type Column, List, ListScreen } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
@@ -33,9 +31,7 @@ const columns: Column<WebhookSummary>[] = [
       <OperatorAction
         label="Ping"
         isSmall
-        noun="webhook"
-        verb="ping"
-        options={{ provider }}
+        call={['webhook', 'ping', { provider }]}
         about={`Sends a signed ping to ${provider}. A ping concerns no debit.`}
         done={pingText}
       />
@@ -49,8 +45,7 @@ const SetWebhook = ({ onDone }: { onDone: () => void }) => {
     <OperatorAction
       label="Set a webhook"
       kind="primary"
-      noun="webhook"
-      verb="set"
+      call={['webhook', 'set']}
       about={
         isSandbox()
           ? 'Events go to this URL. A receiver on this machine: npm run listen.'
