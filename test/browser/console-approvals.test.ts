@@ -1,18 +1,12 @@
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { useService } from '../support/running-service.ts'
 
 /** The console's approvals, in Chromium. */
 
 const service = useService({ approvals: true, timeScale: 60 })
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page) =>
-  page.getByRole('table', { name: 'Requests' }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 const completed = async (): Promise<string> => {
   const { reference } = await service.charge()
@@ -32,7 +26,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await dialog.getByRole('button', { name: 'Reverse' }).click()
   await page.getByText('waits for a second operator').waitFor()
   await page.getByRole('link', { name: 'Approvals' }).click()
-  const row = rows(page).filter({ hasText: reference })
+  const row = rowsOf(page, 'Requests').filter({ hasText: reference })
   await row.getByText('pending').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('button', { name: 'Grant' }).click()
@@ -57,7 +51,7 @@ test('a denied request shows its reason and runs nothing', async () => {
   const options = { reference, reason: 'Dispute' }
   await service.call('debit', 'reverse', options, 'local:ama')
   const page = await openScreen('approvals?status=pending')
-  const row = rows(page).filter({ hasText: reference })
+  const row = rowsOf(page, 'Requests').filter({ hasText: reference })
   await row.getByRole('button', { name: 'Deny' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Reason').fill('Wrong debit')

@@ -1,19 +1,13 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
 const service = useService()
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page, table: string) =>
-  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 const COMPLETED = { status: 'completed', bank_reference: 'B-1' }
 const FAILED = { status: 'failed', bank_reference: 'B-1', error_message: 'Insufficient funds' }
@@ -31,7 +25,7 @@ describe('exceptions', () => {
     await page.getByText('No exceptions').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     const reference = await contradict(COMPLETED, FAILED)
-    const row = rows(page, 'Exceptions').filter({ hasText: reference })
+    const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
     await row.getByText('Contradiction').waitFor()
     await row.getByText('Report of the bank').click()
     await row.getByText('Insufficient funds').waitFor()
@@ -49,7 +43,7 @@ describe('exceptions', () => {
   test('a late completion is refunded after a dialog with amount and parties', async () => {
     const reference = await contradict(FAILED, COMPLETED)
     const page = await openScreen('exceptions?kind=late_completion')
-    const row = rows(page, 'Exceptions').filter({ hasText: reference })
+    const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
     await row.getByRole('button', { name: 'Refund' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('100.00 GHS').waitFor()
@@ -65,7 +59,7 @@ describe('reconciliation', () => {
     await contradict(COMPLETED)
     const page = await openScreen('reconciliation')
     await page.getByText('No differences').waitFor()
-    await rows(page, 'Invariants')
+    await rowsOf(page, 'Invariants')
       .filter({ hasText: 'An accepted charge exists unchanged' })
       .getByText('holds')
       .waitFor()
@@ -84,7 +78,7 @@ describe('reconciliation', () => {
     })
     await page.getByRole('button', { name: 'Check again' }).click()
     await page.getByText('Differences: 1').first().waitFor()
-    await rows(page, 'Invariants').first().getByText('is missing').waitFor()
+    await rowsOf(page, 'Invariants').first().getByText('is missing').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
 
@@ -102,7 +96,7 @@ describe('reconciliation', () => {
     }
     const header = 'uuid,bank_reference,amount,currency,completed_at'
     await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
-    await rows(page, 'Different').getByText('the amount is 100.00 here').waitFor()
+    await rowsOf(page, 'Different').getByText('the amount is 100.00 here').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     await upload('amount')
     await page.getByRole('alert').getByText('line 1: column currency is missing').waitFor()
@@ -120,13 +114,13 @@ describe('reconciliation', () => {
 describe('operator changes', () => {
   test('a change appears live with old and new values, and the list is filtered by provider', async () => {
     const page = await openScreen('changes')
-    await rows(page, 'Changes').first().waitFor()
+    await rowsOf(page, 'Changes').first().waitFor()
     await service.call('provider', 'update', { provider: 'other', name: 'Other Ltd' })
-    const row = rows(page, 'Changes').filter({ hasText: 'provider update' })
+    const row = rowsOf(page, 'Changes').filter({ hasText: 'provider update' })
     await row.getByText('Other Payments → Other Ltd').waitFor()
     await page.getByLabel('Provider').selectOption('fenced')
     await row.waitFor({ state: 'detached' })
-    await rows(page, 'Changes').filter({ hasText: 'provider create' }).waitFor()
+    await rowsOf(page, 'Changes').filter({ hasText: 'provider create' }).waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
 
@@ -138,7 +132,7 @@ describe('operator changes', () => {
     await page.getByText('The console is not reachable').first().waitFor()
     await page.unroute('**/console/operator')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await rows(page, 'Changes').first().waitFor()
+    await rowsOf(page, 'Changes').first().waitFor()
     expect(new Set(problems())).toEqual(
       new Set(['prints Failed to load resource: net::ERR_FAILED']),
     )

@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
@@ -9,13 +9,7 @@ import { useService } from '../support/running-service.ts'
 
 const service = useService()
 const receiver = useReceiver()
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page, table = 'Debits') =>
-  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 const chargeSilent = (fields = {}) => service.charge({ phone_number: SILENT, ...fields })
 
@@ -29,7 +23,7 @@ describe('debits', () => {
     expect(await legibilityFindings(page)).toEqual([])
     await dialog.getByLabel('Amount in GHS').fill('12.50')
     await dialog.getByRole('button', { name: 'New debit' }).click()
-    await rows(page).filter({ hasText: '12.50' }).waitFor()
+    await rowsOf(page, 'Debits').filter({ hasText: '12.50' }).waitFor()
     await page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' }).waitFor()
     await page.getByRole('status').getByText('Live').waitFor()
   })
@@ -37,7 +31,7 @@ describe('debits', () => {
   test('a debit of the API appears live, and changes its status live', async () => {
     const page = await openScreen('debits')
     const { reference, uuid } = await chargeSilent()
-    const row = rows(page).filter({ hasText: reference })
+    const row = rowsOf(page, 'Debits').filter({ hasText: reference })
     await row.getByText('processing').waitFor()
     await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
     await row.getByText('completed').waitFor()
@@ -50,10 +44,10 @@ describe('debits', () => {
     await page.getByLabel('Find').fill('rare')
     await page.getByLabel('Provider').selectOption('demo')
     await expect
-      .poll(() => rows(page).allInnerTexts())
+      .poll(() => rowsOf(page, 'Debits').allInnerTexts())
       .toEqual([expect.stringContaining(reference)])
     await page.reload()
-    await expect.poll(() => rows(page).count()).toBe(1)
+    await expect.poll(() => rowsOf(page, 'Debits').count()).toBe(1)
     await page.getByLabel('Status').selectOption('reversed')
     await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
   })

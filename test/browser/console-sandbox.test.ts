@@ -1,23 +1,17 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { useService } from '../support/running-service.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
 const service = useService()
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page, table: string) =>
-  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 describe('banks', () => {
   test('a bank of a sandbox rejects on demand, and is normal again', async () => {
     const page = await openScreen('banks')
-    const row = rows(page, 'Banks').filter({ hasText: 'Ecobank' })
+    const row = rowsOf(page, 'Banks').filter({ hasText: 'Ecobank' })
     await row.getByRole('button', { name: 'Rejecting' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Failure code').selectOption('insufficient_funds')
@@ -35,7 +29,7 @@ describe('banks', () => {
 
   test('a bank has settings; a refused change shows the reason', async () => {
     const page = await openScreen('banks')
-    const row = rows(page, 'Banks').filter({ hasText: 'Zenith' })
+    const row = rowsOf(page, 'Banks').filter({ hasText: 'Zenith' })
     await row.getByRole('button', { name: 'Change' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Status').selectOption('inactive')
@@ -55,7 +49,7 @@ describe('customers', () => {
     const page = await openScreen('customers')
     await page.getByText('Enter a phone number').waitFor()
     await page.getByRole('link', { name: '+233241234567' }).click()
-    await rows(page, 'Accounts').filter({ hasText: 'GCB' }).getByText('Ama Mensah').waitFor()
+    await rowsOf(page, 'Accounts').filter({ hasText: 'GCB' }).getByText('Ama Mensah').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     await page.getByLabel('Phone number').fill('+233201112223')
     await page.getByRole('button', { name: 'Show accounts' }).click()
@@ -66,7 +60,7 @@ describe('customers', () => {
     await dialog.getByLabel('Name of the customer').fill('Efua Sarpong')
     await dialog.getByLabel('Account number').fill('1234567')
     await dialog.getByRole('button', { name: 'Link an account' }).click()
-    const row = rows(page, 'Accounts').filter({ hasText: 'Efua Sarpong' })
+    const row = rowsOf(page, 'Accounts').filter({ hasText: 'Efua Sarpong' })
     await row.getByRole('button', { name: 'Remove' }).click()
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('No account has this number').waitFor()
@@ -114,10 +108,10 @@ describe('the clock', () => {
 describe('scenarios', () => {
   test('a scenario plays, and links the debit that it ends', async () => {
     const page = await openScreen('scenarios')
-    await rows(page, 'Scenarios').getByText('late-completion').waitFor()
+    await rowsOf(page, 'Scenarios').getByText('late-completion').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'completed', exact: true }).click()
-    const row = rows(page, 'Played scenarios')
+    const row = rowsOf(page, 'Played scenarios')
     await row.getByText('completed').first().waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     await row.getByRole('link').click()

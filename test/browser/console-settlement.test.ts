@@ -1,20 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 
 const service = useService()
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page, table: string | RegExp) =>
-  page.getByRole('table', { name: table }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 const complete = async () => {
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
@@ -54,7 +49,7 @@ describe('settlement', () => {
     await dialog.getByText('No batch waits for its payout').waitFor()
     await dialog.getByRole('button', { name: 'Run a day' }).click()
     await page.getByText('Built: 1. Paid: 0.').waitFor()
-    const row = rows(page, /^Batches of /).filter({ hasText: 'demo' })
+    const row = rowsOf(page, /^Batches of /).filter({ hasText: 'demo' })
     await row.getByText('pending').waitFor()
     await row.getByText('197.00').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
@@ -76,7 +71,7 @@ describe('settlement', () => {
     const [{ id }] = await service.call('settlement', 'list')
     const page = await openScreen(`batch/${id}`)
     for (const reference of references) {
-      await rows(page, 'Lines').filter({ hasText: reference }).getByText('98.50').waitFor()
+      await rowsOf(page, 'Lines').filter({ hasText: reference }).getByText('98.50').waitFor()
     }
     expect(await legibilityFindings(page)).toEqual([])
     const { name, text } = await downloadFrom(page, 'Download CSV')
@@ -103,7 +98,7 @@ describe('settlement', () => {
   test('a batch of a net below zero waits; the filters name batches by status', async () => {
     const { batch } = await play('negative-batch')
     const page = await openScreen('settlement?status=pending')
-    const row = rows(page, /^Batches of /).filter({ hasText: batch.id })
+    const row = rowsOf(page, /^Batches of /).filter({ hasText: batch.id })
     await row.getByText('waits for later batches').waitFor()
     await page.getByLabel('Status').selectOption('processing')
     await page.getByText('No batch matches these filters').waitFor()
@@ -121,9 +116,11 @@ describe('ledger', () => {
 
   test('the screen shows balances and entries of today, and downloads the journal', async () => {
     const page = await openScreen('ledger')
-    await rows(page, 'Balances').filter({ hasText: 'bank_receivable:GCB' }).waitFor()
+    await rowsOf(page, 'Balances').filter({ hasText: 'bank_receivable:GCB' }).waitFor()
     await page.getByText('Debits equal credits').waitFor()
-    const entry = rows(page, 'Journal').filter({ hasText: 'The bank debited the customer' }).first()
+    const entry = rowsOf(page, 'Journal')
+      .filter({ hasText: 'The bank debited the customer' })
+      .first()
     await entry.getByRole('link').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     const { text } = await downloadFrom(page, 'Download CSV')
@@ -144,7 +141,7 @@ describe('ledger', () => {
     problems()
     await dialog.getByLabel('Amount').fill('5000.00')
     await dialog.getByRole('button', { name: 'Record a remittance' }).click()
-    await rows(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5000.00').waitFor()
+    await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5000.00').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
 })

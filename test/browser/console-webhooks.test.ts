@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
+import { legibilityFindings } from '../support/browser.ts'
+import { rowsOf, useConsole } from '../support/console.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
@@ -9,13 +9,7 @@ import { useSubscribers } from '../support/subscriber.ts'
 
 const service = useService()
 const { receiver, subscribe } = useSubscribers(service)
-const { open, problems } = useBrowser()
-
-const openScreen = (path: string): Promise<Page> =>
-  open(`${service.sandbox().address}/console#/${path}`)
-
-const rows = (page: Page, table: string) =>
-  page.getByRole('table', { name: table, exact: true }).locator('tbody').getByRole('row')
+const { openScreen, problems } = useConsole(service)
 
 describe('webhooks', () => {
   test('a webhook is set from the empty list, and pinged', async () => {
@@ -27,7 +21,7 @@ describe('webhooks', () => {
     await dialog.getByLabel('Provider').selectOption('demo')
     await dialog.getByLabel('URL').fill(receiver.url('/set'))
     await dialog.getByRole('button', { name: 'Set a webhook' }).click()
-    const row = rows(page, 'Webhooks').filter({ hasText: 'demo' })
+    const row = rowsOf(page, 'Webhooks').filter({ hasText: 'demo' })
     await row.getByText('healthy').waitFor()
     await row.getByRole('button', { name: 'Ping' }).click()
     await page.getByText('The receiver accepted the ping').waitFor()
@@ -39,8 +33,8 @@ describe('webhooks', () => {
     respond(500)
     const { reference } = await debit('failed')
     const page = await openScreen('webhooks')
-    await rows(page, 'Webhooks').filter({ hasText: 'failing' }).waitFor()
-    const retry = rows(page, 'Pending retries').filter({ hasText: reference })
+    await rowsOf(page, 'Webhooks').filter({ hasText: 'failing' }).waitFor()
+    const retry = rowsOf(page, 'Pending retries').filter({ hasText: reference })
     await retry.getByText('HTTP 500').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
@@ -55,7 +49,7 @@ describe('a webhook', () => {
     const { reference } = await debit('abandoned')
     const page = await openScreen('webhook/resent')
     await page.getByRole('button', { name: 'abandoned' }).click()
-    const row = rows(page, 'Deliveries').filter({ hasText: reference })
+    const row = rowsOf(page, 'Deliveries').filter({ hasText: reference })
     await row.getByText('HTTP 500').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
     await row.getByRole('button', { name: 'Resend' }).click()

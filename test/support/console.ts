@@ -1,0 +1,16 @@
+import type { Page } from 'playwright-core'
+import { useBrowser } from './browser.ts'
+import type { Service } from './running-service.ts'
+
+/** Opens screens of a service's console in Chromium. */
+export const useConsole = (service: Service) => {
+  const { open, problems } = useBrowser()
+  return {
+    openScreen: (path: string): Promise<Page> =>
+      open(`${service.sandbox().address}/console#/${path}`),
+    problems,
+  }
+}
+
+export const rowsOf = (page: Page, table: string | RegExp) =>
+  page.getByRole('table', { name: table, exact: true }).locator('tbody').getByRole('row')
