@@ -44,12 +44,8 @@ const Charge = () => {
     const { provider = '', ...body } = values
     const number = Math.floor(Math.random() * 1e9).toString(36)
     const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
-    return exchange<ReturnType<typeof chargeView>>(
-      'POST',
-      CHARGE,
-      charge,
-      tokenOf('provider', provider),
-    )
+    const token = tokenOf('provider', provider)
+    return exchange<ReturnType<typeof chargeView>>('POST', CHARGE, charge, token)
   }
   return (
     <Action
@@ -78,7 +74,7 @@ const isFound = (debit: DebitSummary, text: string): boolean =>
     (value) => value?.toLowerCase().includes(text.toLowerCase()),
   )
 
-const List = ({ debits }: { debits: readonly DebitSummary[] }) => {
+const Debits = ({ debits }: { debits: readonly DebitSummary[] }) => {
   const { bank = '', find = '' } = place.value.filters
   const shown = debits.filter(
     (debit) => (!bank || debit.bank === bank) && (!find || isFound(debit, find)),
@@ -123,7 +119,7 @@ export const DebitsScreen = () => {
         { name: 'limit', label: 'Newest', options: LIMITS, initial: '100' },
       ]}
     >
-      <Data of={debits}>{(rows) => <List debits={rows} />}</Data>
+      <Data of={debits}>{(rows) => <Debits debits={rows} />}</Data>
     </Screen>
   )
 }

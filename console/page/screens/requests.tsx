@@ -9,11 +9,7 @@ import { place } from '../route.ts'
 
 const SHOWN_MAX = 200
 
-const classes = [
-  ['2', '2xx'],
-  ['4', '4xx'],
-  ['5', '5xx'],
-] as const
+const classes = ['2', '4', '5'].map((digit) => [digit, `${digit}xx`] as const)
 
 const toneOfStatus = (status: number): string =>
   status < 300 ? 'good' : status < 500 ? 'warn' : 'bad'
