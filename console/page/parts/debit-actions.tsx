@@ -1,16 +1,18 @@
+import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { DebitResult } from '../../../shared/views/operator/debit.ts'
 import { type CallOptions, exchange, isSandbox, mayUse, operate, tokenOf } from '../client.ts'
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action, OperatorAction } from './action.tsx'
 
-const FAILURES = [
-  ['Insufficient funds', 'insufficient_funds'],
-  ['Invalid account', 'invalid_account'],
-  ['Transaction declined by the customer', 'transaction_declined'],
-  ['The request timed out', 'timeout'],
-  ['Network unavailable', 'network_error'],
-  ['Unspecified error', 'unknown_error'],
-] as const
+/** A text of a bank for each code. */
+const failures: Record<FailureCode, string> = {
+  insufficient_funds: 'Insufficient funds',
+  invalid_account: 'Invalid account',
+  transaction_declined: 'Transaction declined by the customer',
+  timeout: 'The request timed out',
+  network_error: 'Network unavailable',
+  unknown_error: 'Unspecified error',
+}
 
 /** Reports an outcome with the token of the bank in a sandbox; otherwise an operator records it. */
 const reportOutcome =
@@ -34,6 +36,7 @@ const bankReference = { name: 'bank-reference', label: 'Bank’s reference' }
 const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void }) => {
   if (!mayUse('debit')) return null
   const onStage = isSandbox() ? [] : [bankReference]
+  const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
   const reason = { name: 'reason', label: 'Reason and source' }
   return (
     <>
@@ -51,7 +54,7 @@ const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void
         about="The text of the bank selects the failure code."
         fields={[
           ...onStage,
-          { name: 'reason', label: 'Failure code', options: FAILURES, value: 'Insufficient funds' },
+          { name: 'reason', label: 'Failure code', options: codes, value: 'Insufficient funds' },
         ]}
         movesMoney
         perform={reportOutcome(debit, 'failed')}

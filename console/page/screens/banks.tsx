@@ -1,3 +1,4 @@
+import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { Empty } from '../parts/screen.tsx'
@@ -7,11 +8,11 @@ import { useOperator } from '../use-operator.ts'
 
 type BankProps = { bank: BankResult; onDone: () => void }
 
-const statuses = [
-  ['live', 'live'],
-  ['inactive', 'inactive: no new charges'],
-  ['suspended', 'suspended: no API access either'],
-] as const
+const statuses = Object.entries({
+  live: 'live',
+  inactive: 'inactive: no new charges',
+  suspended: 'suspended: no API access either',
+} satisfies Record<BankResult['status'], string>)
 
 const Change = ({ bank, onDone }: BankProps) => (
   <OperatorAction
@@ -33,21 +34,21 @@ const Change = ({ bank, onDone }: BankProps) => (
   />
 )
 
-const behaviours = [
-  ['down', 'down: refuses connections'],
-  ['slow', 'slow: replies late'],
-  ['silent', 'silent: accepts and never reports'],
-  ['rejecting', 'rejecting: rejects each debit'],
-] as const
+const behaviours = Object.entries({
+  down: 'refuses connections',
+  slow: 'replies late',
+  silent: 'accepts and never reports',
+  rejecting: 'rejects each debit',
+} satisfies Record<NonNullable<BankResult['behaviour']>['as'], string>)
 
-const codes = [
-  ['transaction_declined', 'transaction declined'],
-  ['insufficient_funds', 'insufficient funds'],
-  ['invalid_account', 'invalid account'],
-  ['network_error', 'network error'],
-  ['timeout', 'timeout'],
-  ['unknown_error', 'unknown error'],
-] as const
+const codes = Object.entries({
+  transaction_declined: 'transaction declined',
+  insufficient_funds: 'insufficient funds',
+  invalid_account: 'invalid account',
+  network_error: 'network error',
+  timeout: 'timeout',
+  unknown_error: 'unknown error',
+} satisfies Record<FailureCode, string>)
 
 const durations = [
   ['', 'until it is normal again'],
@@ -56,7 +57,12 @@ const durations = [
   ['1h', '1 hour'],
 ] as const
 
-const code = { name: 'code', label: 'Failure code', options: codes, value: codes[0][0] } as const
+const code = {
+  name: 'code',
+  label: 'Failure code',
+  options: codes,
+  value: 'transaction_declined',
+} as const
 const duration = { name: 'for', label: 'Duration', options: durations, isOptional: true } as const
 
 /** Changes how the bank of a sandbox behaves. */
@@ -71,7 +77,7 @@ const Behave = ({ bank, onDone }: BankProps) => {
           label={`${as[0]?.toUpperCase()}${as.slice(1)}`}
           isSmall
           call={['bank', 'behave', { ...options, as }]}
-          about={`${bank.name} is ${text}.`}
+          about={`${bank.name} is ${as}: ${text}.`}
           fields={as === 'rejecting' ? [code, duration] : [duration]}
           done={`${bank.identifier} is ${as}.`}
           onDone={onDone}

@@ -41,9 +41,16 @@ const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
   { title: 'Outcome of a debit', cell: ({ outcome }) => outcome, isWide: true },
 ]
 
-const types = [['mobile_money', 'mobile money'], 'savings', 'current'] as const
+const types = Object.entries({
+  mobile_money: 'mobile money',
+  savings: 'savings',
+  current: 'current',
+} satisfies Record<AccountResult['account_type'], string>)
 
-const statuses = ['active', ['inactive', 'inactive: debits are refused']] as const
+const statuses = Object.entries({
+  active: 'active',
+  inactive: 'inactive: debits are refused',
+} satisfies Record<AccountResult['status'], string>)
 
 type LinkAccountProps = { phone: string; onDone: (linked: AccountResult) => void }
 
