@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import { consoleHandler } from '../console/server/handler.ts'
+import { close, listen } from '../sandbox/local-server.ts'
 import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
@@ -81,17 +80,10 @@ export const openConsole = async (stage: string, port: number) => {
       response.destroy()
     })
   })
-  await once(server.listen(port, '127.0.0.1'), 'listening').catch(({ code, message }) => {
+  const actualPort = await listen(server, port).catch(({ code, message }) => {
     throw new StartFailure(
       code === 'EADDRINUSE' ? `Port ${port} is taken; choose another with --port` : message,
     )
   })
-  const { port: actualPort } = server.address() as AddressInfo
-  return {
-    address: `http://127.0.0.1:${actualPort}/console`,
-    stop: async (): Promise<void> => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  return { address: `http://127.0.0.1:${actualPort}/console`, stop: () => close(server) }
 }

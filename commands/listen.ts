@@ -116,7 +116,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   const { headers } = request
   const event = readEvent(body)
   if (event && events && event.event !== 'ping' && !events.includes(event.event)) return 204
-  const problem = secret === undefined ? undefined : verify({ headers, body }, secret, now)
+  const problem = secret === undefined ? undefined : await verify({ headers, body }, secret, now)
   // Forged events must not change the tracked sequences.
   const tracked = event && !problem ? track(event) : { notes: [] }
   if (slowSeconds > 0) await pause(slowSeconds * 1_000)

@@ -127,7 +127,7 @@ const runChecks = async (): Promise<void> => {
 }
 
 await runChecks()
-receiver?.stop()
+await receiver?.stop()
 if (signal.aborted) report('run', new Mismatch('the end of the test', 'an interruption'))
 if (keep) for (const object of undo.keys()) print(`kept ${object}`)
 else if (undo.size > 0) report('cleanup', await cleanUp(undo))

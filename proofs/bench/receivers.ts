@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import { listen } from '../../sandbox/local-server.ts'
 
 /** A webhook receiver in its own thread, so that its CPU time is not the sender's. */
 
@@ -15,10 +15,7 @@ const serve = async (): Promise<void> => {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(204).end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  parentPort?.postMessage(`http://127.0.0.1:${port}/webhooks`)
+  parentPort?.postMessage(`http://127.0.0.1:${await listen(server)}/webhooks`)
 }
 
 if (!isMainThread) await serve()

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { functionNames } from '../../infra/definitions/function-permissions.ts'
 import { authorize } from '../authorizer.ts'
 import type { Answer, Command } from '../aws/sdk.ts'
+import { close, listen } from '../local-server.ts'
 import { isLocal, targetOf } from '../request-target.ts'
 import type { AwsCall, AwsReply, AwsRequest, Output } from './aws-call.ts'
 import { documentCommand, documentInput, wireOutput } from './dynamodb-json.ts'
@@ -34,14 +33,9 @@ export const openAwsEndpoint = async (
       () => response.destroy(),
     )
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  cleanup.defer(async () => {
-    const closed = once(server, 'close')
-    server.close()
-    server.closeAllConnections()
-    await closed
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const port = await listen(server)
+  cleanup.defer(() => close(server))
+  return `http://127.0.0.1:${port}`
 }
 
 const respond = async (request: IncomingMessage, services: AwsServices): Promise<AwsReply> => {

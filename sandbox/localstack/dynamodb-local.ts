@@ -2,10 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { freePort } from '../local-server.ts'
 import { StartFailure } from '../start-failure.ts'
 
 /** DynamoDB Local as a child process, in memory, reachable from this machine only. */
@@ -29,16 +29,6 @@ export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
 export const assertJava = (): void => {
   if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0) return
   throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
-}
-
-/** Returns a free port; another process may take it first, so the caller retries. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Returns the arguments that start the packaged program through the wrapper in java/. */

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { mkdir, open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../local-server.ts'
 import { StartFailure } from '../start-failure.ts'
-import { freePort, startDynamoDbLocal } from './dynamodb-local.ts'
+import { startDynamoDbLocal } from './dynamodb-local.ts'
 import { ROOT } from './run.ts'
 
 const START_MS = 90_000

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OperatorResult } from '../../shared/operator/results.ts'
+import { close, listen } from '../local-server.ts'
 import { type Play, type PlayedDebit, ScenarioRefusal } from './play.ts'
 
 /** Receivers that fail: a server on this machine replaces the receiver of the provider for a while. */
@@ -30,8 +29,7 @@ const whileReceiving = async <T>(
     const status = isOwn ? await answer(String(request.headers['x-svc-event'])) : UNAVAILABLE
     response.writeHead(status).end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const previous = await operate('webhook', 'show', { provider }).catch((error) => {
     // The provider has no webhook.
     if (!(error instanceof ScenarioRefusal)) throw error
@@ -49,8 +47,7 @@ const whileReceiving = async <T>(
           'max-attempts': String(previous.max_attempts ?? 'none'),
         })
       : operate('webhook', 'remove', { provider }))
-    server.close()
-    server.closeAllConnections()
+    await close(server)
   }
 }
 

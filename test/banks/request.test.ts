@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { inspect } from 'node:util'
 import { expect, test, vi } from 'vitest'
+import { freePort } from '../../sandbox/local-server.ts'
 import { listening, rawReceiver, receiver, tlsReceiver } from '../webhooks/http/servers.ts'
 import { submissionOf } from './examples.ts'
 import { ACCEPTED, accepted, bankReplying, faultOf, submit } from './stub-bank.ts'
@@ -47,16 +46,8 @@ test.each([
   expect(await faultOf(submit(url, submissionOf(), { timeoutSeconds: 0.2 }))).toBe(2408)
 })
 
-const closedPort = async () => {
-  const server = createServer()
-  const url = await listening(server)
-  server.close()
-  await once(server, 'close')
-  return url
-}
-
 test.each([
-  ['no server listens', closedPort],
+  ['no server listens', async () => `http://127.0.0.1:${await freePort()}/`],
   ['the server has no certificate', () => listening(createTlsServer(), 'https')],
   ['the name cannot be resolved', async () => `https://${'x'.repeat(64)}.example/`],
 ])('a connection fails if %s', async (_, open) => {

@@ -1,8 +1,8 @@
-import { text } from 'node:stream/consumers'
 import { type ConnectorConfig, ConnectorFault } from '../../shared/banks/connector.ts'
 import { httpConnector } from '../../shared/banks/http.ts'
 import { httpPayments } from '../../shared/banks/http-payments.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'
+import { type ReceivedRequest, received } from '../support/servers.ts'
 import { receiver } from '../webhooks/http/servers.ts'
 import { configOf, payoutOf, submissionOf } from './examples.ts'
 
@@ -40,12 +40,10 @@ export const faultOf = async (request: Promise<unknown>): Promise<number> => {
   return fault.code
 }
 
-type BankCall = { method: string; path: string; headers: Record<string, unknown>; body: string }
-
 const AMOUNTS = { submissions: '100.00', settlements: '49250.75' }
 
 /** Fills the uuid and the amount of the request into a reply. */
-const filled = (reply: string | Buffer, { method, path, body }: BankCall) => {
+const filled = (reply: string | Buffer, { method, path, body }: ReceivedRequest) => {
   if (typeof reply !== 'string') return reply
   const [kind = '', uuid = ''] = path.split('/').slice(2)
   const request =
@@ -59,13 +57,12 @@ export const bankReplying = async (
   body: string | Buffer,
   { headers = {}, queryStatus = status }: { headers?: object; queryStatus?: number } = {},
 ) => {
-  const calls: BankCall[] = []
+  const calls: ReceivedRequest[] = []
   const url = await receiver(async (request, response) => {
-    const { method = '', url: path = '' } = request
-    const call = { method, path, headers: request.headers, body: await text(request) }
+    const call = await received(request)
     calls.push(call)
     response
-      .writeHead(method === 'GET' ? queryStatus : status, { ...headers })
+      .writeHead(call.method === 'GET' ? queryStatus : status, { ...headers })
       .end(filled(body, call))
   })
   return { url, calls, methods: () => calls.map(({ method }) => method) }

@@ -21,7 +21,7 @@ const useStage = async <T>(denied: readonly string[], use: (address: string) => 
     const address = await printedBy(start(words, endpoint.env), /^ready (http:\S+)$/m)
     return await use(address)
   } finally {
-    endpoint.stop()
+    await endpoint.stop()
   }
 }
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   stage = await startStageEndpoint(sandbox.address, healthy)
 })
 afterAll(async () => {
-  stage.stop()
+  await stage.stop()
   await sandbox.stop()
 })
 
@@ -92,7 +92,7 @@ describe('a failure of the command', () => {
     const denied = Object.keys(nouns).map((noun) => `manage-${noun}`)
     const denying = await startStageEndpoint(sandbox.address, { ...healthy, denied })
     const { code, stderr } = await runScript(WORDS, denying.env)
-    denying.stop()
+    await denying.stop()
     const line = 'These AWS credentials allow no operator function of sandbox\n'
     expect({ code, stderr }).toEqual({ code: 1, stderr: line })
   })

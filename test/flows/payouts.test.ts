@@ -29,7 +29,7 @@ const createBatch = async (id: string, account: Record<string, string> = AT_BANK
   return { payee, batch: (await payee.run(first)).built[0] as Shown }
 }
 
-const paymentsOf = ({ uuid }: Shown) => bank.made.settlements.filter((one) => one === uuid)
+const paymentsOf = ({ uuid }: Shown) => bank.made.filter((one) => one === uuid)
 
 /** Waits until the feed has the event of a batch. */
 const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>

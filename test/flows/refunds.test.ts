@@ -66,7 +66,7 @@ const customer = async (digits: string): Promise<string> => {
 
 const posts = ({ uuid }: Debit) =>
   bank.requests.filter(({ method, body }) => method === 'POST' && body.debit_uuid === uuid)
-const madeOf = ({ uuid }: Shown) => bank.made.refunds.filter((one) => one === uuid)
+const madeOf = ({ uuid }: Shown) => bank.made.filter((one) => one === uuid)
 const NONE = 'no open exception of this debit allows a refund'
 const DECLINED = { error_message: 'No' }
 

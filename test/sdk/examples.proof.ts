@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../../sandbox/local-server.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { PATIENCE, type Reply, useService } from '../support/running-service.ts'
-import { whileListening } from '../support/servers.ts'
 
 /** The package of `npm pack`, the code of its README, and the example shop. */
 
@@ -30,8 +29,6 @@ const block = (heading: string, page = 'sdk/typescript/README.md'): string => {
   if (!code) throw new Error(`${page} has no code below ${heading}`)
   return code.replace('http://127.0.0.1:3000', service.sandbox().address)
 }
-
-const freePort = () => whileListening(createServer(), async (port) => port)
 
 const setWebhook = async (port: number): Promise<string> => {
   const options = { provider: 'demo', url: `http://127.0.0.1:${port}/webhooks` }

@@ -1,18 +1,15 @@
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { createServer, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
 import { PATIENCE } from './running-service.ts'
-import { useServer } from './servers.ts'
+import { type ReceivedRequest, received, useServer } from './servers.ts'
 
 /** A webhook receiver with scripted responses. */
 
-export type Received = {
+export type Received = Omit<ReceivedRequest, 'body'> & {
   at: number
-  path: string
-  headers: IncomingHttpHeaders
   raw: string
   // biome-ignore lint/suspicious/noExplicitAny: a payload is looked into, member by member
   body: any
@@ -40,12 +37,11 @@ const referenceIn = ({ data }: Received['body']): string =>
 export const useReceiver = () => {
   const scripts = new Map<string, Answer[]>()
   const server = createServer(async (request, response) => {
-    const raw = await text(request)
-    const { headers, url: path = '' } = request
-    const webhook = { at: Date.now(), path, headers, raw, body: JSON.parse(raw) }
+    const { body: raw, ...head } = await received(request)
+    const webhook = { ...head, at: Date.now(), raw, body: JSON.parse(raw) }
     receiver.received.push(webhook)
     const answer =
-      scripts.get(path)?.shift() ?? receiver.answers.shift() ?? receiver.otherwise(webhook)
+      scripts.get(webhook.path)?.shift() ?? receiver.answers.shift() ?? receiver.otherwise(webhook)
     if (typeof answer === 'number') response.writeHead(answer).end()
     else answer(response)
   })

@@ -1,12 +1,15 @@
-import { once } from 'node:events'
-import type { Server as HttpServer } from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import type { Server } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll } from 'vitest'
+import { close, listen } from '../../sandbox/local-server.ts'
 
-/** Starts a server on this machine and returns its port. */
-export const listen = async (server: Server, port = 0): Promise<number> => {
-  await once(server.listen(port, '127.0.0.1'), 'listening')
-  return (server.address() as AddressInfo).port
+/** A request that a server of a test received; its body is text. */
+export type ReceivedRequest = Awaited<ReturnType<typeof received>>
+
+export const received = async (request: IncomingMessage) => {
+  const { method = '', url: path = '', headers } = request
+  return { method, path, headers, body: await text(request) }
 }
 
 /** Runs work with the port of a server, and closes the server. */
@@ -28,10 +31,6 @@ export const useServer = (server: HttpServer): (() => string) => {
   beforeAll(async () => {
     port = await listen(server)
   })
-  afterAll(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
+  afterAll(() => close(server))
   return () => `http://127.0.0.1:${port}`
 }

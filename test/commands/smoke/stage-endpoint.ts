@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { functionRows } from '../../../infra/definitions/functions.ts'
-import { listen } from '../../support/servers.ts'
+import { close, listen } from '../../../sandbox/local-server.ts'
 
 /** An endpoint of AWS with one stage, whose functions are those of a sandbox. */
 
@@ -126,9 +126,6 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
     },
-    stop: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+    stop: () => close(server),
   }
 }

@@ -22,7 +22,7 @@ const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) =
     const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
     return { code, passed, others: lines.filter((line) => !line.startsWith('ok ')) }
   } finally {
-    endpoint.stop()
+    await endpoint.stop()
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { freePort } from '../../../sandbox/localstack/dynamodb-local.ts'
+import { freePort } from '../../../sandbox/local-server.ts'
 import { expectOneLine, runScript } from '../../support/commands.ts'
 import { whileListening } from '../../support/servers.ts'
 

@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { freePort } from '../../../sandbox/local-server.ts'
 import { defined } from '../../../shared/domain/complete.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
@@ -217,11 +217,7 @@ test('an attempt does not end at the connection timeout', async () => {
 })
 
 test('an attempt is refused at a closed port', async () => {
-  const server = createServer()
-  const url = await listening(server)
-  server.close()
-  await once(server, 'close')
-  const sent = await post(requestTo(url), local)
+  const sent = await post(requestTo(`http://127.0.0.1:${await freePort()}/`), local)
   expect(sent).toEqual({ outcome: unreached('refused'), address: null })
 })
 

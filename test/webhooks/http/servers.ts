@@ -2,13 +2,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import {
-  type AddressInfo,
-  createServer as createNetServer,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { afterEach } from 'vitest'
+import { listen } from '../../../sandbox/local-server.ts'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import type { PostRequest } from '../../../shared/webhooks/http/sender.ts'
@@ -22,9 +18,7 @@ export const listening = async (server: Server, scheme = 'http'): Promise<string
     sockets.add(socket)
     socket.on('error', () => socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   opened.push({ server, port, sockets })
   return `${scheme}://127.0.0.1:${port}/hooks`
 }

@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+
+/** Starts a server, by default at a free port that only this machine reaches, and returns its port. */
+export const listen = async (server: Server, port = 0, host = '127.0.0.1'): Promise<number> => {
+  await once(server.listen(port, host), 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+/** Closes a server and its connections. */
+export const close = async (server: HttpServer): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
+
+/** Returns a free port; another process may take it first, so the caller retries. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  const port = await listen(server)
+  server.close()
+  await once(server, 'close')
+  return port
+}
