@@ -202,13 +202,9 @@ describe('a handler', () => {
 
 describe('a listener of node:http', () => {
   const post = async (port: number, sent: Sent = {}) => {
-    const { method, headers, url, body } = requestTo(sent)
-    const target = url.replace('127.0.0.1', `127.0.0.1:${port}`)
-    const reply = await fetch(target, {
-      method,
-      headers,
-      body: body && (await new Response(body).text()),
-    })
+    const request = requestTo(sent)
+    const url = request.url.replace('127.0.0.1', `127.0.0.1:${port}`)
+    const reply = await fetch(new Request(url, request))
     return { status: reply.status, body: (await reply.json()) as Record<string, unknown> }
   }
 
