@@ -43,10 +43,6 @@ type Handler = (call: OperatorCall) => Promise<OperatorReply>
 type Call<T> = [name: string, handler: Handler, verb: string, change: Change<T>]
 
 const runtime = still()
-const call = async (handler: Handler, verb: string, options: Options): Promise<void> => {
-  const reply = await handler({ verb, options, actor: 'local:ama' })
-  if ('error' in reply) throw new Error(reply.error)
-}
 
 const callsOf = <T>(
   handler: Handler,
@@ -54,12 +50,9 @@ const callsOf = <T>(
   target: Options,
   changes: Record<string, Change<T>>,
 ): Call<T>[] =>
-  Object.entries(changes).map(([option, [options, ...changed]]) => [
-    `${verb} --${option}`,
-    handler,
-    verb,
-    [{ ...target, ...options }, ...changed],
-  ])
+  Object.entries(changes).map(([option, [options, ...changed]]) => {
+    return [`${verb} --${option}`, handler, verb, [{ ...target, ...options }, ...changed]]
+  })
 
 /** Makes a call and checks each setting before and after it. */
 const check = async <T extends object>(
@@ -67,19 +60,16 @@ const check = async <T extends object>(
   read: () => Promise<T>,
 ) => {
   const before = await read()
-  await call(handler, verb, options)
+  expect(await handler({ verb, options, actor: 'local:ama' })).not.toHaveProperty('error')
   const after = await read()
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof T>
-  const different = [...names].filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-  )
+  const names = Object.keys({ ...before, ...after }) as (keyof T)[]
+  const text = (settings: T, name: keyof T) => JSON.stringify(settings[name])
+  const different = names.filter((name) => text(before, name) !== text(after, name))
   expect(different.sort()).toEqual(changed.sort())
 }
 
+process.env.SEALING_KEY = 'a text for tests'
 beforeAll(useFreshTable)
-beforeAll(() => {
-  process.env.SEALING_KEY = 'a text for tests'
-})
 
 const { id } = demoProvider
 const { identifier } = gcb
