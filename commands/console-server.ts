@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import { consoleHandler } from '../console/server/handler.ts'
-import { close, listen } from '../sandbox/local-server.ts'
+import { close, listen, readBody } from '../sandbox/local-server.ts'
 import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
@@ -32,18 +32,6 @@ const stageBackend = (stage: string): ConsoleBackend => {
   }
 }
 
-/** @returns undefined for a body that is too large */
-const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > BODY_MAX_BYTES) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 const refuse = (response: ServerResponse, status: number, message: string): void => {
   response
     .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
@@ -70,7 +58,7 @@ export const openConsole = async (stage: string, port: number) => {
       response.writeHead(302, { location: '/console' }).end()
       return
     }
-    const body = await bodyOf(request)
+    const body = await readBody(request, BODY_MAX_BYTES)
     if (!body) return refuse(response, 413, 'The request is too large')
     await serveConsole({ pathname: target.pathname, host: target.host, body }, request, response)
   }

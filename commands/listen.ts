@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readBody } from '../sandbox/local-server.ts'
 import { parseJson } from '../shared/domain/json.ts'
 import { eventTypes } from '../shared/domain/webhooks/event-type.ts'
 import { formatLine, readEvent } from './listener/event.ts'
@@ -86,17 +87,6 @@ const failureStatus = numberIn(values.fail ?? '500', { min: 300, max: 599 }, 'fa
 let remainingFailures =
   values.fail === undefined ? 0 : numberIn(values.times ?? '1', { min: 1, max: 999_999 }, 'times')
 
-/** Reads the body to its end, also above the limit, so that the sender gets a response. */
-const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length <= BODY_MAX_BYTES) chunks.push(chunk)
-  }
-  return length <= BODY_MAX_BYTES ? Buffer.concat(chunks) : undefined
-}
-
 let { secret } = values
 const track = newSequenceTracker()
 
@@ -109,7 +99,7 @@ const statusOf = (problem: string | undefined, forwarded: Forwarded | undefined)
 }
 
 const receive = async (request: IncomingMessage): Promise<number> => {
-  const body = await readBody(request)
+  const body = await readBody(request, BODY_MAX_BYTES)
   if (request.method !== 'POST') return 405
   if (!body) return 413
   const now = new Date()

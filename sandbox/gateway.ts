@@ -8,7 +8,7 @@ import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
-import { close, listen } from './local-server.ts'
+import { close, listen, readBody } from './local-server.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import {
@@ -141,7 +141,7 @@ const handlerFor =
       if (invokedName) return refuseForeignInvocation(response)
       return sendReplyAndClose(response, sandboxReply('ACCESS_DENIED'))
     }
-    const body = await readBody(request, requestTimeoutMs)
+    const body = await readInTime(request, requestTimeoutMs)
     if (body.kind === 'timeout') {
       return sendReplyAndClose(response, sandboxReply('INTEGRATION_TIMEOUT'))
     }
@@ -223,24 +223,18 @@ const sendObject = (response: ServerResponse, object: StoredObject | undefined):
     .end(Buffer.from(object.body, 'latin1'))
 }
 
-const readBody = async (request: IncomingMessage, timeoutMs: number) => {
+const readInTime = async (
+  request: IncomingMessage,
+  timeoutMs: number,
+): Promise<RequestBody | { kind: 'timeout' }> => {
   const timeout = Promise.withResolvers<{ kind: 'timeout' }>()
   const timer = setTimeout(() => timeout.resolve({ kind: 'timeout' }), timeoutMs)
+  const body = readBody(request, BODY_MAX_BYTES).then(
+    (bytes): RequestBody => (bytes ? { kind: 'complete', bytes } : { kind: 'tooLarge' }),
+  )
   try {
-    return await Promise.race([readWholeBody(request), timeout.promise])
+    return await Promise.race([body, timeout.promise])
   } finally {
     clearTimeout(timer)
   }
-}
-
-const readWholeBody = async (request: IncomingMessage): Promise<RequestBody> => {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    // Reads oversized bodies to the end, so that the caller receives the reply.
-    if (length <= BODY_MAX_BYTES) chunks.push(chunk)
-  }
-  if (length > BODY_MAX_BYTES) return { kind: 'tooLarge' }
-  return { kind: 'complete', bytes: Buffer.concat(chunks) }
 }

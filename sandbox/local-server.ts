@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server as HttpServer } from 'node:http'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 
 /** Starts a server, by default at a free port that only this machine reaches, and returns its port. */
@@ -23,4 +23,21 @@ export const freePort = async (): Promise<number> => {
   server.close()
   await once(server, 'close')
   return port
+}
+
+/**
+ * Reads a body to its end, also above the limit, so that the caller receives the reply.
+ * @returns undefined for a body of more bytes
+ */
+export const readBody = async (
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length <= maxBytes) chunks.push(chunk)
+  }
+  return length <= maxBytes ? Buffer.concat(chunks) : undefined
 }

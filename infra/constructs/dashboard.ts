@@ -20,22 +20,16 @@ type DashboardSources = {
 export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSources): void => {
   const { metrics, alarms, rows, relayLog } = sources
   const graph = graphWith(rows, metrics)
-  const causes = new cloudwatch.AlarmStatusWidget({
-    ...SIZE,
-    title: 'Causes',
-    alarms: alarms.composites,
-  })
-  const allAlarms = new cloudwatch.AlarmStatusWidget({
-    width: 24,
-    height: 12,
-    title: 'All alarms',
-    alarms: alarms.all,
-  })
+  const status = (title: string, shown: cloudwatch.IAlarm[], size = SIZE) =>
+    new cloudwatch.AlarmStatusWidget({ ...size, title, alarms: shown })
   new cloudwatch.Dashboard(stack, 'Dashboard', {
     dashboardName: stageName(stage.name),
     defaultInterval: Duration.days(1),
     widgets: [
-      [causes, new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) })],
+      [
+        status('Causes', alarms.composites),
+        new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
+      ],
       ...debitWidgets(metrics, graph, relayLog),
       ...requestWidgets(stage, metrics, graph),
       ...queueWidgets(stage, metrics, graph),
@@ -48,7 +42,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
           [metrics.service('SweepLagSeconds', HIGHEST)],
         ),
       ],
-      [allAlarms],
+      [status('All alarms', alarms.all, { width: 24, height: 12 })],
     ],
   })
 }
@@ -57,14 +51,14 @@ type Graph = ReturnType<typeof graphWith>
 
 const counted = (metrics: Metrics, name: MetricName) => metrics.service(name, COUNTED)
 const daily = (metrics: Metrics, name: MetricName) => metrics.service(name, DAILY)
+const allCounted = (metrics: Metrics, ...names: MetricName[]) =>
+  names.map((name) => counted(metrics, name))
 
 const debitWidgets = (metrics: Metrics, graph: Graph, relayLog: string) => {
   const completed = counted(metrics, 'DebitsCompleted')
   const failed = counted(metrics, 'DebitsFailed')
-  const debits = [
+  const [charged, reversed] = [
     counted(metrics, 'DebitsCharged'),
-    completed,
-    failed,
     counted(metrics, 'DebitsReversed'),
   ]
   const completionRate = percent(
@@ -73,7 +67,10 @@ const debitWidgets = (metrics: Metrics, graph: Graph, relayLog: string) => {
     { completed, failed },
   )
   return [
-    [graph('Debits', debits), graph('Completion rate', [completionRate])],
+    [
+      graph('Debits', [charged, completed, failed, reversed]),
+      graph('Completion rate', [completionRate]),
+    ],
     [
       table('Debits by bank', relayLog, [
         'filter ispresent(DebitsCompleted) or ispresent(DebitsFailed)',
@@ -93,18 +90,16 @@ const requestWidgets = (stage: Stage, metrics: Metrics, graph: Graph) => {
   const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
   const requests = metrics.api('Count', COUNTED)
   const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
-  const bankErrors: MetricName[] = [
+  const bankErrors = allCounted(
+    metrics,
     'BankCredentialsRefused',
     'BankRequestsLimited',
     'BankRequestsRefused',
-  ]
+  )
   return [
     [graph('Latency of charges (ms)', latencies), graph('Requests', [requests], errors)],
     [
-      graph(
-        '4xx replies to banks',
-        bankErrors.map((name) => counted(metrics, name)),
-      ),
+      graph('4xx replies to banks', bankErrors),
       ...(stage.hasFirewall
         ? [graph('Requests blocked by the firewall', [metrics.blockedRequests(COUNTED)])]
         : []),
@@ -170,7 +165,7 @@ const moneyWidgets = (metrics: Metrics, graph: Graph) => {
     'SettlementUnfinished',
     'ReconciliationDifferences',
   ]
-  const refunds = [counted(metrics, 'RefundsCompleted'), counted(metrics, 'RefundFailed')]
+  const refunds = allCounted(metrics, 'RefundsCompleted', 'RefundFailed')
   return [
     [
       settled,

@@ -47,6 +47,11 @@ describe('the console of a stage', () => {
     }
   })
 
+  test('the console replies to a request above 10 MB with 413', async () => {
+    const request = { method: 'POST', body: Buffer.alloc(11 * 1024 * 1024) }
+    expect((await fetch(`${await started()}/console/operator`, request)).status).toBe(413)
+  })
+
   test.each([
     ['Origin', 'https://example.com'],
     ['Origin', 'http://127.0.0.1:1'],

@@ -37,19 +37,15 @@ async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, u
 type ColumnSums = Record<'gross' | 'fee' | 'net', number>
 
 /** Returns the last record, with the sums of its columns; its keys are the columns. */
-const totalFields = ({
-  gross,
-  fee,
-  net,
-}: ColumnSums): Record<keyof ReturnType<typeof lineView>, string> => ({
+const totalFields = (sums: ColumnSums): Record<keyof ReturnType<typeof lineView>, string> => ({
   type: 'total',
   reference: '',
   partner_reference: '',
   bank_reference: '',
   completed_at: '',
-  gross: formatAmount(pesewas(gross)),
-  fee: formatAmount(pesewas(fee)),
-  net: formatAmount(pesewas(net)),
+  gross: formatAmount(pesewas(sums.gross)),
+  fee: formatAmount(pesewas(sums.fee)),
+  net: formatAmount(pesewas(sums.net)),
   currency: CURRENCY,
 })
 
