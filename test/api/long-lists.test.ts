@@ -2,12 +2,9 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listDebitTransactions } from '../../functions/bank/list-debit-transactions.ts'
 import { listDebitRequests } from '../../functions/provider/list-debit-requests.ts'
-import { tableDefinition } from '../../infra/definitions/table.ts'
 import { answerCalls } from '../../sandbox/aws/sdk.ts'
-import { newTable } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { real } from '../../shared/runtime.ts'
@@ -28,6 +25,7 @@ import { granted } from '../support/refused.ts'
 import { sampleEvent } from '../support/requests.ts'
 import type { Shown } from '../support/running-service.ts'
 import { storeDemo, storeProvider } from '../support/settings.ts'
+import { useTable } from '../support/tables.ts'
 
 /** Runs the list handlers on the in-memory table, with lists longer than a page, a reply or a count. */
 
@@ -41,20 +39,13 @@ const debitsIn = (count: number, statuses: Status[], facts?: Partial<Debit['fact
   Array.from({ length: count }, (_, n) => {
     seconds += 1
     const at = inSeconds(seconds)
-    // Random references would collide among ten thousand.
-    const reference = newReference('DCS', at, seconds / 1e6)
-    const debit = pendingDebit({ amount: pesewas(1_00), reference, ...facts }, at)
+    const debit = pendingDebit({ amount: pesewas(1_00), ...facts }, at)
     const status = statuses[n % statuses.length] ?? 'failed'
     return status === 'pending' ? debit : granted(bankMove(status, { at })(debit))
   })
 
 const clock = { now: 0, lag: 0 }
-const simulated = newTable({
-  definition: tableDefinition,
-  name: tableName(),
-  now: () => clock.now,
-  indexLag: () => clock.lag,
-})
+const simulated = useTable({ now: () => clock.now, indexLag: () => clock.lag })
 
 /** Writes debits and returns their references, newest first. */
 const write = (debits: readonly Debit[]): string[] => {

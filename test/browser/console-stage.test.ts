@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
+import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
 import { useBrowser } from '../support/browser.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
 import { SILENT } from '../support/requests.ts'
@@ -10,8 +10,6 @@ import { useService } from '../support/running-service.ts'
 const service = useService()
 const start = useCommands()
 const { open, problems } = useBrowser()
-
-const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
 
 /** Starts the command for an operator that may not invoke `denied`. */
 const useStage = async <T>(denied: readonly string[], use: (address: string) => Promise<T>) => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { type RunningSandbox, startSandbox } from './smoke/running-sandbox.ts'
-import { startStageEndpoint } from './smoke/stage-endpoint.ts'
+import { healthy, startStageEndpoint } from './smoke/stage-endpoint.ts'
 
 /** The command `console` in a process, with a stage whose functions are those of a sandbox. */
 
 const start = useCommands()
-const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
 const WORDS = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
 
 let sandbox: RunningSandbox

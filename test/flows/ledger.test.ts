@@ -6,7 +6,6 @@ import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { withSums } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
@@ -20,6 +19,7 @@ import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { storeDebit } from '../support/settings.ts'
 
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 
@@ -41,7 +41,7 @@ const noon = (day: Day): Date => new Date(`${day}T12:00:00.000Z`)
 /** Writes a debit that was charged and completed on a past day. */
 const completedOn = async (day: Day, provider: string, amount: number): Promise<string> => {
   const debit = pendingDebit({ provider: providerId(provider), amount: pesewas(amount) }, noon(day))
-  await put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))
+  await storeDebit(debit)
   await complete(debit, noon(day))
   return debit.facts.reference
 }

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context, SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { submitSidelined } from '../../functions/jobs/submit-sidelined.ts'
@@ -16,14 +16,13 @@ import { submission } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { connectorWrite } from '../../shared/store/banks/connector-settings.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebits } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { read, table, tableName } from '../../shared/store/table.ts'
+import { read, table } from '../../shared/store/table.ts'
 import { gcb, pendingDebit } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { useServer } from '../support/servers.ts'
-import { storeBank } from '../support/settings.ts'
+import { storeBank, storeDebit } from '../support/settings.ts'
 
 /** Three banks with shared workers, one of which hangs: real functions on the in-memory AWS. */
 
@@ -95,7 +94,7 @@ afterAll(() => {
 const charge = async (identifier: string): Promise<Debit> => {
   const bank = { identifier, name: identifier } as Debit['facts']['bank']
   const debit = pendingDebit({ bank }, new Date())
-  await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
+  await storeDebit(debit)
   return debit
 }
 

@@ -3,7 +3,6 @@ import type { BatchId } from '../../shared/domain/ids.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
@@ -11,6 +10,7 @@ import { put } from '../../shared/store/table.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
+import { storeDebit } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
@@ -114,9 +114,7 @@ test('an event before its attempt or before the last change of the webhook cause
 test('a finding counts all differences and lists 100 examples', async () => {
   await putProviders()
   const open = Array.from({ length: 120 }, () => pendingDebit({ provider: other }))
-  await Promise.all(
-    open.map((debit) => put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))),
-  )
+  await Promise.all(open.map(storeDebit))
   const { invariants } = await reconcileLater(TODAY)
   const late = invariants.find(({ number }) => number === 4)
   expect([late?.checked, late?.differences, late?.examples.length]).toEqual([120, 120, 100])

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { createServer, type ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import manifest from '../../sdk/typescript/package.json' with { type: 'json' }
@@ -13,7 +12,7 @@ import {
 } from '../../sdk/typescript/src/index.ts'
 import { pause } from '../../sdk/typescript/src/pause.ts'
 import { camelCased } from '../support/camel-case.ts'
-import { useServer } from '../support/servers.ts'
+import { type ReceivedRequest, received, useServer } from '../support/servers.ts'
 
 /** The client against a server that fails in scripted ways: the cases of both clients, and its own. */
 
@@ -55,15 +54,12 @@ const cases: {
   refused_ids: string[]
 } = JSON.parse(readFileSync('sdk/cases/client.json', 'utf8'))
 
-type Sent = { method: string; path: string; headers: IncomingHttpHeaders; body: string }
-
-const sent: Sent[] = []
+const sent: ReceivedRequest[] = []
 let script: ((response: ServerResponse) => void)[] = []
 
 const address = useServer(
   createServer(async (request, response) => {
-    const { method = '', url: path = '', headers } = request
-    sent.push({ method, path, headers, body: await text(request) })
+    sent.push(await received(request))
     const next = script.length > 1 ? script.shift() : script[0]
     next?.(response)
   }),

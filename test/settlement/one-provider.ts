@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { defined } from '../../shared/domain/complete.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
-import { newReference, type Reference } from '../../shared/domain/ids.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { FeeSchedule } from '../../shared/domain/providers/fee-schedule.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -12,7 +11,6 @@ import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
@@ -20,10 +18,9 @@ import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches } from '../../shared/store/settlement/batches.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
-import { table, tableName } from '../../shared/store/table.ts'
 import { bankMove, gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
-import { storeBank, storeProvider } from '../support/settings.ts'
+import { storeBank, storeDebit, storeProvider } from '../support/settings.ts'
 
 const DAY_MS = 86_400_000
 
@@ -64,15 +61,10 @@ export const newProvider = async ({
 export const updateProvider = (id: ProviderId, changes: Partial<Provider>) =>
   changeProvider(id, (current) => ({ ...(current as Provider), ...changes }), noWrites, real)
 
-let opened = 0
-
 /** Stores a pending debit. */
 export const openedDebit = async (provider: ProviderId, amount: number): Promise<Debit> => {
-  // Random references would collide once in a while.
-  opened += 1
-  const reference = newReference('DCS', at('12:00:00'), (opened + 0.5) / 36 ** 6)
-  const debit = pendingDebit({ provider, amount: pesewas(amount), reference })
-  await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
+  const debit = pendingDebit({ provider, amount: pesewas(amount) })
+  await storeDebit(debit)
   return debit
 }
 

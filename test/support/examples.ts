@@ -43,9 +43,13 @@ export const webhook: Webhook = {
   connectionTimeoutSeconds: 10,
 }
 
+// Random references would collide once in a while.
+let opened = 0
+
 /** Returns a pending debit with a new reference, uuid and partner reference. */
 export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit => {
-  const reference = facts.reference ?? newReference('DCS', at, Math.random())
+  opened += 1
+  const reference = facts.reference ?? newReference('DCS', at, (opened + 0.5) / 36 ** 6)
   return openDebit(
     {
       reference,
@@ -61,6 +65,12 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
     },
     { at, by: 'provider:demo', requestId: 'request-1' },
   )
+}
+
+/** The timing of an attempt. */
+export const timing = {
+  ...{ id: 'dlv_1_a', at: NOON, milliseconds: 12 },
+  ...{ address: '198.51.100.7', sentAs: 'transaction.created' },
 }
 
 /** Returns a runtime whose clock stands and whose pauses take no time. */

@@ -1,11 +1,15 @@
 import type { Bank } from '../../shared/domain/banks/bank.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { put } from '../../shared/store/table.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { demoProvider, gcb, NOON } from './examples.ts'
 
@@ -16,6 +20,10 @@ export const storeBank = (bank: Bank) => changeBank(bank.identifier, () => bank,
 
 export const storeWebhook = (provider: ProviderId, webhook: Webhook) =>
   changeWebhook(provider, () => webhook, noWrites, real)
+
+/** Stores a debit without the items of its provider's limits and keys. */
+export const storeDebit = (debit: Debit) =>
+  put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))
 
 /** Stores the demo provider, its bank and the credentials of the sample events. */
 export const storeDemo = async (): Promise<void> => {

@@ -1,10 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sweep } from '../../functions/jobs/sweep.ts'
-import { tableDefinition } from '../../infra/definitions/table.ts'
-import { answerCalls } from '../../sandbox/aws/sdk.ts'
-import { newTable } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
-import { newReference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
@@ -39,6 +35,7 @@ import {
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { storeProvider, storeWebhook } from '../support/settings.ts'
+import { useTable } from '../support/tables.ts'
 
 process.env.SEALING_KEY = 'sandbox'
 process.env.METRICS_DISABLED = 'false'
@@ -49,28 +46,15 @@ let readUnits = 0
 
 beforeEach(() => {
   clear()
-  const simulated = newTable({
-    definition: tableDefinition,
-    name: tableName(),
-    now: Date.now,
+  const { run } = useTable({
     onConsumed: ({ kind, units }) => {
       if (kind === 'read') readUnits += units
     },
   })
-  answerCalls(async ({ constructor: { name }, input }) =>
-    name in simulated.commands ? simulated.run(name, input) : undefined,
-  )
-  insert = (item) => void simulated.run('PutCommand', { TableName: tableName(), Item: item })
+  insert = (item) => void run('PutCommand', { TableName: tableName(), Item: item })
 })
 
 let insert: (item: Item) => void
-let opened = 0
-
-const newDebit = (provider: ProviderId, at: Date): Debit => {
-  opened += 1
-  const reference = newReference('DCS', at, (opened + 0.5) / 36 ** 6)
-  return pendingDebit({ provider, reference }, at)
-}
 
 /** Writes a debit as its last write leaves it. */
 const write = (debit: Debit): Debit => {
@@ -83,7 +67,7 @@ const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed', at: Date
   granted(bankMove(to, { at })(debit))
 
 const completedDebit = (provider: ProviderId, at: Date, seconds = 30): Debit => {
-  const processing = moved(newDebit(provider, at), 'processing', secondsAfter(at, 1))
+  const processing = moved(pendingDebit({ provider }, at), 'processing', secondsAfter(at, 1))
   return write(moved(processing, 'completed', secondsAfter(at, seconds)))
 }
 
@@ -121,9 +105,9 @@ test('a debit that is still open moves to `open`, due after its next deadline', 
   await storeProvider(demoProvider)
   await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
   const at = inSeconds(-200)
-  const processing = write(moved(newDebit(provider, at), 'processing', secondsAfter(at, 1)))
-  const pending = write(newDebit(provider, at))
-  const recent = write(newDebit(provider, inSeconds(-149)))
+  const processing = write(moved(pendingDebit({ provider }, at), 'processing', secondsAfter(at, 1)))
+  const pending = write(pendingDebit({ provider }, at))
+  const recent = write(pendingDebit({ provider }, inSeconds(-149)))
   const sent = await run(NOON)
   expect(await itemOf(processing)).toMatchObject({
     byStatus: 'demo#open',
@@ -143,7 +127,7 @@ test('a debit that is still open moves to `open`, due after its next deadline', 
 test('an open debit whose deadline has passed expires in the run after the one that found it', async () => {
   await storeProvider(demoProvider)
   const at = inSeconds(-700)
-  const { facts } = write(moved(newDebit(provider, at), 'processing', secondsAfter(at, 1)))
+  const { facts } = write(moved(pendingDebit({ provider }, at), 'processing', secondsAfter(at, 1)))
   for (const seconds of [0, 60]) await run(inSeconds(seconds))
   expect(await findDebit(facts.reference)).toMatchObject({ status: 'failed' })
   expect(await read<Item>(keys.debit(facts.reference))).toMatchObject({ byStatus: 'demo#failed' })

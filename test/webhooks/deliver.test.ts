@@ -1,21 +1,16 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context, SQSEvent } from 'aws-lambda'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-webhook.ts'
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
-import { tableDefinition } from '../../infra/definitions/table.ts'
-import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
-import { newTable } from '../../sandbox/aws/table/table.ts'
 import { bytesOf } from '../../sandbox/aws/table/units.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { read, table, tableName } from '../../shared/store/table.ts'
+import { read } from '../../shared/store/table.ts'
 import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
@@ -24,8 +19,9 @@ import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useServer } from '../support/servers.ts'
-import { storeWebhook } from '../support/settings.ts'
+import { storeDebit, storeWebhook } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
+import { useTable } from '../support/tables.ts'
 
 process.env.SEALING_KEY = 'test'
 process.env.LOCAL_PEERS = '127.0.0.1'
@@ -53,22 +49,13 @@ let units = { read: 0, write: 0 }
 let sends: number[] = []
 
 beforeEach(() => {
-  const name = tableName()
   const onConsumed = ({ kind, units: count }: { kind: 'read' | 'write'; units: number }) => {
     units[kind] += count
   }
-  const { commands, run } = newTable({
-    definition: tableDefinition,
-    name,
-    now: Date.now,
-    onConsumed,
-  })
-  answerCalls(({ constructor: { name: command }, input }) => {
-    if (command in commands) return perform(() => run(command, input))
-    if (command === SendMessageBatchCommand.name) {
-      sends.push((input as { Entries: unknown[] }).Entries.length)
-    }
-    return Promise.resolve({})
+  useTable({ onConsumed }, async (command, input) => {
+    if (command !== SendMessageBatchCommand.name) return {}
+    sends.push((input as { Entries: unknown[] }).Entries.length)
+    return {}
   })
   units = { read: 0, write: 0 }
   sends = []
@@ -77,7 +64,7 @@ beforeEach(() => {
 })
 
 /** Stores a debit and the webhook of its provider. */
-const storeDebit = async (
+const storeWithWebhook = async (
   id: string,
   statuses: readonly ('processing' | 'completed')[] = [],
   settings: Partial<Webhook> = {},
@@ -87,7 +74,7 @@ const storeDebit = async (
   await storeWebhook(provider, { ...webhook, url, timeoutSeconds: 1, ...settings })
   let debit: Debit = pendingDebit({ provider })
   for (const status of statuses) debit = granted(bankMove(status)(debit))
-  await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
+  await storeDebit(debit)
   return debit
 }
 
@@ -124,8 +111,8 @@ test.each([
   'the job %s delivers and records nine messages while the receiver of the tenth hangs',
   async (_, job) => {
     answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
-    const hanging = await storeDebit('hangs', [], { timeoutSeconds: 30 })
-    const others = await atOnce(9, (n) => storeDebit(`quick-${n}`))
+    const hanging = await storeWithWebhook('hangs', [], { timeoutSeconds: 30 })
+    const others = await atOnce(9, (n) => storeWithWebhook(`quick-${n}`))
     // No attempt counts as slow.
     const pause = () => new Promise<never>(() => undefined)
     let hasEnded = false
@@ -155,7 +142,7 @@ test.each([
 )
 
 test('the ten messages of one provider read its webhook once, and their debits once each', async () => {
-  const debits = await atOnce(10, () => storeDebit('shared'))
+  const debits = await atOnce(10, () => storeWithWebhook('shared'))
   units = { read: 0, write: 0 }
   expect(await invoke(debits.map(charged))).toEqual(DONE)
   expect(units).toEqual({ read: 11, write: 10 })
@@ -163,7 +150,7 @@ test('the ten messages of one provider read its webhook once, and their debits o
 })
 
 test('three messages of a debit with four events write three items', async () => {
-  const debit = await storeDebit('completes', ['processing', 'completed'])
+  const debit = await storeWithWebhook('completes', ['processing', 'completed'])
   const { reference } = debit.facts
   units = { read: 0, write: 0 }
   await invoke([charged(debit), { reference, n: 2, attempt: 1 }, { reference, n: 3, attempt: 1 }])
@@ -174,7 +161,7 @@ test('three messages of a debit with four events write three items', async () =>
 })
 
 test('the message of an invocation that failed before its write is attempted and recorded again', async () => {
-  const debit = await storeDebit('repeats')
+  const debit = await storeWithWebhook('repeats')
   const restore = aroundTableCalls(async (name, next) => {
     if (name === 'Put') throw new Error('unavailable')
     return next()
@@ -194,14 +181,14 @@ test('the message of an invocation that failed before its write is attempted and
 })
 
 test('a malformed message fails alone', async () => {
-  const debit = await storeDebit('alone')
+  const debit = await storeWithWebhook('alone')
   const response = await invoke([{ reference: 'x' }, charged(debit)])
   expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] })
   expect(arrived).toHaveLength(2)
 })
 
 test('each event whose first attempt fails has a record of its own', async () => {
-  const debit = await storeDebit('fails')
+  const debit = await storeWithWebhook('fails')
   const codes = [204, 503]
   answer = (_, response) => response.writeHead(codes.shift() ?? 204).end()
   await invoke([charged(debit)])
@@ -218,7 +205,7 @@ test('each event whose first attempt fails has a record of its own', async () =>
 
 test('a redelivery of an event in the receipt leaves the other event unchanged', async () => {
   for (const n of [0, 1]) {
-    const debit = await storeDebit(`redelivers-${n}`)
+    const debit = await storeWithWebhook(`redelivers-${n}`)
     await invoke([charged(debit)])
     const [first, second] = await listDeliveries(debit.facts.reference)
     await requestRedelivery(debitEvent(debit, n), real)
@@ -231,7 +218,7 @@ test('a redelivery of an event in the receipt leaves the other event unchanged',
 
 test('each attempt is recorded once if two workers receive one message', async () => {
   for (const code of [204, 503]) {
-    const debit = await storeDebit(`twice-${code}`)
+    const debit = await storeWithWebhook(`twice-${code}`)
     arrived.length = 0
     answer = (_, response) => response.writeHead(code).end()
     await Promise.all([invoke([charged(debit)]), invoke([charged(debit)])])
@@ -242,7 +229,7 @@ test('each attempt is recorded once if two workers receive one message', async (
 })
 
 test('a redelivery that is requested before the receipt is written keeps its record', async () => {
-  const debit = await storeDebit('overtakes')
+  const debit = await storeWithWebhook('overtakes')
   answer = async (_, response) => {
     if (arrived.length === 2) await requestRedelivery(debitEvent(debit, 1), real)
     response.writeHead(204).end()
@@ -254,7 +241,7 @@ test('a redelivery that is requested before the receipt is written keeps its rec
 })
 
 test('the next invocation uses a changed webhook', async () => {
-  const debits = await Promise.all([storeDebit('changes'), storeDebit('changes')])
+  const debits = await Promise.all([storeWithWebhook('changes'), storeWithWebhook('changes')])
   const [first, second] = debits.map(charged)
   const job = deliverWebhook(real)
   await invoke([first], job)
@@ -270,7 +257,7 @@ test('the next invocation uses a changed webhook', async () => {
 
 test('one of ten messages at a receiver that hangs keeps waiting, and nine are aborted', async () => {
   answer = (_, response) => held.push(response)
-  const debits = await atOnce(10, () => storeDebit('silent', [], { timeoutSeconds: 3 }))
+  const debits = await atOnce(10, () => storeWithWebhook('silent', [], { timeoutSeconds: 3 }))
   // Two seconds take 0.1 s, five 0.25 s.
   const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
   expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
@@ -282,7 +269,7 @@ test('one of ten messages at a receiver that hangs keeps waiting, and nine are a
 })
 
 test('the ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
-  const debits = await atOnce(10, () => storeDebit('slow'))
+  const debits = await atOnce(10, () => storeWithWebhook('slow'))
   await changeHealth(providerId('slow'), () => ({ slowSince: NOON }))
   expect(await invoke(debits.map(charged))).toEqual(DONE)
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)

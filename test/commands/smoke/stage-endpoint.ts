@@ -19,6 +19,8 @@ type StageState = {
   lines: readonly string[]
 }
 
+export const healthy: StageState = { eventSources: 'Enabled', deadLetters: 0, lines: [] }
+
 const queueArn = (name: string) => `arn:aws:sqs:${ACCOUNT}:${name}`
 
 const mappingsIn = ({ eventSources }: StageState) => [

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runScript } from '../../support/commands.ts'
 import { type RunningSandbox, startSandbox } from './running-sandbox.ts'
-import { startStageEndpoint } from './stage-endpoint.ts'
+import { healthy, startStageEndpoint } from './stage-endpoint.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {
   sandbox = await startSandbox('--time-scale', '10')
 })
 afterAll(() => sandbox.stop())
-
-const healthy = { eventSources: 'Enabled', deadLetters: 0, lines: [] } as const
 
 const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) => {
   const endpoint = await startStageEndpoint(sandbox.address, { ...healthy, ...state })

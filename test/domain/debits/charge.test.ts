@@ -14,17 +14,11 @@ import { pesewas } from '../../../shared/domain/money.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
 import { demoProvider, gcb } from '../../support/examples.ts'
 import { granted, refused } from '../../support/refused.ts'
+import { chargeBody } from '../../support/requests.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, reference, uuid } from './one-debit.ts'
 
-const body = {
-  phone_number: '+233241234567',
-  bank_identifier: 'GCB',
-  amount: '100.00',
-  currency: 'GHS',
-  narration: 'Rent for January',
-  partner_reference: 'order-1001',
-}
+const body = chargeBody({ narration: 'Rent for January', partner_reference: 'order-1001' })
 const parse = (input: unknown) => parseInput(ChargeRequest, input, CHARGE_FIELD_CODES)
 
 const CONTROL = 'must not contain control or invisible formatting characters'

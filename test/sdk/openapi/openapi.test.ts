@@ -10,6 +10,7 @@ import { operations } from '../../../shared/api/operations.ts'
 import { BankUpdate } from '../../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import { errors } from '../../../shared/domain/refusal.ts'
+import { chargeBody } from '../../support/requests.ts'
 import { rowsOf } from '../../support/rows.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the documents have no types
@@ -131,14 +132,7 @@ test.each(refusals)(
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false })
 const { schemas } = document.components
-const charge = {
-  phone_number: '+233241234567',
-  bank_identifier: 'GCB',
-  amount: '100.00',
-  currency: 'GHS',
-  narration: 'Order 1',
-  partner_reference: 'order-1',
-}
+const charge = chargeBody()
 
 /** Compares the JSON schema of a body with the service's own. */
 const expectSame = (

@@ -2,12 +2,10 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Debit } from '../../../shared/domain/debits/debit.ts'
 import { checkTransition, type Status, statuses } from '../../../shared/domain/debits/lifecycle.ts'
-import { newReference } from '../../../shared/domain/ids.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import type { PagePlace } from '../../../shared/domain/page.ts'
 import type { PhoneNumber } from '../../../shared/domain/phone.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
-import { toDebitItem } from '../../../shared/store/debits/debit-item.ts'
 import {
   countDebits,
   createdWithin,
@@ -19,7 +17,6 @@ import { rethrow } from '../../../shared/store/debits/debits.ts'
 import { followOpen } from '../../../shared/store/debits/open-debits.ts'
 import { transition } from '../../../shared/store/debits/transitions.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
-import { put } from '../../../shared/store/table.ts'
 import {
   bankMove,
   gcb,
@@ -29,6 +26,7 @@ import {
   still,
 } from '../../support/examples.ts'
 import { granted } from '../../support/refused.ts'
+import { storeDebit } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -38,17 +36,11 @@ let created = 0
 const newDebit = (status: Status, provider: ProviderId, phone: PhoneNumber): Debit => {
   created += 1
   const at = inSeconds(created)
-  const reference = newReference('DCS', at, (created + 0.5) / 36 ** 6)
-  const debit = pendingDebit({ provider, phone, reference, amount: pesewas(100) }, at)
+  const debit = pendingDebit({ provider, phone, amount: pesewas(100) }, at)
   if (status === 'pending') return debit
   const isDirect = checkTransition('pending', status) === 'allowed'
   const next = granted(bankMove(isDirect ? status : 'completed', { at })(debit))
   return isDirect ? next : granted(bankMove(status, { at })(next))
-}
-
-const write = async (debit: Debit): Promise<void> => {
-  const { pk, sk, ...members } = toDebitItem(debit)
-  await put({ pk, sk }, 'debit', members)
 }
 
 type Page = Awaited<ReturnType<typeof listDebits>>
@@ -76,7 +68,7 @@ test('each list has the debits in its status, newest first, wherever the sweep i
       const debits = drawn.map((status) => newDebit(status, provider, phone))
       const middle = Math.floor(debits.length * swept)
       for (const [index, debit] of debits.entries()) {
-        await write(debit)
+        await storeDebit(debit)
         if (index < middle) await followOpen(debit, () => inSeconds(created))
       }
       const reached = debits[middle]?.history[0]?.at ?? inSeconds(created + 1)
@@ -111,7 +103,7 @@ test.each([0, 1, 2, 3])(
     const provider = providerId(`moving-${page}`)
     const phone = '+233245000000' as PhoneNumber
     const debits = [1, 2, 3].map(() => newDebit('processing', provider, phone))
-    for (const debit of debits) await write(debit)
+    for (const debit of debits) await storeDebit(debit)
     const from = inSeconds(created - 2)
     await putSweepProgress({ until: from, behind: new Map() })
     const moves = [

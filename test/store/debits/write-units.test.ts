@@ -1,29 +1,22 @@
 import { expect, test } from 'vitest'
-import { tableDefinition } from '../../../infra/definitions/table.ts'
-import { answerCalls } from '../../../sandbox/aws/sdk.ts'
-import { newTable } from '../../../sandbox/aws/table/table.ts'
 import type { Debit, Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { createDebit } from '../../../shared/store/debits/charges.ts'
 import { followOpen } from '../../../shared/store/debits/open-debits.ts'
 import { transition } from '../../../shared/store/debits/transitions.ts'
-import { tableName } from '../../../shared/store/table.ts'
 import { bankMove, inSeconds, pendingDebit, still } from '../../support/examples.ts'
 import { granted } from '../../support/refused.ts'
+import { useTable } from '../../support/tables.ts'
 
 /** The write units of each step of a debit: those of its items, and those of index entries. */
 
 let written = 0
-const simulated = newTable({
-  definition: tableDefinition,
-  name: tableName(),
-  now: Date.now,
+useTable({
   onConsumed: ({ kind, units }) => {
     if (kind === 'write') written += units
   },
 })
-answerCalls(async ({ constructor: { name }, input }) => simulated.run(name, input))
 
 const unitsOf = async <T>(work: () => Promise<T>): Promise<[number, T]> => {
   written = 0

@@ -20,7 +20,7 @@ import {
   listUndelivered,
   replaceDelivery,
 } from '../../../shared/store/webhooks/deliveries.ts'
-import { inSeconds, NOON, pendingDebit, providerId } from '../../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, providerId, timing } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -32,14 +32,6 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
     ...newDelivery({ reference, n, type: 'created', provider, at: occurredAt }, {}),
     ...event,
   }
-}
-
-const timing = {
-  id: 'dlv_1_a',
-  at: NOON,
-  milliseconds: 12,
-  address: '198.51.100.7',
-  sentAs: 'transaction.created',
 }
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>

@@ -10,7 +10,7 @@ import {
   replaceDelivery,
 } from '../../../shared/store/webhooks/deliveries.ts'
 import { putReceipt } from '../../../shared/store/webhooks/receipts.ts'
-import { inSeconds, NOON, pendingDebit } from '../../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, timing } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -19,14 +19,6 @@ const newOf = (n: number, facts = pendingDebit().facts): Delivery => {
   const { reference, provider } = facts
   const type = n === 0 ? 'created' : 'pending'
   return newDelivery({ reference, n, type, provider, at: NOON }, {})
-}
-
-const timing = {
-  id: 'dlv_1_a',
-  at: NOON,
-  milliseconds: 12,
-  address: '198.51.100.7',
-  sentAs: 'transaction.created',
 }
 
 const received = (delivery: Delivery, more: Partial<typeof timing> & { body?: string } = {}) => {
