@@ -251,6 +251,38 @@ test('the table contains each personal field of a debit and of the accounts', as
   expect(people.flatMap(textsIn).filter((text) => !texts.includes(text))).toEqual([])
 })
 
+/** An operator sees the order and the bank's words. A new field is hidden until it is here. */
+const shown = [
+  debitFacts.partnerReference,
+  debitFacts.narration,
+  debitFacts.metadata,
+  debitChanges.bankReference,
+  debitChanges.errorMessage,
+  debitChanges.metadata,
+]
+
+test('an operator sees no personal field of a debit but those of the order and the bank', async () => {
+  const { reference } = reported
+  const deliveries = await service.call('delivery', 'list', { reference })
+  const replies = [
+    await service.show(reference),
+    await service.call('debit', 'list', { provider: 'canary' }),
+    ...(await Promise.all(
+      deliveries.map(({ id }: { id: number }) =>
+        service.call('delivery', 'show', { id: String(id) }),
+      ),
+    )),
+  ]
+  const hidden = [debitFacts, debitChanges]
+    .flatMap((fields) => textsIn(personal(fields)))
+    .filter((text) => !textsIn(shown).includes(text))
+  const text = JSON.stringify(replies)
+  expect(deliveries.length).toBeGreaterThan(0)
+  expect(text).toContain('CanaryNarrationZq')
+  expect(hidden).toContain(customerAccount.customerName)
+  expect(hidden.filter((canary) => text.includes(canary))).toEqual([])
+})
+
 test('each line is one JSON object with a level for any field value', () => {
   expect(lines().length).toBeGreaterThan(100)
   for (const line of lines()) expect(line.level ?? line._aws).toBeDefined()

@@ -107,9 +107,11 @@ describe('provider', () => {
     'settlement-name': [{ ...account, 'settlement-name': 'Other' }, 'settlementAccount'],
   }
   const [manage, limit] = [manageProvider(runtime), manageLimit(runtime)]
+  const disables: Changes<typeof provider.verbs.disable, Provider, 'provider'> = {}
   const perMinute = { operation: 'charge', 'per-minute': '7' }
   const calls: Call<Provider>[] = [
     ...callsOf(manage, 'update', ofProvider, updates),
+    ...callsOf(manage, 'disable', ofProvider, disables),
     ['disable', manage, 'disable', [ofProvider, 'status']],
     ['rotate-request-secret', manage, 'rotate-request-secret', [ofProvider, 'requestSigning']],
     ['limit set', limit, 'set', [{ ...ofProvider, 'daily-limit': '1.00' }, 'dailyLimit']],
@@ -165,10 +167,12 @@ describe('bank', () => {
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
   }
   const manage = manageBank(runtime)
+  const disables: Changes<typeof bank.verbs.disable, Connected, 'bank'> = {}
   const perMinute = { operation: 'list-debit-transactions', 'per-minute': '7' }
   const calls: Call<Connected>[] = [
     ...callsOf(manage, 'update', ofBank, updates),
     ...callsOf(manageConnector(runtime), 'set', ofBank, connection),
+    ...callsOf(manage, 'disable', ofBank, disables),
     ['disable', manage, 'disable', [ofBank, 'status']],
     ['limit set', manageLimit(runtime), 'set', [{ ...ofBank, ...perMinute }, 'requestLimits']],
   ]

@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from urllib.parse import quote
 
 from .bank_requests import Kind, MemoryReplies, Payout, Query, RefundOrder, ReplyStore, Result, Submission
@@ -105,7 +105,7 @@ class BankServer:
             if first is None:
                 raise _Refused(404, "unknown uuid")
             return 200, self._current(kind, first, loop)
-        request = _parse(body, headers)
+        request = _parse(kind, body, headers)
 
         def decide() -> dict[str, Any]:
             return _reply(kind, request, call_handler(loop, self._handlers[kind], request))
@@ -211,7 +211,15 @@ def _rejected(message: str) -> Result:
     return {"status": "rejected", "message": message}
 
 
-def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
+_FORMS: dict[Kind, type] = {"submission": Submission, "payout": Payout, "refund": RefundOrder}
+_ABSENT: dict[Kind, dict[str, None]] = {
+    kind: {name: None for name, hint in get_type_hints(form).items() if type(None) in get_args(hint)}
+    for kind, form in _FORMS.items()
+}
+"""The members that a request may omit or send as null."""
+
+
+def _parse(kind: Kind, body: bytes, headers: Mapping[str, str]) -> Any:
     try:
         request = json.loads(body)
     except ValueError:
@@ -222,7 +230,7 @@ def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
         raise _Refused(400, "amount must be text with two decimals")
     if not uuid or headers.get("x-idempotency-key") != uuid:
         raise _Refused(400, "X-Idempotency-Key must be the uuid")
-    return {"account_number": None, **names}
+    return {**_ABSENT[kind], **names}
 
 
 def _reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
