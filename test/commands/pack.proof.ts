@@ -1,25 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** The tarball of `npm run pack` runs in an empty folder, without this project's packages. */
 
 const start = useCommands()
-let folder = ''
+const folder = newFolder()
 let tarball = ''
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'packed-'))
   tarball = execFileSync('npm', ['run', '-s', 'pack'], { encoding: 'utf8' }).trim()
   execFileSync('tar', ['-xzf', tarball, '-C', folder])
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const bytesIn = (path: string): number =>
   readdirSync(path, { recursive: true, withFileTypes: true })

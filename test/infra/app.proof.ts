@@ -1,16 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { newFolder } from '../support/folders.ts'
 
 /** The CDK app as a process, with the context that the CDK's command sets. */
 
-const folder = mkdtempSync(join(tmpdir(), 'app-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
 const synthesize = (context: object) => {
-  const output = mkdtempSync(join(folder, 'out-'))
+  const output = newFolder()
   const { status, stderr } = spawnSync('node', ['infra/stacks/app.ts'], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(context) },

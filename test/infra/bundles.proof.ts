@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import {
   buildBundles,
   bundleFile,
@@ -12,16 +11,15 @@ import {
   sealingFile,
 } from '../../infra/bundles/build.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
+import { newFolder } from '../support/folders.ts'
 
 /** The files that are deployed. `npm run test:bundles` runs them. */
 
-let folder = ''
+const folder = newFolder()
 let metafile: Metafile
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bundles-'))
   metafile = await buildBundles(everyFunction, folder)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('the bundles contain no module that the build removes', () => {
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs))

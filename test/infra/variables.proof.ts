@@ -1,19 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
 import { buildBundles, bundleFile } from '../../infra/bundles/build.ts'
 import { environmentOf } from '../../infra/definitions/environment.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
+import { newFolder } from '../support/folders.ts'
 
 /** Compares the variables of each function with the settings that its bundle reads. */
 
-let folder = ''
+const folder = newFolder()
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'variables-'))
   await buildBundles(undefined, folder)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const settings = {
   stage: 'sandbox',

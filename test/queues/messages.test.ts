@@ -3,7 +3,7 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs'
-import type { Context, SQSEvent } from 'aws-lambda'
+import type { Context } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
@@ -13,6 +13,7 @@ import { consumer } from '../../shared/queues/consume.ts'
 import { nextAttempt } from '../../shared/queues/outbox.ts'
 import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
 import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
+import { sqsEvent } from '../support/sqs-event.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
 process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
@@ -94,34 +95,27 @@ const valid = '{"reference":"DCS-20261121-ABC123"}'
 
 /** Consumes a batch and returns the ids of the failed messages, and whether each was repeated. */
 const run = async (bodies: string[], fails: (id: string) => boolean = () => false) => {
-  const Records = bodies.map((body, index) => ({
-    messageId: `m${index}`,
-    receiptHandle: `r${index}`,
-    body,
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:submissions',
-    attributes: { ApproximateReceiveCount: String(index + 1) },
-  }))
+  const event = sqsEvent('submissions', bodies, (index) => index + 1)
   const repeats: boolean[] = []
   const handler = consumer('submissions', async (_message, messageId, { repeated }) => {
     repeats.push(repeated)
     if (fails(messageId)) throw new Error('on purpose')
   })
-  const { batchItemFailures } = await handler({ Records } as SQSEvent, {} as Context)
+  const { batchItemFailures } = await handler(event, {} as Context)
   return { repeats, failed: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) }
 }
 
 test('only the failed messages of a batch are redelivered, and a handler knows repeats', async () => {
   const batch = [valid, valid, valid]
   expect(await run(batch)).toEqual({ repeats: [false, true, true], failed: [] })
-  expect((await run(batch, (id) => id === 'm1')).failed).toEqual(['m1'])
-  expect((await run(batch, () => true)).failed).toEqual(['m0', 'm1', 'm2'])
+  expect((await run(batch, (id) => id === 'message-2')).failed).toEqual(['message-2'])
+  expect((await run(batch, () => true)).failed).toEqual(['message-1', 'message-2', 'message-3'])
 })
 
 test.each(['', 'no json', 'null', '{}', '{"reference":"x"}', '{"reference":7}'])(
   'an invalid message (%s) fails, and its neighbours succeed',
   async (body) => {
-    expect((await run([valid, body, valid])).failed).toEqual(['m1'])
+    expect((await run([valid, body, valid])).failed).toEqual(['message-2'])
   },
 )
 
@@ -134,7 +128,7 @@ test('a failed message is redelivered after 2, 4, 8 ... 60 seconds', async () =>
   expect(changes).toEqual(
     [2, 4, 8, 16, 32, 60, 60, 60].map((VisibilityTimeout, index) => ({
       QueueUrl,
-      ReceiptHandle: `r${index}`,
+      ReceiptHandle: `receipt-${index + 1}`,
       VisibilityTimeout,
     })),
   )
@@ -142,5 +136,5 @@ test('a failed message is redelivered after 2, 4, 8 ... 60 seconds', async () =>
 
 test('a message stays failed if its visibility cannot be changed', async () => {
   calls.on(ChangeMessageVisibilityCommand).rejects(new Error('gone'))
-  expect((await run([valid], () => true)).failed).toEqual(['m0'])
+  expect((await run([valid], () => true)).failed).toEqual(['message-1'])
 })

@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import {
   expectOneLine,
@@ -11,6 +9,7 @@ import {
   type StartedScript,
   useCommands,
 } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
 import { PATIENCE } from '../support/running-service.ts'
 import { whileListening } from '../support/servers.ts'
 
@@ -108,7 +107,7 @@ describe('the sandbox command', () => {
     'the option --bundles runs bundles in processes, also after approvals start, until %s',
     async (signal) => {
       // A killed sandbox leaves its bundles.
-      const TMPDIR = mkdtempSync(join(tmpdir(), 'sandbox-'))
+      const TMPDIR = newFolder()
       const env = { ...process.env, TMPDIR }
       const sandbox = startSandbox(['--port', '0', '--bundles', '--approvals'], env)
       const { child, exited } = sandbox
@@ -124,7 +123,6 @@ describe('the sandbox command', () => {
       expect(await exited).toBe(signal === 'SIGTERM' ? 0 : null)
       await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), PATIENCE)
       expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
-      rmSync(TMPDIR, { recursive: true })
     },
     120_000,
   )

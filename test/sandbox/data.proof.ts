@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { PATIENCE } from '../support/running-service.ts'
@@ -13,9 +13,8 @@ const receiver = useReceiver()
 const start = useCommands()
 let data = ''
 beforeEach(() => {
-  data = mkdtempSync(join(tmpdir(), 'sandbox-data-'))
+  data = newFolder()
 })
-afterEach(() => rmSync(data, { recursive: true }))
 
 const EVENTS = ['created', 'pending', 'processing', 'completed']
 

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { actor } from '../../sandbox/authorizer.ts'
 import { newFunctionProcesses } from '../../sandbox/bundles/function-processes.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
+import { newFolder } from '../support/folders.ts'
 
 /** Functions in their own processes; the verb of an event selects the action of the handler. */
 
@@ -19,14 +19,13 @@ const HANDLER = `export const handler = async ({ verb }, context) => {
   return { pid: process.pid, env: process.env, function: context.functionName, remaining }
 }`
 
-const folder = mkdtempSync(join(tmpdir(), 'function-processes-'))
+const folder = newFolder()
 const file = join(folder, 'index.mjs')
 writeFileSync(file, HANDLER)
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const rows = functionRows
   .filter(({ name }) => name === 'charge' || name === 'relay')

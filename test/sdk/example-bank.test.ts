@@ -1,11 +1,10 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { checkBank } from '../../commands/bank-check/cases.ts'
 import { bankClient } from '../../commands/bank-check/requests.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
 
@@ -39,8 +38,7 @@ test('the example bank passes all cases', async () => {
 })
 
 test('the example bank keeps its replies in its database after a crash', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'example-bank-'))
-  const DATABASE = join(folder, 'bank.sqlite')
+  const DATABASE = join(newFolder(), 'bank.sqlite')
   const first = await startBank({ DATABASE })
   const client = bankClient({ url: first.url, secret, account })
   const order = await client.newOrder('payout')
@@ -50,7 +48,6 @@ test('the example bank keeps its replies in its database after a crash', async (
   await once(first.child, 'exit')
   const { url } = await startBank({ DATABASE })
   expect(await bankClient({ url, secret, account }).post(order)).toEqual(paid)
-  rmSync(folder, { recursive: true })
 })
 
 test('the example bank completes, pays out and refunds debits of the service', async () => {

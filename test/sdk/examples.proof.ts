@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
 import { PATIENCE, type Reply, useService } from '../support/running-service.ts'
 
 /** The package of `npm pack`, the code of its README, and the example shop. */
@@ -12,15 +12,13 @@ import { PATIENCE, type Reply, useService } from '../support/running-service.ts'
 const service = useService({ timeScale: 60 })
 const start = useCommands()
 
-let folder = ''
+const folder = newFolder()
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'client-'))
   const words = ['pack', '--silent', '--pack-destination', folder]
   const tarball = execFileSync('npm', words, { cwd: 'sdk/typescript', encoding: 'utf8' }).trim()
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   execFileSync('npm', ['install', '--offline', '--silent', join(folder, tarball)], { cwd: folder })
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Returns a block of code from the README or another page. */
 const block = (heading: string, page = 'sdk/typescript/README.md'): string => {

@@ -5,6 +5,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { messages, type QueueName } from '../../shared/queues/messages.ts'
 import { sqs } from '../../shared/queues/send.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import { sqsEvent } from '../support/sqs-event.ts'
 
 /** Replaces SQS: collects the messages that a task sends, and invokes consumers with a message. */
 
@@ -55,14 +56,5 @@ export const gathered = async (work: () => Promise<unknown>): Promise<Sent[]> =>
 type Job = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>
 
 /** Invokes a consumer with one message. */
-export const take = (job: Job, queue: QueueName, body: object): Promise<SQSBatchResponse> => {
-  const record = {
-    messageId: 'message-1',
-    receiptHandle: 'receipt-1',
-    body: JSON.stringify(body),
-    eventSource: 'aws:sqs',
-    eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-    attributes: { ApproximateReceiveCount: '1' },
-  }
-  return job({ Records: [record] } as unknown as SQSEvent, {} as Context)
-}
+export const take = (job: Job, queue: QueueName, body: object): Promise<SQSBatchResponse> =>
+  job(sqsEvent(queue, [body]), {} as Context)

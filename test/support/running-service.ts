@@ -9,6 +9,7 @@ import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 import { CHARGE, callbackPath, chargeBody } from './requests.ts'
+import { sqsEvent } from './sqs-event.ts'
 
 /** The whole service over HTTP, with its own table and queues. */
 
@@ -143,7 +144,7 @@ export const useService = ({ timeScale = 1, approvals = false } = {}) => {
         vi.useFakeTimers({ now: Date.now() + secondsAhead * 1000, toFake: ['Date'] })
       }
       try {
-        return await functions.invoke(name, messageEvent(message, queue))
+        return await functions.invoke(name, sqsEvent(queue, [message]))
       } finally {
         if (secondsAhead > 0) vi.useRealTimers()
       }
@@ -176,19 +177,6 @@ export const queuesOf = (name: JobName): readonly QueueName[] => {
   const { from } = jobRow(name)
   return 'queues' in from ? from.queues : []
 }
-
-const messageEvent = (message: unknown, queue: QueueName | undefined) => ({
-  Records: [
-    {
-      messageId: 'message-1',
-      receiptHandle: 'gone',
-      body: typeof message === 'string' ? message : JSON.stringify(message),
-      eventSource: 'aws:sqs',
-      eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
-      attributes: { ApproximateReceiveCount: '1' },
-    },
-  ],
-})
 
 /** Returns a file as text and every other body as JSON. */
 const bodyOf = async (response: Response): Promise<unknown> =>

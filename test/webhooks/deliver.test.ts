@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
-import type { Context, SQSEvent } from 'aws-lambda'
+import type { Context } from 'aws-lambda'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-webhook.ts'
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
@@ -20,6 +20,7 @@ import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../su
 import { granted } from '../support/refused.ts'
 import { useServer } from '../support/servers.ts'
 import { storeDebit, storeWebhook } from '../support/settings.ts'
+import { sqsEvent } from '../support/sqs-event.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useTable } from '../support/tables.ts'
 
@@ -83,17 +84,8 @@ const charged = ({ facts }: Debit) => ({ reference: facts.reference, n: 0, throu
 type Consumer = ReturnType<typeof deliverWebhook>
 
 /** Invokes a consumer with one batch. */
-const invoke = (bodies: readonly unknown[], job: Consumer = deliverWebhook(real)) => {
-  const Records = bodies.map((body, index) => ({
-    messageId: `message-${index}`,
-    receiptHandle: `receipt-${index}`,
-    body: JSON.stringify(body),
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:webhooks-low',
-    attributes: { ApproximateReceiveCount: '1' },
-  }))
-  return job({ Records } as unknown as SQSEvent, {} as Context)
-}
+const invoke = (bodies: readonly unknown[], job: Consumer = deliverWebhook(real)) =>
+  job(sqsEvent('webhooks-low', bodies), {} as Context)
 
 const DONE = { batchItemFailures: [] }
 
@@ -168,7 +160,7 @@ test('the message of an invocation that failed before its write is attempted and
   })
   const failed = await invoke([charged(debit)])
   restore()
-  expect(failed).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] })
+  expect(failed).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-1' }] })
   expect(await recordsOf(debit)).toEqual([])
   expect(await invoke([charged(debit)])).toEqual(DONE)
   expect(arrived).toHaveLength(4)
@@ -183,7 +175,7 @@ test('the message of an invocation that failed before its write is attempted and
 test('a malformed message fails alone', async () => {
   const debit = await storeWithWebhook('alone')
   const response = await invoke([{ reference: 'x' }, charged(debit)])
-  expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] })
+  expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-1' }] })
   expect(arrived).toHaveLength(2)
 })
 

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mutants } from '../../../proofs/simulation/mutants/mutants.ts'
 import { copySource, removeCopy } from '../../../proofs/simulation/mutants/source-copies.ts'
+import { newFolder } from '../../support/folders.ts'
 
 type Output = { code: number; out: string }
 
@@ -71,7 +70,7 @@ test('the command `simulate:kills` replays one of its runs', async () => {
 
 describe('simulate:planted', () => {
   test('the command names the invariants that catch each mutant and removes its copies', async () => {
-    const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
+    const TMPDIR = newFolder()
     const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
     const only = names.flatMap((name) => ['--only', name])
     const options = { env: { ...process.env, TMPDIR } }
@@ -81,7 +80,6 @@ describe('simulate:planted', () => {
     expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
     expect(code).toBe(0)
     expect(await readdir(TMPDIR)).toEqual([])
-    await rm(TMPDIR, { recursive: true })
   })
 
   test('the command rejects an unknown mutant and an option that is not a number', async () => {

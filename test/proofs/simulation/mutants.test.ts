@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { mutants, mutate } from '../../../proofs/simulation/mutants/mutants.ts'
 import { performTasks } from '../../../proofs/simulation/worker-pool.ts'
+import { newFolder } from '../../support/folders.ts'
 
 describe('mutants', () => {
   test('the mutants have unique names', () => {
@@ -19,9 +19,8 @@ describe('mutants', () => {
   })
 })
 
-const folder = mkdtempSync(join(tmpdir(), 'copy-'))
+const folder = newFolder()
 mkdirSync(join(folder, 'proofs/simulation/crash-points'), { recursive: true })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Performs three tasks in a worker that runs a program; returns their seeds. */
 const perform = async (program: string, taskMax = 60_000): Promise<number[]> => {

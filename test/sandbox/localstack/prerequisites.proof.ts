@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, test } from 'vitest'
+import { beforeEach, describe, test } from 'vitest'
 import { freePort } from '../../../sandbox/local-server.ts'
 import { expectOneLine, runScript } from '../../support/commands.ts'
+import { newFolder } from '../../support/folders.ts'
 import { whileListening } from '../../support/servers.ts'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'programs-'))
+  folder = newFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 describe.each(['commands/sandbox-localstack.ts', 'proofs/stacks/deploy.ts'])(
   'the prerequisites of %s',
