@@ -8,6 +8,7 @@ import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
+import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { camelCased } from '../support/camel-case.ts'
 
 /**
@@ -52,6 +53,26 @@ test.each(['operations.py', 'client.py', 'async_client.py'])(
     expect(chargeFields.filter((field) => !parameters.includes(field))).toEqual(['currency'])
   },
 )
+
+const operationMethods = namesIn(
+  read('python/src/debit_collection/operations.py').split('\n'),
+  /^ {4}def ([a-z]\w*)\(self/,
+)
+
+test.each(['client.py', 'async_client.py'])('the Python file %s calls each operation', (file) => {
+  const called = new Set(read(`python/src/debit_collection/${file}`).match(/(?<=operations\.)\w+/g))
+  expect(operationMethods.length).toBeGreaterThan(10)
+  expect(operationMethods.filter((name) => !called.has(name))).toEqual([])
+})
+
+test('the Python client takes a handler for each type of event', () => {
+  const handlers = namesIn(pythonBlock('webhooks.py', /^Handlers = /), /"([\w.]+)": Handler/)
+  expect(handlers.sort()).toEqual(
+    Object.values(eventTypes)
+      .map(({ event }) => event)
+      .sort(),
+  )
+})
 
 const components = openApi().components as { schemas: Record<string, Schema> }
 
