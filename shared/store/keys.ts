@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { ExceptionStatus } from '../domain/debits/exception.ts'
-import { hasOwnList, statuses } from '../domain/debits/lifecycle.ts'
+import { listedAlone } from '../domain/debits/lifecycle.ts'
 import type { RefundList } from '../domain/debits/refund.ts'
 import type { BatchId, ChunkId, Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
@@ -16,7 +16,7 @@ export type Key = { pk: string; sk: string }
  * The lists of debits. `main`: new, and then completed. `open`: still open when the sweep checked it. So
  * an ordinary debit never changes its list, and one in `main` that the sweep has checked is completed.
  */
-export const debitLists = ['main', 'open', ...statuses.filter(hasOwnList)] as const
+export const debitLists = ['main', 'open', ...listedAlone] as const
 export type DebitList = (typeof debitLists)[number]
 /** The `entity` of an item whose changes the relay follows (functions/jobs/relay.ts). */
 export type FollowedEntity =

@@ -139,3 +139,6 @@ type ListedAlone = {
 
 export const hasOwnList = (status: Status): status is ListedAlone =>
   lifecycle[status].list === 'own'
+
+/** The statuses whose debits have lists of their own. */
+export const listedAlone = statuses.filter(hasOwnList)

@@ -1,5 +1,11 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
-import { hasOwnList, isOpen, type Status, statuses } from '../../domain/debits/lifecycle.ts'
+import {
+  hasOwnList,
+  isOpen,
+  listedAlone,
+  type Status,
+  statuses,
+} from '../../domain/debits/lifecycle.ts'
 import { type BankStatusFilter, type DebitFilter, UNUSED } from '../../domain/debits/list-query.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
@@ -20,7 +26,7 @@ import { findDebits, type Unreadable } from './debits.ts'
 export type ListName = 'recent' | DebitList
 
 /** A debit that changes its list during a read in this order appears in a later list. */
-const stable = ['open', 'main', ...statuses.filter(hasOwnList)] as const
+const stable = ['open', 'main', ...listedAlone] as const
 export const readOrder: readonly ListName[] = ['recent', ...stable]
 
 /** The status of every debit in `main` that the sweep has passed. */
@@ -62,7 +68,7 @@ const statusOf = ({ byStatus, byTime }: Item, progress: SweepProgress | undefine
   const isIn = (list: DebitList): boolean => byStatus === keys.debits(provider, list)
   const swept = sweptBefore(progress, provider)
   const isChecked = isIn('main') && String(byTime) < swept.toISOString()
-  return isChecked ? checkedStatus : statuses.filter(hasOwnList).find(isIn)
+  return isChecked ? checkedStatus : listedAlone.find(isIn)
 }
 
 /** Selects the entries of debits in one status. */
