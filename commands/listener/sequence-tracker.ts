@@ -13,9 +13,6 @@ const cache = <T>(entries: Map<string, T>, key: string, value: T): void => {
   if (entries.size > CACHE_MAX) entries.delete(entries.keys().next().value ?? '')
 }
 
-/** Returns the generation digit: after a restore, sequence numbers can repeat. */
-const generationOf = (eventId: string): string => eventId.slice(-2, -1)
-
 export const newSequenceTracker = (): SequenceTracker => {
   const attempts = new Map<string, number>()
   const latest = new Map<string, number>()
@@ -24,9 +21,8 @@ export const newSequenceTracker = (): SequenceTracker => {
     cache(attempts, eventId, attempt)
     if (attempt > 1) return { attempt, notes: ['duplicate'] }
     if (sequence === undefined) return { attempt, notes: [] }
-    const key = `${reference} ${generationOf(eventId)}`
-    const last = latest.get(key) ?? -1
-    cache(latest, key, Math.max(last, sequence))
+    const last = latest.get(reference) ?? -1
+    cache(latest, reference, Math.max(last, sequence))
     const isLate = sequence < last
     return { attempt, notes: isLate ? [`out of order: sequence ${last} arrived first`] : [] }
   }

@@ -71,7 +71,9 @@ export const fieldDescriptions: Record<string, string> = {
   response: 'The transaction in its second published form',
   response_body: "First 4 KiB of the receiver's response, escaped",
   response_code: "HTTP status of the receiver's response; null without a response",
-  sequence: 'Number of the event within its transaction, from 0; events can arrive out of order',
+  sequence:
+    'Number of the event within its transaction, from 0, ten higher after a restore; events can arrive ' +
+    'out of order',
   settlement: 'The settlement batch',
   severity: 'How severe the error is',
   status: 'Status of the transaction',

@@ -11,6 +11,7 @@ import { amountNumber, CURRENCY } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import {
   eventId,
+  eventSequence,
   type PayloadVariant,
   PING,
   type ProviderEvent,
@@ -72,13 +73,14 @@ export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
 export const webhookBody = (debit: Debit, n: number, variant: PayloadVariant = {}): string =>
   JSON.stringify(webhookPayload(debit, n, variant))
 
-/** Returns the same body as an object. `sequence` orders the events of a debit, from 0. */
+/** Returns the same body as an object. */
 export const webhookPayload = (debit: Debit, n: number, variant: PayloadVariant = {}) => {
   const state = stateAt(debit, n)
-  const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })
+  const generation = debit.history[n]?.generation
+  const id = eventId({ reference: state.reference, n, generation })
   return {
     ...headOf(sentType(state.status, variant), id, state.updatedAt),
-    sequence: n,
+    sequence: eventSequence(n, generation, debit.history[0]?.generation),
     data: variant.payload === 'reduced' ? reducedData(state) : fullData(debit, state),
   }
 }

@@ -72,7 +72,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     event_id: `evt_${eventNumber(item.reference, n, last?.gen)}`,
     timestamp: iso(last?.at),
     api_version: 'v1',
-    sequence: n,
+    sequence: n + 10 * ((last?.gen ?? 1) - (past[0]?.gen ?? 1)),
     data: {
       transaction,
       previous_status: past[n - 1]?.type ?? null,

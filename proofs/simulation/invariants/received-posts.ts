@@ -24,7 +24,7 @@ const readBody = (raw: string): Omit<ReceivedPost, 'post' | 'receiver' | 'id'> =
   const subject = membersOf(transaction ?? settlement)
   if (transaction) {
     const reference = String(subject.reference)
-    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) }
+    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) % 10 }
   }
   return settlement
     ? { body, about: 'settlement', subject, reference: String(subject.id), n: SETTLED }

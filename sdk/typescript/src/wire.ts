@@ -1634,7 +1634,7 @@ export type SettlementCompletedEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      */
     sequence: 0;
     /**
@@ -1769,7 +1769,7 @@ export type TransactionCompletedEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;
@@ -1812,7 +1812,7 @@ export type TransactionCreatedEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;
@@ -1855,7 +1855,7 @@ export type TransactionFailedEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;
@@ -1902,7 +1902,7 @@ export type TransactionPendingEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;
@@ -1945,7 +1945,7 @@ export type TransactionProcessingEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;
@@ -1988,7 +1988,7 @@ export type TransactionReversedEvent = {
      */
     api_version: "v1";
     /**
-     * Number of the event within its transaction, from 0; events can arrive out of order
+     * Number of the event within its transaction, from 0, ten higher after a restore; events can arrive out of order
      * @minimum 0
      */
     sequence: number;

@@ -23,6 +23,13 @@ export const deliveryId = ({ reference, n, generation = 1 }: EventKey): number =
   integerId(reference) * EVENTS_PER_DEBIT +
   (n === SETTLED ? n - (generation - 1) : n + (generation - 1) * EVENTS_PER_GENERATION)
 
+/**
+ * Orders the events of a debit. A restore loses later events and their numbers, so those written after it
+ * continue ten higher: a receiver that compares only `sequence` applies them.
+ */
+export const eventSequence = (n: number, generation = 1, createdGeneration = 1): number =>
+  n + (generation - createdGeneration) * EVENTS_PER_GENERATION
+
 /** The inverse of {@link deliveryId}. */
 export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
   const digits = id % EVENTS_PER_DEBIT

@@ -6,7 +6,7 @@ import {
   EventType,
   eventTypes,
 } from '../../../shared/domain/webhooks/event-type.ts'
-import { webhookBody } from '../../../shared/views/webhook-payload.ts'
+import { webhookBody, webhookPayload } from '../../../shared/views/webhook-payload.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { examples, reference } from '../debits/one-debit.ts'
 
@@ -73,6 +73,22 @@ test.each([
 ])('the id of event %i carries the generation in which the event was written', (n, digits) => {
   const ids = [undefined, 1, 2, 9].map((generation) => eventId({ reference, n, generation }))
   expect(ids).toEqual(digits.map((ending) => `evt_19880553074698${ending}`))
+})
+
+test('an event after a restore has a higher sequence than each event that the restore lost', () => {
+  const { history, ...failed } = examples.failed
+  const restored = {
+    ...failed,
+    history: history.with(3, { ...history[3], generation: 2 } as never),
+  }
+  const sequences = history.map((_, n) => webhookPayload(restored, n).sequence)
+  expect(sequences).toEqual([0, 1, 2, 13])
+})
+
+test('a debit that is charged after a restore has sequences from 0', () => {
+  const { history, ...failed } = examples.failed
+  const entries = history.map((entry) => ({ ...entry, generation: 2 })) as typeof history
+  expect(webhookPayload({ ...failed, history: entries }, 3).sequence).toBe(3)
 })
 
 test('the event types have the published priorities and retries', () => {
