@@ -21,6 +21,7 @@ type Case = {
   set?: Record<string, string>
   secrets?: string | string[]
   signed_at?: number
+  require_standard?: boolean
   body?: string
 }
 type Delivery = {
@@ -41,9 +42,12 @@ const cases: {
   event: { event: string; data: { transaction: object } }
   genuine: Case[]
   forged: Case[]
+  malformed: string[]
   secrets_without_a_key: (string | string[])[]
   deliveries: Delivery[]
 } = JSON.parse(readFileSync('sdk/cases/webhooks.json', 'utf8'))
+
+const DEEP = 100_000
 
 const { secret: SECRET, event: EVENT } = cases
 
@@ -51,7 +55,14 @@ const hex = (secret: string, body: string) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
 /** Returns body, headers and secrets of a case. */
-const delivered = async ({ only, set = {}, secrets = SECRET, signed_at = 0, ...rest }: Case) => {
+const delivered = async ({
+  only,
+  set = {},
+  secrets = SECRET,
+  signed_at = 0,
+  require_standard: requireStandard,
+  ...rest
+}: Case) => {
   const now = Math.floor(Date.now() / 1000)
   vi.useFakeTimers({ now: (now + signed_at) * 1000, toFake: ['Date'] })
   const { body, headers } = await testing.signed(EVENT, SECRET)
@@ -66,7 +77,8 @@ const delivered = async ({ only, set = {}, secrets = SECRET, signed_at = 0, ...r
   const filled = (text: string) => text.replaceAll(/\{([\w-]+)\}/g, (_, name) => values[name] ?? '')
   const sent = Object.entries(headers).filter(([name]) => only?.includes(name) ?? true)
   for (const [name, text] of Object.entries(set)) sent.push([name, filled(text)])
-  return [filled(rest.body ?? '{body}'), Object.fromEntries(sent), secrets] as const
+  const options = { requireStandard }
+  return [filled(rest.body ?? '{body}'), Object.fromEntries(sent), secrets, options] as const
 }
 
 describe('verify', () => {
@@ -106,9 +118,14 @@ describe('verify', () => {
     })
   }
 
-  test('`verify` rejects a body without an event', async () => {
-    const signed = { 'x-svc-signature': hex(SECRET, '[]') }
-    await expect(webhooks.verify('[]', signed, SECRET)).rejects.toThrow('not an event')
+  test('`verify` rejects a signed body that is not an event, and a receiver answers 401', async () => {
+    const receive = webhooks.fetch({ secrets: SECRET, store: webhooks.memoryStore(), on: {} })
+    for (const body of [...cases.malformed, '['.repeat(DEEP)]) {
+      const headers = { 'x-svc-signature': hex(SECRET, body) }
+      await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('not an event')
+      const request = new Request('http://localhost/', { method: 'POST', headers, body })
+      expect((await receive(request)).status).toBe(401)
+    }
   })
 
   test('`verify` throws a TypeError for a missing secret and a parsed body', async () => {

@@ -156,7 +156,10 @@ def test_a_handler_cannot_return_a_result_that_the_service_would_reject(
     assert service.post("submissions").status_code == 200
 
 
-@pytest.mark.parametrize("case", CASES["refused"], ids=named)
+DEEP = {"name": "a request with deep nesting is refused", "status": 400, "body": "[" * 60_000}
+
+
+@pytest.mark.parametrize("case", [*CASES["refused"], DEEP], ids=named)
 def test_refusal(service: Service, case: dict[str, Any]) -> None:
     body = " " * case["blanks"] if "blanks" in case else case.get("body", json.dumps(ORDER))
     headers = {"x-idempotency-key": ORDER["uuid"], **case.get("headers", {})}

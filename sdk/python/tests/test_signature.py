@@ -22,6 +22,7 @@ from .conftest import ROOT, cases_in, named
 
 CASES = cases_in("webhooks")
 SECRET, OTHER = CASES["secret"], CASES["other_secret"]
+UNREADABLE = ["[" * 100_000, '{"event":"ping","data":1e99999999999999999999}']
 PAGE = (ROOT / "docs/webhooks.md").read_text()
 EVENT = json.loads(re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0], parse_float=Decimal)
 
@@ -99,14 +100,15 @@ def delivered(case: dict[str, Any]) -> tuple[bytes, dict[str, str], Any]:
 @pytest.mark.parametrize("case", CASES["genuine"], ids=named)
 def test_a_genuine_webhook_is_accepted(case: dict[str, Any]) -> None:
     body, headers, secrets = delivered(case)
-    event = webhooks.verify(body.decode(), headers, secrets)
+    is_required = case.get("require_standard", False)
+    event = webhooks.verify(body.decode(), headers, secrets, require_standard=is_required)
     assert event == webhooks.verify(body, headers, iter([OTHER, SECRET])) == CASES["event"]
 
 
 @pytest.mark.parametrize("case", CASES["forged"], ids=named)
 def test_a_forged_webhook_is_rejected(case: dict[str, Any]) -> None:
     with pytest.raises(SignatureError):
-        webhooks.verify(*delivered(case))
+        webhooks.verify(*delivered(case), require_standard=case.get("require_standard", False))
 
 
 @pytest.mark.parametrize("secrets", [*CASES["secrets_without_a_key"], ()])
@@ -123,6 +125,10 @@ def test_a_secret_without_a_key_is_never_accepted(secrets: Any) -> None:
         webhooks.Receiver(secrets, webhooks.memory_store(), {})
 
 
-def test_a_signed_body_that_is_not_json_is_refused() -> None:
-    with pytest.raises(SignatureError):
-        webhooks.verify(b"no", {"x-svc-signature": body_signature(SECRET, b"no")}, SECRET)
+@pytest.mark.parametrize("text", [*CASES["malformed"], *UNREADABLE])
+def test_a_signed_body_that_is_not_an_event_is_refused(text: str) -> None:
+    body = text.encode()
+    headers = {"x-svc-signature": body_signature(SECRET, body)}
+    with pytest.raises(SignatureError, match="not an event"):
+        webhooks.verify(body, headers, SECRET)
+    assert webhooks.Receiver(SECRET, webhooks.memory_store(), {}).receive(body, headers) == 401

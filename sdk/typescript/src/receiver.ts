@@ -1,6 +1,6 @@
 import { SignatureError } from './errors.ts'
 import { type ReadableRequest, readBody } from './node-request.ts'
-import { type HeaderSource, verify, type WebhookEvent } from './signature.ts'
+import { type HeaderSource, type VerifyOptions, verify, type WebhookEvent } from './signature.ts'
 
 /** The place of an event in the history of its subject. */
 export type EventKey = {
@@ -33,7 +33,7 @@ export type EventHandlers<Transaction> = {
   [Name in EventName]?: (event: EventNamed<Name>, transaction: Transaction) => Promise<void> | void
 }
 
-export type ReceiverOptions<Transaction> = {
+export type ReceiverOptions<Transaction> = VerifyOptions & {
   /** The secret, and during a rotation the new and the old one. */
   secrets: string | readonly string[]
   store: EventStore<Transaction>
@@ -52,7 +52,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
   const handlers = options.on as Partial<Record<string, Handler<Transaction>>>
   const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
     if (rawBody === 'too large') return 413
-    const event = await verify(rawBody, headers, options.secrets).catch(unlessForged)
+    const event = await verify(rawBody, headers, options.secrets, options).catch(unlessForged)
     if (!event) return 401
     const key = keyOf(event)
     // A type without a handler counts too: an ignored `reversed` supersedes a later `completed`.

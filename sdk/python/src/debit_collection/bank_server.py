@@ -222,7 +222,7 @@ _ABSENT: dict[Kind, dict[str, None]] = {
 def _parse(kind: Kind, body: bytes, headers: Mapping[str, str]) -> Any:
     try:
         request = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _Refused(400, "the body is not JSON") from None
     names = request if isinstance(request, dict) else {}
     uuid, amount = names.get("uuid"), names.get("amount")

@@ -117,8 +117,11 @@ class Settings:
 
 
 def read_json(text: bytes | str) -> Any:
-    """Parses JSON with exact numbers: a float never occurs."""
-    return json.loads(text, parse_float=Decimal)
+    """Parses JSON with exact numbers: a float never occurs. Raises ValueError."""
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except (ArithmeticError, RecursionError) as error:
+        raise ValueError("an exponent is too large or the nesting too deep") from error
 
 
 def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:

@@ -106,12 +106,19 @@ def memory_store() -> MemoryStore:
 class Receiver:
     """Decides about webhooks for the adapters below."""
 
-    def __init__(self, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers) -> None:
+    def __init__(
+        self,
+        secrets: str | Iterable[str],
+        store: Store | AsyncStore,
+        on: Handlers,
+        require_standard: bool = False,
+    ) -> None:
         unknown = set(on) - set(Handlers.__annotations__)
         if unknown:
             raise ValueError(f"unknown events: {', '.join(sorted(unknown))}")
         self._secrets = secret_list(secrets)
         self._store: Any = store
+        self._require_standard = require_standard
         self._on: Mapping[str, Any] = dict(on)
 
     def receive(
@@ -154,14 +161,15 @@ class Receiver:
         if len(body) > BODY_MAX:
             return 413
         try:
-            event: Any = verify(body, headers, self._secrets)
+            event: Any = verify(body, headers, self._secrets, require_standard=self._require_standard)
         except SignatureError as error:
             logger.warning("Refused a webhook: %s", error)
             return 401
         # An event without a handler counts, too: `completed` after an ignored `reversed` is superseded.
         handler = self._on.get(event["event"].replace("debit_request.", "transaction."), _ignore)
-        data = event.get("data", {})
-        subject = (data.get("settlement") or {}).get("id") or data.get("transaction", data).get("reference")
+        data = _members(event.get("data"))
+        transaction = _members(data.get("transaction", data))
+        subject = _members(data.get("settlement")).get("id") or transaction.get("reference")
         if subject is None:
             return 204
         return EventKey(event["event_id"], subject, event.get("sequence", 0)), handler, event
@@ -171,18 +179,22 @@ class Receiver:
         return 500
 
 
+def _members(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _ignore(*_: object) -> None:
     """Handles an event without a handler."""
 
 
 def fastapi(
-    *, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers
+    *, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers, require_standard: bool = False
 ) -> Callable[["Request"], Awaitable["Response"]]:
     """Returns a path operation for FastAPI or Starlette: `app.post("/webhooks")(webhooks.fastapi(...))`."""
     from starlette.requests import Request
     from starlette.responses import Response
 
-    receiver = Receiver(secrets, store, on)
+    receiver = Receiver(secrets, store, on, require_standard)
 
     async def receive_webhook(request: Request) -> Response:
         body = b""
@@ -195,11 +207,13 @@ def fastapi(
     return receive_webhook
 
 
-def flask(*, secrets: str | Iterable[str], store: Store, on: Handlers) -> Callable[[], tuple[str, int]]:
+def flask(
+    *, secrets: str | Iterable[str], store: Store, on: Handlers, require_standard: bool = False
+) -> Callable[[], tuple[str, int]]:
     """Returns a view for Flask: `app.post("/webhooks")(webhooks.flask(...))`."""
     from flask import request
 
-    receiver = Receiver(secrets, store, on)
+    receiver = Receiver(secrets, store, on, require_standard)
 
     def receive_webhook() -> tuple[str, int]:
         if (request.content_length or 0) > BODY_MAX:
@@ -210,12 +224,12 @@ def flask(*, secrets: str | Iterable[str], store: Store, on: Handlers) -> Callab
 
 
 def django(
-    *, secrets: str | Iterable[str], store: Store, on: Handlers
+    *, secrets: str | Iterable[str], store: Store, on: Handlers, require_standard: bool = False
 ) -> Callable[["HttpRequest"], "HttpResponse"]:
     """Returns a view for Django, exempt from CSRF: `path("webhooks", webhooks.django(...))`."""
     from django.http import HttpRequest, HttpResponse
 
-    receiver = Receiver(secrets, store, on)
+    receiver = Receiver(secrets, store, on, require_standard)
 
     def receive_webhook(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
