@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { checkBank } from '../../commands/bank-check/cases.ts'
 import type { OrderKind } from '../../commands/bank-check/requests.ts'
-import type { ReplyStore } from '../../sdk/typescript/src/bank-replies.ts'
+import { memoryStore, type ReplyStore } from '../../sdk/typescript/src/bank-replies.ts'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { whileListening } from '../support/servers.ts'
@@ -53,17 +53,33 @@ const check = async ({ handle, ...options }: Fault, kinds?: OrderKind[]) => {
   return whileListening(server, (port) => resultsOf(`http://127.0.0.1:${port}/debits`, kinds))
 }
 
-/** Returns a store that decides about each request, unless `once` finds an earlier reply. */
-const forgetful = (
-  find: (reply: string | undefined) => Promise<string | undefined>,
-): ReplyStore => {
+/** Returns a store that decides about each request. */
+const forgetful = (): ReplyStore => {
   const replies = new Map<string, string>()
   return {
     read: (key) => replies.get(key),
     once: async (key, decide) => {
-      const reply = (await find(replies.get(key))) ?? (await decide(undefined))
+      const reply = await decide(undefined)
       replies.set(key, reply)
       return reply
+    },
+  }
+}
+
+/** Returns a store that decides again about a fourth request while it has a fifth. */
+const raceProne = (): ReplyStore => {
+  const store = memoryStore<undefined>()
+  const fifth = Promise.withResolvers<void>()
+  const counts = new Map<string, number>()
+  return {
+    read: store.read,
+    once: async (key, decide) => {
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      if (count === 5) fifth.resolve()
+      if (count !== 4) return store.once(key, decide)
+      await fifth.promise
+      return decide(undefined)
     },
   }
 }
@@ -155,19 +171,14 @@ const repeats = ['repeat', 'concurrent-repeats', 'early-close']
 
 /** The failing cases of each kind. */
 const rows: [string, Fault, string[], OrderKind[]?][] = [
-  ['forgets payouts', { store: forgetful(async () => undefined) }, repeats, ['payout']],
+  ['forgets payouts', { store: forgetful() }, repeats, ['payout']],
   [
     'forgets submissions',
-    { store: forgetful(async () => undefined) },
+    { store: forgetful() },
     [...repeats, 'repeat-with-another-account'],
     ['submission'],
   ],
-  [
-    'handles concurrent requests each',
-    { store: forgetful((reply) => pause(20, reply)) },
-    ['concurrent-repeats'],
-    ['payout'],
-  ],
+  ['handles concurrent requests each', { store: raceProne() }, ['concurrent-repeats'], ['payout']],
   [
     'compares accounts',
     { handle: compareAccounts },

@@ -92,15 +92,13 @@ test.each(['return', 'reject'])(
     const debit = await client({ apiKey: credential, fetch: losesReply }).charge(first)
     expect(debit).toMatchObject({ replayed: true })
     const list = client({ apiKey: credential }).list()
-    expect((await all(list)).map(({ reference }) => reference)).toEqual([debit.reference])
+    expect(await all(list)).toMatchObject([{ reference: debit.reference }])
     const repeated = client({ apiKey: credential }).charge(first)
+    // The debit may have changed between the two replies.
+    const { reference, uuid, bank } = debit
     if (duplicates === 'return')
-      expect(await repeated).toEqual({ ...debit, status: expect.any(String) })
-    else
-      await expect(repeated).rejects.toMatchObject({
-        code: 3003,
-        existing: { reference: debit.reference },
-      })
+      expect(await repeated).toMatchObject({ reference, uuid, bank, replayed: true })
+    else await expect(repeated).rejects.toMatchObject({ code: 3003, existing: { reference } })
   },
 )
 
