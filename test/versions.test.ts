@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadFunctions } from '../sandbox/function-host.ts'
 import { beginRefund } from '../shared/domain/debits/refund.ts'
 import { debitUuid } from '../shared/domain/ids.ts'
+import { openDay } from '../shared/ledger/day.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
 import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
@@ -239,6 +240,23 @@ test('an attribute of a later version changes no view and is shown to no operato
     'ledger',
     'restore',
   ])
+})
+
+test('an exception of a kind of a later version is shown and noted, and allows no refund', async () => {
+  await load()
+  const kind = 'later_kind'
+  const exception = { ...itemAt('EXCEPTION'), kind }
+  await table.send(new PutCommand({ TableName: tableName(), Item: exception }))
+  const shown = [{ reference: settled, kind, meaning: null }]
+  expect(await operate('exception', 'list', {})).toMatchObject(shown)
+  await expect(operate('exception', 'refund', { reference: settled })).rejects.toThrow(
+    'no open exception of this debit allows a refund',
+  )
+  const { entries } = await openDay(exception.at.slice(0, 10))
+  const types = (await Array.fromAsync(entries)).map(({ type }) => type)
+  expect(types).toEqual(['completion', 'fees', 'reversal', 'refund'])
+  const noted = await operate('exception', 'resolve', { reference: settled, note: 'Agreed' })
+  expect(noted).toMatchObject([{ ...shown[0], note: 'Agreed' }])
 })
 
 test.each(Object.entries(updates))(

@@ -1,7 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
-import { exceptionKinds, type ReportException } from '../../shared/domain/debits/exception.ts'
+import { type ReportException, rowOf } from '../../shared/domain/debits/exception.ts'
 import { type DebitEventName, debitEventTypes } from '../../shared/domain/debits/lifecycle.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
@@ -133,8 +133,7 @@ const countTransitions = (added: readonly DebitEventName[], debit: Debit): void 
 }
 
 const countException = ({ kind }: ReportException): void => {
-  const row: { metric: MetricName } | undefined = exceptionKinds[kind]
-  // After a rollback, an exception of a newer version may have an unknown kind.
+  const row: { metric: MetricName } | undefined = rowOf(kind)
   if (row) measure({ [row.metric]: 1 })
 }
 

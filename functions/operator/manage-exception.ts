@@ -7,8 +7,8 @@ import {
   exceptionKinds,
   exceptionStatuses,
   opensRefund,
-  type RefundedKind,
   type ReportException,
+  rowOf,
 } from '../../shared/domain/debits/exception.ts'
 import {
   newRefund,
@@ -48,10 +48,6 @@ const listNewest = async (status: ExceptionStatus, { kind, limit }: Filter) => {
   return exceptions
 }
 
-const REASONS: Record<RefundedKind, string> = {
-  late_completion: 'The bank debited the customer after the debit had failed',
-}
-
 /** Parses the bank's reference in a report; the debit may have none. */
 const referenceIn = (report: string): string | undefined => {
   const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report))
@@ -68,14 +64,19 @@ const refundAfter = (
   { reason, at }: RefundRequest,
 ): Refund | undefined => {
   if (current && refundStatuses[current.status].mayRetry) {
-    const isAllowed = exceptions.some(({ kind }) => exceptionKinds[kind].refund === 'retries')
+    const isAllowed = exceptions.some(({ kind }) => rowOf(kind)?.refund === 'retries')
     return isAllowed ? { ...retryRefund(current), reason: reason ?? current.reason } : undefined
   }
   const opening = exceptions.find(opensRefund)
   if (current || !opening) return current
   const { kind: origin, report } = opening
   const debitBankReference = referenceIn(report)
-  return newRefund(debit, { origin, reason: reason ?? REASONS[origin], at, debitBankReference })
+  return newRefund(debit, {
+    origin,
+    reason: reason ?? exceptionKinds[origin].meaning,
+    at,
+    debitBankReference,
+  })
 }
 
 /**
@@ -93,7 +94,7 @@ const refund = async (
     findExceptions(reference),
   ])
   const open = exceptions.filter(
-    ({ kind, resolvedAt }) => !resolvedAt && exceptionKinds[kind].refund !== 'none',
+    ({ kind, resolvedAt }) => !resolvedAt && (rowOf(kind)?.refund ?? 'none') !== 'none',
   )
   const next =
     debit && open.length > 0

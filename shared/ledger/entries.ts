@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { exceptionKinds, type ReportException } from '../domain/debits/exception.ts'
+import { type ReportException, rowOf } from '../domain/debits/exception.ts'
 import { type Refund, type RefundOrigin, refundStatuses } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
@@ -79,7 +79,7 @@ const earliest = (dates: readonly Date[]): Date | undefined =>
 
 /** Returns the first report, and when an operator resolved it by a note without a refund. */
 const lateCompletion = ({ refund, exceptions }: Case) => {
-  const late = exceptions.filter(({ kind }) => exceptionKinds[kind].account === 'exceptions')
+  const late = exceptions.filter(({ kind }) => rowOf(kind)?.account === 'exceptions')
   const reportedAt = earliest(late.map(({ at }) => at))
   const first = late.find(({ at }) => at === reportedAt)
   if (!first) return undefined
@@ -127,17 +127,19 @@ const openings: Record<
   }),
 }
 
-const openingOf = (refund: Refund, item: Case): LedgerEntry => {
+/** Returns undefined for an origin of a later version; the reconciliation reports its exception. */
+const openingOf = (refund: Refund, item: Case): LedgerEntry | undefined => {
   const { reference, amount, createdAt: at, origin, failed } = refund
   const source = { type: 'refund', id: failed[0]?.uuid ?? refund.uuid, reference } as const
-  return { at, source, credit: 'refunds_payable', amount, ...openings[origin](refund, item) }
+  const opening = openings[origin]?.(refund, item)
+  return opening && { at, source, credit: 'refunds_payable', amount, ...opening }
 }
 
 /** Returns when an operator repaid the customer of a failed refund and resolved its exception. */
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   if (!refund || !refundStatuses[refund.status].mayRetry) return undefined
   const exception = exceptions.find(
-    ({ kind, requestId }) => exceptionKinds[kind].source === 'refund' && requestId === refund.uuid,
+    ({ kind, requestId }) => rowOf(kind)?.repays && requestId === refund.uuid,
   )
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }
@@ -153,7 +155,8 @@ export const undecidedUntil = (item: Case) => {
 export const caseEntries = (item: Case): LedgerEntry[] => {
   const { refund } = item
   const late = lateEntries(item)
-  if (!refund) return late
+  const opening = refund && openingOf(refund, item)
+  if (!opening) return late
   const { uuid, reference, bank, amount, completedAt } = refund
   const returned = (at: Date | null | undefined, type: 'refund' | 'repayment'): LedgerEntry[] => {
     const source = { type: 'refund', id: uuid, reference } as const
@@ -162,7 +165,7 @@ export const caseEntries = (item: Case): LedgerEntry[] => {
   }
   return [
     ...late,
-    openingOf(refund, item),
+    opening,
     ...returned(completedAt, 'refund'),
     ...returned(repaidAt(item), 'repayment'),
   ]

@@ -4,11 +4,11 @@ import {
   exceptionStatuses,
   type ReportException,
 } from '../domain/debits/exception.ts'
-import type { Refund, RefundOrigin, RefundStatus } from '../domain/debits/refund.ts'
+import type { Refund, RefundStatus } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
-import { EXPECTED } from './lifecycle.ts'
+import { EXPECTED, type StatusExpectation } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
 import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
@@ -30,16 +30,19 @@ export const checkExceptions = async (
   return []
 }
 
-/** The refund that a debit with an exception of the kind can have; null: any. */
-const REFUND_AFTER: Record<ExceptionKind, RefundOrigin | null> = {
-  late_completion: 'late_completion',
-  refused_report: null,
-  contradiction: null,
-  refund: null,
-}
+type Possible = (expected: StatusExpectation) => boolean
 
+/** Whether a debit can have an exception of the kind, by what is expected of its status. */
+const IS_POSSIBLE: Record<string, Possible> = {
+  late_completion: ({ refund }) => refund === 'late_completion',
+  refused_report: () => true,
+  contradiction: ({ money }) => money !== null,
+  refund: ({ refund }) => refund !== null,
+} satisfies Record<ExceptionKind, Possible>
+
+/** `compareLedger` reports unknown kinds. */
 const isOfStatus = ({ kind }: ReportException, { status }: Debit): boolean =>
-  REFUND_AFTER[kind] === null || REFUND_AFTER[kind] === EXPECTED[status].refund
+  IS_POSSIBLE[kind]?.(EXPECTED[status]) ?? true
 
 const exceptionMatches = (exception: ReportException, debit: Debit | undefined): CheckResult =>
   checkResult({

@@ -1,3 +1,4 @@
+import { rowOf } from '../domain/debits/exception.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Subject } from '../domain/operator/finding.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
@@ -13,12 +14,13 @@ import {
 import { dayAfter, startOf } from '../domain/time.ts'
 import { casesSince } from '../ledger/cases.ts'
 import { isClosed } from '../ledger/day.ts'
-import { fundingEntry } from '../ledger/entries.ts'
+import { type Case, fundingEntry } from '../ledger/entries.ts'
 import { entriesOfCases, reversedUnsettled } from '../ledger/facts.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
 import type { ReconciliationRun } from '../store/settlement/reconciliations.ts'
+import type { Span } from '../store/table.ts'
 import { type CheckResult, checkResult, type Findings } from './findings.ts'
 import { postEntry, reportUnderivable } from './ledger-part.ts'
 import { casesAt, refundsOwed, reversedSince, stateOfBatches, undecided } from './ledger-state.ts'
@@ -130,7 +132,9 @@ const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
     addBalances(ledger.posted, one.ledger.posted)
   }
   const span = { from: carriedSince(run), before: window.before }
-  const cases = [...(await casesSince(span.from)).values()]
+  const found = await casesSince(span.from)
+  for (const [subject, item] of found) findings.add(40, { subject }, hasKnownKinds(item, span))
+  const cases = [...found.values()]
   for (const entry of entriesOfCases(cases, span)) postEntry(entry, { findings, window, ledger })
   for (const { entry, provider, reversedAt } of await reversedUnsettled(cases, span)) {
     const { from, until } = providers.get(provider)?.ledger.read ?? NEVER
@@ -143,6 +147,18 @@ const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
 
 /** Its unsettled debits were not read. */
 const NEVER = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY }
+
+/** The ledger lacks the entries of a kind of a later version, which must store the balances. */
+const hasKnownKinds = ({ exceptions }: Case, { before }: Span): CheckResult =>
+  checkResult(
+    Object.fromEntries(
+      exceptions.map(({ kind, at }) => [
+        `has an exception of the unknown kind ${kind}`,
+        rowOf(kind) === undefined && at < before,
+      ]),
+    ),
+    0,
+  )
 
 const isBalanced = (balances: Balances, when: string): CheckResult =>
   checkResult({

@@ -24,7 +24,7 @@ export const IS_OUTCOME: Record<DebitEventName, boolean> = {
   reversed: false,
 }
 
-type StatusExpectation = {
+export type StatusExpectation = {
   /** Whether a debit counts in its day's total. */
   isCounted: boolean
   /** The state of the money of a debit that its bank completed; null: the bank did not. */

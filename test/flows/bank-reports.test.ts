@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
 import { markSlowBank } from '../../shared/store/banks/pace.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
@@ -56,7 +57,8 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     expect(await service.exceptions(reference)).toEqual([
       {
         ...{ reference, provider: 'demo', bank: 'GCB', kind: 'refused_report', amount: '100.00' },
-        ...{ at: expect.stringMatching(/Z$/), debit_status: null },
+        ...{ meaning: exceptionKinds.refused_report.meaning, debit_status: null },
+        at: expect.stringMatching(/Z$/),
         ...{ code: reply.body.error.code, details: reply.body.details, report: textOf(body) },
         ...{ request_id: reply.body.meta.request_id, reported_by: 'bank:GCB' },
         ...{ resolved_at: null, resolved_by: null, note: null },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ReportException } from '../../shared/domain/debits/exception.ts'
+import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
   failRefund,
@@ -8,7 +8,11 @@ import {
   retryRefund,
 } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import type { Account, LedgerEntry } from '../../shared/domain/settlement/ledger-entry.ts'
+import type {
+  Account,
+  EntryType,
+  LedgerEntry,
+} from '../../shared/domain/settlement/ledger-entry.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
 import { caseEntries, feeEntries } from '../../shared/ledger/entries.ts'
 import { line, sealed } from '../settlement/report/one-batch.ts'
@@ -99,16 +103,47 @@ const cases: [name: string, Refund | undefined, ReportException[], entries: Entr
     [exception(resolvedAt(7)), exception({ at: at(8), ...resolvedAt(11) })],
     [late, resolved, [10, 'refund_opened', collected, 'refunds_payable']],
   ],
-  [
-    'another rejected report',
-    undefined,
-    [exception({ kind: 'contradiction', ...resolvedAt(7) })],
-    [],
-  ],
 ]
 
 test.each(cases)('the entries are right for %s', (_, refund, exceptions, entries) => {
   expect(summaryOf(caseEntries({ refund, exceptions }))).toEqual(entries)
+})
+
+type KindEntries = { open: EntryType[]; noted: EntryType[]; repays: boolean }
+
+/** The entries of an exception that is open or noted, and whether a note ends a failed refund. */
+const entriesOfKind: Record<ExceptionKind, KindEntries> = {
+  late_completion: {
+    open: ['late_completion'],
+    noted: ['late_completion', 'resolution'],
+    repays: false,
+  },
+  refused_report: { open: [], noted: [], repays: false },
+  contradiction: { open: [], noted: [], repays: false },
+  refund: { open: [], noted: [], repays: true },
+}
+
+test.each(Object.entries(entriesOfKind))(
+  'an exception of kind %s has its own entries, and only a note about a refund repays it',
+  (kind, expected) => {
+    const typesOf = (refund: Refund | undefined, fields: Partial<ReportException>) =>
+      caseEntries({ refund, exceptions: [exception({ kind, ...fields })] }).map(({ type }) => type)
+    const ofRefund = typesOf(rejected, { requestId: rejected.uuid, ...resolvedAt(25) })
+    expect({
+      open: typesOf(undefined, {}),
+      noted: typesOf(undefined, resolvedAt(7)),
+      repays: ofRefund.includes('repayment'),
+    }).toEqual(expected)
+  },
+)
+
+test('a case has no entries for a kind and an origin that only a later version knows', () => {
+  const kind = 'later_kind'
+  const opened = completed(refund(kind as Refund['origin']))
+  const exceptions = [exception({ kind, ...resolvedAt(11) })]
+  expect(caseEntries({ refund: opened, exceptions })).toEqual([])
+  const items = { refund: rejected, exceptions: [exception({ kind }), note] }
+  expect(summaryOf(caseEntries(items))).toEqual([reversed, repaid])
 })
 
 test('a retried refund keeps the uuid of its first request as id', () => {

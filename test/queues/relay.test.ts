@@ -3,12 +3,14 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { beginRefund, completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import type { MetricName } from '../../shared/metrics.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -224,17 +226,22 @@ test('a batch is measured once, when its totals are written', async () => {
   expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
 })
 
-test.each([
-  ['late_completion', 'LateCompletion'],
-  ['refused_report', 'RefusedReport'],
-  ['contradiction', 'Contradiction'],
-  ['refund', 'RefundFailed'],
-])('an exception of kind %s is measured once, as %s', async (kind, metric) => {
-  const exception = { entity: 'exception', kind }
-  await run([exception])
-  await run([{ ...exception, note: 'Returned' }, exception])
-  expect(metrics()).toEqual([{ [metric]: 1 }])
-})
+const metricOfKind: Record<ExceptionKind, MetricName> = {
+  late_completion: 'LateCompletion',
+  refused_report: 'RefusedReport',
+  contradiction: 'Contradiction',
+  refund: 'RefundFailed',
+}
+
+test.each(Object.entries(metricOfKind))(
+  'an exception of kind %s is measured once, as %s',
+  async (kind, metric) => {
+    const exception = { entity: 'exception', kind }
+    await run([exception])
+    await run([{ ...exception, note: 'Returned' }, exception])
+    expect(metrics()).toEqual([{ [metric]: 1 }])
+  },
+)
 
 test('a refund is measured once, when it is completed', async () => {
   const pending = reversalRefund(reversed)

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { beginRefund, completeRefund, type Refund } from '../../shared/domain/debits/refund.ts'
 import type { BatchId, Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -7,6 +8,7 @@ import { type Balances, post, trialBalance } from '../../shared/domain/settlemen
 import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -159,6 +161,16 @@ test('the balances are stored only for days without a difference', async () => {
   await overwrite(keys.batch(batch), { paid: 147_75 })
   expect(await found(3)).toEqual([])
   expect(await last()).toBe(dayAt(3))
+})
+
+test('the balances of a day with an exception of a kind of a later version are not stored', async () => {
+  const { reversed } = await settleDay()
+  const debit = (await findDebit(reversed)) as Debit
+  const later = { ...lateCompletionOf(debit, at('10:00:00', 2)), kind: 'later_kind' }
+  await putException(later)
+  const difference = 'has an exception of the unknown kind later_kind'
+  expect([await found(2), await found(3)]).toEqual([[difference], [difference]])
+  expect((await findClosing(dayAt(5)))?.day).toBe(dayAt(1))
 })
 
 test('an unreadable debit is a difference and hides no other', async () => {

@@ -14,36 +14,15 @@ import { useOperator } from '../use-operator.ts'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
   title: string
-  meaning: string
 }
 
-/** `source` and `refund` must be those of the service. */
-const kinds: { [K in ExceptionKind]: KindRow<K> } = {
-  late_completion: {
-    title: 'Late completion',
-    meaning: 'The bank completed the debit after it had failed.',
-    source: 'report',
-    refund: 'opens',
-  },
-  contradiction: {
-    title: 'Contradiction',
-    meaning: 'The bank reports a failure after the debit was completed.',
-    source: 'report',
-    refund: 'none',
-  },
-  refused_report: {
-    title: 'Refused report',
-    meaning: 'The service cannot apply the report.',
-    source: 'report',
-    refund: 'none',
-  },
-  refund: {
-    title: 'Failed refund',
-    meaning: 'The bank did not refund the customer.',
-    source: 'refund',
-    refund: 'retries',
-  },
-}
+/** `source` and `refund` must be those of the service, which may know more kinds. */
+const kinds: Record<string, KindRow<ExceptionKind>> = {
+  late_completion: { title: 'Late completion', source: 'report', refund: 'opens' },
+  contradiction: { title: 'Contradiction', source: 'report', refund: 'none' },
+  refused_report: { title: 'Refused report', source: 'report', refund: 'none' },
+  refund: { title: 'Failed refund', source: 'refund', refund: 'retries' },
+} satisfies { [K in ExceptionKind]: KindRow<K> }
 
 const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
   report: 'Report of the bank',
@@ -52,15 +31,17 @@ const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
 
 const statuses: Record<ExceptionStatus, true> = { open: true, resolved: true }
 
-const Kind = ({ exception: { kind, code, details, report } }: ExceptionProps) => {
-  const { title, meaning, source } = kinds[kind]
+const Kind = ({ exception: { kind, meaning, code, details, report } }: ExceptionProps) => {
+  const row = kinds[kind]
   return (
     <>
-      {title}
-      <small class="block">{meaning}</small>
+      {row?.title ?? kind}
+      <small class="block">
+        {meaning ?? 'Only a later version of the service knows this kind'}
+      </small>
       <details>
         <summary>
-          <small>{sources[source]}</small>
+          <small>{row ? sources[row.source] : 'Report'}</small>
         </summary>
         <Code label="Report" text={prettyJson(report)} />
         {code !== null && (
@@ -88,7 +69,8 @@ const Resolution = ({ exception: { resolved_at, resolved_by, note } }: Exception
 
 const Actions = ({ exception }: ExceptionProps) => {
   const { reference, kind, resolved_at, bank, amount } = exception
-  if (resolved_at) return null
+  const row = kinds[kind]
+  if (resolved_at || !row) return null
   return (
     <div class="row">
       <OperatorAction
@@ -99,7 +81,7 @@ const Actions = ({ exception }: ExceptionProps) => {
         fields={[{ name: 'note', label: 'Resolution' }]}
         done="The exception is resolved."
       />
-      {kinds[kind].refund !== 'none' && (
+      {row.refund !== 'none' && (
         <OperatorAction
           label="Refund"
           isSmall

@@ -14,6 +14,10 @@ type ExceptionRow = {
   refund: 'opens' | 'retries' | 'none'
   /** The account of the ledger that has the amount until an operator decides; null: none. */
   account: 'exceptions' | null
+  /** Whether a note means that an operator repaid the customer of the refund by hand. */
+  repays: boolean
+  /** A sentence for operators, without a full stop. */
+  meaning: string
   /** The metric that counts exceptions of this kind. */
   metric: string
 }
@@ -24,15 +28,46 @@ export const exceptionKinds = {
     source: 'report',
     refund: 'opens',
     account: 'exceptions',
+    repays: false,
+    meaning: 'The bank debited the customer after the debit had failed',
     metric: 'LateCompletion',
   },
-  refused_report: { source: 'report', refund: 'none', account: null, metric: 'RefusedReport' },
-  contradiction: { source: 'report', refund: 'none', account: null, metric: 'Contradiction' },
-  refund: { source: 'refund', refund: 'retries', account: null, metric: 'RefundFailed' },
+  refused_report: {
+    source: 'report',
+    refund: 'none',
+    account: null,
+    repays: false,
+    meaning: 'The service cannot apply the report',
+    metric: 'RefusedReport',
+  },
+  contradiction: {
+    source: 'report',
+    refund: 'none',
+    account: null,
+    repays: false,
+    meaning: 'The bank reports a failure after the debit was completed',
+    metric: 'Contradiction',
+  },
+  refund: {
+    source: 'refund',
+    refund: 'retries',
+    account: null,
+    repays: true,
+    meaning: 'The bank did not refund the customer',
+    metric: 'RefundFailed',
+  },
 } as const satisfies Record<string, ExceptionRow>
 
 export type ExceptionRows = typeof exceptionKinds
 export type ExceptionKind = keyof ExceptionRows
+
+const rows: Record<string, ExceptionRows[ExceptionKind]> = exceptionKinds
+
+/**
+ * Returns the row of a stored kind; undefined if a later version wrote it
+ * (docs/architecture.md#two-versions-run-at-the-same-time).
+ */
+export const rowOf = (kind: string) => rows[kind]
 
 type KindsWhere<Part> = {
   [K in ExceptionKind]: ExceptionRows[K] extends Part ? K : never
@@ -49,7 +84,8 @@ export type ExceptionStatus = (typeof exceptionStatuses)[number]
 /** A rejected bank report or a failed refund (docs/api.md#exceptions). */
 export type ReportException = {
   reference: Reference
-  kind: ExceptionKind
+  /** Any text, because a later version may have written it: ask `rowOf`. */
+  kind: string
   at: Date
   provider: ProviderId
   bank: BankIdentifier
@@ -77,13 +113,13 @@ export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 
 
 /** An exception that is open. */
 export const openException = (
-  exception: Complete<Omit<ReportException, keyof Resolution>>,
+  exception: Complete<Omit<ReportException, keyof Resolution>> & { kind: ExceptionKind },
 ): ReportException => defined(exception)
 
 export const opensRefund = (
   exception: ReportException,
 ): exception is ReportException & { kind: RefundedKind } =>
-  exceptionKinds[exception.kind].refund === 'opens'
+  rowOf(exception.kind)?.refund === 'opens'
 
 /** Returns the kind of a rejected report of a status (docs/api.md#exceptions). */
 export const exceptionKind = (status: Status, reported: BankCallback['status']): ReportKind =>

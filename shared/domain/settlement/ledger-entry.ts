@@ -1,4 +1,5 @@
 import type { BankIdentifier } from '../banks/bank.ts'
+import { exceptionKinds } from '../debits/exception.ts'
 import type { ProviderId } from '../providers/provider.ts'
 
 export type Account =
@@ -19,7 +20,7 @@ export const entryTypes = {
   completion: 'The bank debited the customer',
   fees: 'Fees of a sealed batch',
   reversal: 'An operator reversed the debit',
-  late_completion: 'The bank debited the customer after the debit had failed',
+  late_completion: exceptionKinds.late_completion.meaning,
   resolution: 'An operator resolved the late completion by a note',
   refund_opened: 'The customer of a late completion is refunded',
   refund: 'The bank refunded the customer',

@@ -1,5 +1,5 @@
 import type { Shows } from '../../domain/complete.ts'
-import type { ReportException } from '../../domain/debits/exception.ts'
+import { type ReportException, rowOf } from '../../domain/debits/exception.ts'
 import { formatAmount } from '../../domain/money.ts'
 
 export type ExceptionResult = ReturnType<typeof exceptionView>
@@ -8,6 +8,7 @@ export const exceptionView = (exception: ReportException) =>
   ({
     reference: exception.reference,
     kind: exception.kind,
+    meaning: rowOf(exception.kind)?.meaning ?? null,
     at: exception.at.toISOString(),
     provider: exception.provider,
     bank: exception.bank,
