@@ -46,6 +46,8 @@ const units = {
   /** Messages that the sweep sent again. */
   SweepRepaired: 'Count',
   SweepRuns: 'Count',
+  /** Items, shards and providers that a run of the sweep could not check. */
+  SweepFaults: 'Count',
   /** The age of the oldest debits that the sweep has not checked. */
   SweepLagSeconds: 'Seconds',
 } as const

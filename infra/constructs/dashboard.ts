@@ -36,11 +36,9 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
       ...moneyWidgets(metrics, graph),
       [
         graph('Duration of webhook attempts (ms)', attemptDurations(metrics)),
-        graph(
-          'Sweep',
-          [counted(metrics, 'SweepRepaired')],
-          [metrics.service('SweepLagSeconds', HIGHEST)],
-        ),
+        graph('Sweep', allCounted(metrics, 'SweepRepaired', 'SweepFaults'), [
+          metrics.service('SweepLagSeconds', HIGHEST),
+        ]),
       ],
       [status('All alarms', alarms.all, { width: 24, height: 12 })],
     ],

@@ -125,6 +125,16 @@ const rows: AlarmRow[] = [
     threshold: 600,
   },
   {
+    // The next run may succeed; an item that fails twice is delayed.
+    name: 'sweep-faults',
+    cause: 'events-late',
+    description:
+      'The sweep cannot check an item, a shard or a provider: find "fault" and its subject in the log of sweep',
+    metric: (metrics) => metrics.service('SweepFaults', COUNTED),
+    threshold: 1,
+    periods: 2,
+  },
+  {
     // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:

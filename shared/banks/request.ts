@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { type BankIdentifier, UnreadableSecret } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { requestHmac } from '../request-hmac.ts'
@@ -138,7 +138,7 @@ export const NOT_RECEIVED = 404
 
 /** Returns a function that sends with the bank's current settings. */
 const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
-  const settings = await config.settingsOf(bank)
+  const settings = await findSettings(bank, config)
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
   const url = bankUrl(settings.url, config)
   if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
@@ -158,6 +158,13 @@ const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
       clientCertificate,
     })
 }
+
+/** Counts a secret that cannot be opened as an unreachable bank; a fault of the table is none of it. */
+const findSettings = (bank: BankIdentifier, { settingsOf }: ConnectionConfig) =>
+  settingsOf(bank).catch((error: unknown) => {
+    if (!(error instanceof UnreadableSecret)) throw error
+    throw new ConnectorFault(2001, `the secret of bank ${bank} cannot be opened`, { cause: error })
+  })
 
 /** Counts a certificate that Secrets Manager does not return as an unreachable bank. */
 const findCertificate = ({ clientCertificate }: ConnectionConfig) =>

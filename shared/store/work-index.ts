@@ -42,9 +42,10 @@ type WorkSubject = ReturnType<(typeof subjects)[WorkName]>
 
 const afterFirst = (key: string): string => key.slice(key.indexOf('#') + 1)
 
-const parseKey = ({ pk, sk }: Key): WorkSubject => {
+/** Returns undefined for a kind that a later version has written. */
+const parseKey = ({ pk, sk }: Key): WorkSubject | undefined => {
   const [name = ''] = sk.split('#')
-  if (!Object.hasOwn(subjects, name)) throw new Error(`Unknown kind of work item: ${name}`)
+  if (!Object.hasOwn(subjects, name)) return undefined
   return subjects[name as WorkName](afterFirst(pk), afterFirst(sk))
 }
 
@@ -61,7 +62,7 @@ export const dueAt = ({ pk }: WorkKey, due: Date, owner = afterFirst(pk)) => ({
 export const dueAttributes = (key: WorkKey, expectedAt: Date, owner?: string) =>
   dueAt(key, secondsAfter(expectedAt, SWEEP_GRACE_SECONDS), owner)
 
-export type WorkItem = { key: Key; due: string; about: WorkSubject }
+export type WorkItem = { key: Key; due: string; about: WorkSubject | undefined }
 
 export const workQuery = (list: string, condition: string, values: db.Item) => ({
   IndexName: 'work',
@@ -84,12 +85,33 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
 
 /** Changes or removes the due time. @returns false when another worker has changed it */
 export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
+  setDue(item, due?.toISOString())
+
+const setDue = (item: WorkItem, due: string | undefined): Promise<boolean> =>
   db.updateIf(item.key, {
     UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
     ConditionExpression: 'due = :due',
     ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
-    ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
+    ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due }) },
   })
+
+// The delays of an item whose check fails (docs/operations.md#the-sweep-is-behind).
+const FAILED_SECONDS = 60
+const FAILED_SECONDS_MAX = 3_600
+
+/**
+ * Delays an item whose check failed, by a doubled delay after each failure in a row, so that failing
+ * items do not fill the first page of every run. A fourth digit of the seconds of `due` counts the
+ * failures: each other write of `due` resets it, and the index has no other attribute.
+ * @param latest a time at which the item must be checked, however often it has failed
+ */
+export const postpone = (item: WorkItem, now: Date, latest?: Date): Promise<boolean> => {
+  const failures = Number(/\.\d{3}(\d)Z$/.exec(item.due)?.[1] ?? 0)
+  const delay = Math.min(FAILED_SECONDS * 2 ** failures, FAILED_SECONDS_MAX)
+  const next = secondsAfter(now, delay)
+  const due = latest && latest < next ? latest : next
+  return setDue(item, due.toISOString().replace('Z', `${Math.min(failures + 1, 9)}Z`))
+}
 
 /** A debit, and the time by which a list sorts it. */
 export type TimedReference = { reference: Reference; at: Date }
@@ -111,7 +133,7 @@ export async function* unsettledEntries(
   for await (const page of pages) {
     yield page.flatMap((item) => {
       const about = parseKey(db.keyOf(item))
-      return about.kind === 'debit'
+      return about?.kind === 'debit'
         ? [{ reference: about.reference, at: new Date(String(item.due)) }]
         : []
     })

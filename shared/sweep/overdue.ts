@@ -6,7 +6,7 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { secondsAfter } from '../domain/time.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
-import { log, logUnreadable } from '../log.ts'
+import { logUnreadable } from '../log.ts'
 import {
   buildBatchMessage,
   nextAttempt,
@@ -18,12 +18,14 @@ import { type Outgoing, sendAllOrThrow } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findRefund } from '../store/debits/refunds.ts'
+import { keys } from '../store/keys.ts'
 import { findBatch } from '../store/settlement/batches.ts'
 import { findBuild } from '../store/settlement/build-lease.ts'
 import { findDelivery, findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { findRecovery } from '../store/webhooks/recoveries.ts'
 import {
   listDue,
+  postpone,
   reschedule,
   SWEEP_GRACE_SECONDS,
   shards,
@@ -32,7 +34,7 @@ import {
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { expectedOfRun } from './reconciliation.ts'
-import { type CheckedDebit, graceElapsed, repairEvents } from './repair.ts'
+import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
 
 /** The items of a shard that one run checks; the next run continues. */
 const ITEMS_MAX = 500
@@ -58,30 +60,49 @@ export type DueDebit = CheckedDebit & { item: WorkItem }
 export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
   const remaining: DueDebit[] = []
   const now = run.runtime.now()
+  const sweepItem = async (item: WorkItem): Promise<void> => {
+    const { about, key } = item
+    if (!about) throw new Error(`Unknown kind of work item: ${key.sk}`)
+    if (about.kind !== 'debit') return sweepRetry({ ...item, about }, run)
+    const debit = await sweepDebit(item, about.reference, run)
+    if (debit) remaining.push(debit)
+  }
+  const sweepShard = async (shard: number): Promise<void> => {
+    const due = await listDue(shard, now, ITEMS_MAX)
+    await mapConcurrent(due, DEBITS_AT_ONCE, async (item) => {
+      if (run.timeIsUp()) return
+      await withFaults(
+        item.key.pk,
+        () => sweepItem(item),
+        () => postpone(item, now),
+      )
+    })
+  }
   await Promise.all(
-    shards.map(async (shard) => {
-      const due = await listDue(shard, now, ITEMS_MAX)
-      await mapConcurrent(due, DEBITS_AT_ONCE, async (item) => {
-        if (run.timeIsUp()) return
-        await logFailures([item.key.pk], async () => {
-          const { about } = item
-          if (about.kind !== 'debit') return sweepRetry({ ...item, about }, run)
-          const debit = await sweepDebit(item, about.reference, run)
-          if (debit) remaining.push(debit)
-        })
-      })
-    }),
+    shards.map((shard) => withFaults(keys.workShard(shard), () => sweepShard(shard))),
   )
   return remaining
 }
 
-/** Logs a fault and continues with the other items. The next run retries the failed one. */
-const logFailures = async (subject: string[], work: () => Promise<void>): Promise<void> => {
+/** Logs a fault, so that the others continue. */
+const withFaults = async (
+  subject: string,
+  work: () => Promise<unknown>,
+  afterFault?: () => Promise<unknown>,
+): Promise<void> => {
   try {
     await work()
   } catch (error) {
-    log.error('fault', { job: 'sweep', subject, error: error as Error })
+    logFault(subject, error)
+    if (afterFault) await withFaults(subject, afterFault)
   }
+}
+
+/** Delays due debits whose repair failed, at most until their next deadline. */
+export const postponeDebits = async (due: readonly DueDebit[], now: Date): Promise<void> => {
+  await mapConcurrent(due, DEBITS_AT_ONCE, ({ debit, item }) =>
+    withFaults(item.key.pk, () => postpone(item, now, nextSweep(debit, false, now))),
+  )
 }
 
 /** Returns a due debit, unless its deadline has passed: its expiry schedules it again. */
@@ -119,9 +140,14 @@ const overduePhase = (debit: Debit, now: Date): Phase | undefined =>
     return due !== undefined && due <= now
   })
 
+/** The longest time between two queries about a payout or refund in progress. */
+const REPEAT_SECONDS_MAX = 6 * 3_600
+
 /** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
-const doubled = (since: Date, now: Date): Date =>
-  secondsAfter(now, Math.max(SWEEP_GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
+const doubled = (since: Date, now: Date): Date => {
+  const elapsed = (now.getTime() - since.getTime()) / 1000
+  return secondsAfter(now, Math.min(Math.max(SWEEP_GRACE_SECONDS, elapsed), REPEAT_SECONDS_MAX))
+}
 
 /** Returns when to sweep a debit again; undefined if nothing more can be missing. */
 export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
@@ -139,7 +165,7 @@ export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | 
 /** Held items are due again in the next run. */
 export const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
-type RetryItem = WorkItem & { about: Exclude<WorkItem['about'], { kind: 'debit' }> }
+type RetryItem = WorkItem & { about: Exclude<WorkItem['about'], { kind: 'debit' } | undefined> }
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
 const sweepRetry = async (item: RetryItem, { runtime, restore }: SweepRun): Promise<void> => {

@@ -18,6 +18,10 @@ import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
 import { debitEvents } from '../views/webhook-payload.ts'
 
+/** Logs and counts a fault. Its caller continues with other work. */
+export const logFault = (subject: string, error: unknown): void =>
+  log.error('fault', { job: 'sweep', subject: [subject], error }, { SweepFaults: 1 })
+
 /** A debit and the recorded deliveries of its events. */
 export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
@@ -126,7 +130,7 @@ export const repairEvents = async (
       await replaceDelivery(undefined, record)
     } catch (error) {
       failed.add(event.reference)
-      log.error('fault', { job: 'sweep', subject: [event.reference], error: error as Error })
+      logFault(event.reference, error)
     }
   })
   const missing = [...unpublished, ...unrecorded.map(({ event }) => event)]

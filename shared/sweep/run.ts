@@ -1,5 +1,4 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
@@ -7,8 +6,8 @@ import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
-import { type DueDebit, nextRun, nextSweep, sweepOverdue } from './overdue.ts'
-import { type CheckedDebit, type Repair, repair } from './repair.ts'
+import { type DueDebit, nextRun, nextSweep, postponeDebits, sweepOverdue } from './overdue.ts'
+import { type CheckedDebit, logFault, type Repair, repair } from './repair.ts'
 import { walk } from './walk.ts'
 
 /**
@@ -58,7 +57,8 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
       reached.set(provider, await sweepProvider(provider, run))
     } catch (error) {
       reached.set(provider, from)
-      log.error('fault', { job: 'sweep', subject: [provider], error: error as Error })
+      logFault(provider, error)
+      await postponeDebits(due, runtime.now())
     }
   })
   const behind = new Map([...reached].filter(([, until]) => until < before))
@@ -94,6 +94,10 @@ const sweepProvider = async (
     if (failed.has(reference)) return
     await reschedule(item, nextSweep(debit, missing.has(reference), now))
   })
+  await postponeDebits(
+    due.filter(({ debit }) => failed.has(debit.facts.reference)),
+    now,
+  )
   return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? span.from : until
 }
 

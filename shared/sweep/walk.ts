@@ -2,7 +2,7 @@ import { isOpen } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { secondsAfter } from '../domain/time.ts'
-import { log, logUnreadable } from '../log.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { mainPages } from '../store/debits/debit-lists.ts'
@@ -10,7 +10,7 @@ import { followUnreadable } from '../store/debits/open-debits.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { type TimedReference, unsettledEntries } from '../store/work-index.ts'
 import { UNREADABLE_SECONDS } from './overdue.ts'
-import type { CheckedDebit } from './repair.ts'
+import { type CheckedDebit, logFault } from './repair.ts'
 
 const PAGE_SIZE = 100
 const READS_AT_ONCE = 10
@@ -49,7 +49,7 @@ export const walk = async (walk: Walk): Promise<Walked> => {
 const load = async (
   pages: AsyncIterable<readonly TimedReference[]>,
   known: ReadonlySet<Reference>,
-  { span, timeIsUp }: Walk,
+  { provider, span, timeIsUp }: Walk,
 ) => {
   const debits: CheckedDebit[] = []
   const unreadable: Reference[] = []
@@ -75,7 +75,7 @@ const load = async (
     // The next run continues after the last complete page. Otherwise one fault of many calls would
     // keep a busy provider behind.
     if (!reached) throw error
-    log.error('fault', { job: 'sweep', subject: ['walk'], error: error as Error })
+    logFault(provider, error)
     return { debits, unreadable, until: reached }
   }
 }

@@ -48,6 +48,11 @@ export type ConnectorSettings = {
   secret: string
 }
 
+/** The secret of a connector cannot be opened: its key is out of reach, or another key sealed it. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret'
+}
+
 /** Lists the banks that can be charged, by name. */
 export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
   [...banks]

@@ -2,6 +2,7 @@ import {
   type BankIdentifier,
   behaviourAt,
   type ConnectorSettings,
+  UnreadableSecret,
 } from '../../domain/banks/bank.ts'
 import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
@@ -11,11 +12,19 @@ import * as db from '../table.ts'
 import { findBank } from './banks.ts'
 import { findClientCertificate } from './client-certificate.ts'
 
-/** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
+/**
+ * Reads a bank's URL and secret, uncached, so that a change takes effect immediately.
+ * @throws UnreadableSecret
+ */
 export const findConnectorSettings = (bank: BankIdentifier) =>
   db.find(keys.connector(bank), async (item) => {
     const settings = db.withoutKeys<ConnectorSettings>(item)
-    return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
+    return { ...settings, secret: await opened(settings.secret, bank) }
+  })
+
+const opened = (sealed: string, bank: BankIdentifier): Promise<string> =>
+  unseal(sealed, ownerOf(bank)).catch((cause: unknown) => {
+    throw new UnreadableSecret(`The secret of bank ${bank} cannot be opened`, { cause })
   })
 
 const settings = ttlCache<ConnectorSettings>(1_000)

@@ -1,0 +1,201 @@
+import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, expect, test } from 'vitest'
+import { sweep } from '../../functions/jobs/sweep.ts'
+import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
+import type { Table } from '../../sandbox/aws/table/table.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { secondsAfter } from '../../shared/domain/time.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { findSweepProgress, putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { type Item, read, tableName } from '../../shared/store/table.ts'
+import { dueAt } from '../../shared/store/work-index.ts'
+import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
+import { batch } from '../settlement/report/one-batch.ts'
+import {
+  bankMove,
+  demoProvider,
+  gcb,
+  inSeconds,
+  NOON,
+  pendingDebit,
+  providerId,
+  still,
+} from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
+import { granted } from '../support/refused.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
+import { useTable } from '../support/tables.ts'
+
+/** Tests that a fault delays only its own item, shard or provider. */
+
+process.env.METRICS_DISABLED = 'false'
+const { clear, metrics } = captureOutput()
+useQueues()
+
+let table: Table
+
+beforeEach(async () => {
+  process.env.SEALING_KEY = 'sandbox'
+  table = useTable()
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-200), behind: new Map() })
+  clear()
+})
+
+const insert = (item: Item): void =>
+  void table.run('PutCommand', { TableName: tableName(), Item: item })
+
+const run = (now = NOON) => gathered(() => take(sweep(still({ now: () => now })), 'sweeps', {}))
+
+const faults = (): number => metrics().reduce((sum, one) => sum + (one.SweepFaults ?? 0), 0)
+
+const shardOf = ({ facts: { reference } }: Debit) => dueAt(keys.debit(reference), NOON).work
+
+/** Stores a debit that the sweep follows, and whose deadline passed or passes at a time. */
+const followed = (facts: Partial<Debit['facts']> = {}, deadline = inSeconds(-60)): Debit => {
+  const at = secondsAfter(deadline, -600)
+  const processing = bankMove('processing', { at: secondsAfter(at, 299) })
+  const debit = granted(processing(pendingDebit(facts, at)))
+  const { provider, reference } = debit.facts
+  const index = {
+    ...{ byStatus: keys.debits(provider, 'open') },
+    ...dueAt(keys.debit(reference), inSeconds(-10)),
+  }
+  insert(JSON.parse(JSON.stringify({ ...toDebitItem(debit), ...index })))
+  return debit
+}
+
+const statusOf = async ({ facts }: Debit) => (await findDebit(facts.reference))?.status
+const dueOf = async (key: Parameters<typeof read>[0]) => (await read<Item>(key))?.due
+
+/** Stores items of one shard that are due for hours, and that the sweep cannot check. */
+const failing = (shard: string, count: number, sk = 'BATCH'): Item[] =>
+  Array.from({ length: count }, (_, n) => {
+    const item = {
+      ...{ pk: `BATCH#${n}`, sk, status: 'of a later version' },
+      ...{ work: shard, due: inSeconds(n - 7_200).toISOString() },
+    }
+    insert(item)
+    return item
+  })
+
+test.each<[string, string, () => void]>([
+  ['another key sealed', 'c2VhbGVkIGJ5IGFub3RoZXIga2V5', () => undefined],
+  [
+    'Secrets Manager does not open',
+    'c2VhbGVkIGJ5IGFub3RoZXIga2V5',
+    () => {
+      delete process.env.SEALING_KEY
+      process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:lost'
+      mockClient(SecretsManagerClient).on(GetSecretValueCommand).rejects('KMS is down')
+    },
+  ],
+])('a debit of a bank whose secret %s times out', async (_, secret, prepare) => {
+  await storeBank({ ...gcb, connector: 'http' })
+  insert({ ...keys.connector(gcb.identifier), url: 'https://bank.test', secret })
+  prepare()
+  const debit = followed()
+  await run()
+  expect(await findDebit(debit.facts.reference)).toMatchObject({
+    status: 'failed',
+    history: expect.arrayContaining([
+      expect.objectContaining({ changes: expect.objectContaining({ errorCode: 'timeout' }) }),
+    ]),
+  })
+  expect(faults()).toBe(0)
+})
+
+test.each([
+  ['that fail', 'BATCH'],
+  ['of an unknown kind', 'LATER#1'],
+])('a debit times out though six hundred items %s are before it in its shard', async (_, sk) => {
+  const debit = followed()
+  failing(shardOf(debit), 600, sk)
+  await run()
+  expect(await statusOf(debit)).toBe('processing')
+  await run(inSeconds(30))
+  expect(await statusOf(debit)).toBe('failed')
+  expect(faults()).toBe(600)
+})
+
+test('an item that fails is due again after a minute, doubled up to an hour', async () => {
+  const [item] = failing(keys.workShard(5), 1)
+  const key = { pk: String(item?.pk), sk: String(item?.sk) }
+  const minutes: number[] = []
+  for (let minute = 0; minute < 300; minute += 1) {
+    clear()
+    await run(inSeconds(60 * minute))
+    if (faults() > 0) minutes.push(minute)
+  }
+  expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+  // Progress of the item resets the delay.
+  insert({ ...item, due: inSeconds(18_000).toISOString() })
+  for (const [now, next] of [
+    [18_000, 18_060],
+    [18_060, 18_180],
+  ] as const) {
+    await run(inSeconds(now))
+    expect(Date.parse(String(await dueOf(key)))).toBe(inSeconds(next).getTime())
+  }
+})
+
+test('a shard that cannot be read delays neither the other shards nor the providers', async () => {
+  const debits = Array.from({ length: 20 }, () => followed())
+  const throttled = shardOf(debits[0] as Debit)
+  const [own, others] = [true, false].map((isOwn) =>
+    debits.filter((debit) => (shardOf(debit) === throttled) === isOwn),
+  ) as [Debit[], Debit[]]
+  const unswept = followed({ provider: providerId('demo') }, inSeconds(500))
+  answerCalls(({ constructor: { name }, input }) => {
+    const values = input.ExpressionAttributeValues as Item | undefined
+    if (values?.[':list'] === throttled) {
+      return Promise.reject(
+        new ProvisionedThroughputExceededException({ message: 'hot', $metadata: {} }),
+      )
+    }
+    return perform(() => table.run(name, input))
+  })
+  await run()
+  expect(await Promise.all(others.map(statusOf))).toEqual(others.map(() => 'failed'))
+  expect(await Promise.all(own.map(statusOf))).toEqual(own.map(() => 'processing'))
+  expect((await findSweepProgress())?.until).toEqual(inSeconds(-150))
+  expect(await statusOf(unswept)).toBe('processing')
+  expect(metrics()).toEqual([
+    { SweepFaults: 1 },
+    expect.objectContaining({ SweepRuns: 1, SweepLagSeconds: 150 }),
+  ])
+})
+
+test('a debit whose events cannot be repaired is delayed, but not beyond its deadline', async () => {
+  const debit = followed({}, inSeconds(200))
+  const page = { ...keys.feedPage(demoProvider.id, 1), entity: 'feed-page', page: 1 }
+  insert({ ...page, entries: 'no list', lastAt: 1 })
+  const minutes: number[] = []
+  for (let minute = 0; minute < 5; minute += 1) {
+    clear()
+    await run(inSeconds(60 * minute))
+    if (faults() > 0) minutes.push(minute)
+  }
+  expect(minutes).toEqual([0, 1, 3])
+  expect(await statusOf(debit)).toBe('failed')
+})
+
+test('a payout in progress for weeks is queried every six hours', async () => {
+  const begun = { status: 'processing', processedAt: NOON, reportedAt: NOON } as const
+  const stored = toBatchItem(batch(begun))
+  insert(JSON.parse(JSON.stringify(stored)))
+  const hours: number[] = []
+  for (let hour = 0; hour < 24 * 4; hour += 1) {
+    if ((await run(inSeconds(3_600 * hour))).length > 0) hours.push(hour)
+  }
+  const gaps = hours.slice(1).map((hour, index) => hour - (hours[index] as number))
+  expect(gaps.slice(0, 3)).toEqual([1, 2, 4])
+  expect(new Set(gaps.slice(3))).toEqual(new Set([6]))
+  expect(await dueOf(keys.batch(stored.id as Batch['id']))).toEqual(expect.any(String))
+})
