@@ -1,7 +1,7 @@
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { gatewayEvent } from '../sandbox/gateway-event.ts'
 import { descriptions } from '../sdk/openapi/descriptions.ts'
-import type { Description } from '../sdk/openapi/list-descriptions.ts'
+import type { Description } from '../sdk/openapi/operations/described.ts'
 import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
 
 /** Builds sample events of API Gateway for the API's functions, from the rows of operations.ts. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
-import type { DebitEventName } from '../shared/domain/debits/lifecycle.ts'
+import { type DebitEventName, debitEventTypes } from '../shared/domain/debits/lifecycle.ts'
 import type { GatewayReply } from './gateway.ts'
 import { firstCharge } from './pages/start-page.ts'
 import { credentials, customers } from './seeds.ts'
@@ -33,13 +33,10 @@ export const requestLine = ({ method, path, status, milliseconds, body }: Gatewa
     path.includes(referenceIn(body)) ? '' : referenceIn(body),
   ])
 
-const EVENT_COLOURS: Record<DebitEventName, 'green' | 'red' | 'magenta'> = {
-  created: 'magenta',
-  pending: 'magenta',
-  processing: 'magenta',
-  completed: 'green',
-  failed: 'red',
-  reversed: 'magenta',
+const eventColour = (type: DebitEventName): 'green' | 'red' | 'magenta' => {
+  const row = debitEventTypes[type]
+  if (row.adds === 'error_details') return 'red'
+  return 'settlement' in row && row.settlement === 'settle' ? 'green' : 'magenta'
 }
 
 type ItemImage = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
@@ -47,7 +44,7 @@ type ItemImage = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']
 const eventLines = (item: ItemImage, previousCount: number): string[] =>
   (item.history?.L ?? []).slice(previousCount).map((entry) => {
     const type = entry.M?.type?.S as DebitEventName
-    const coloured = styleText(EVENT_COLOURS[type], type)
+    const coloured = styleText(eventColour(type), type)
     return lineOf('event', [item.reference?.S, coloured, item.provider?.S])
   })
 

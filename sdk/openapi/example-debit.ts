@@ -111,15 +111,25 @@ const reversed = transitioned(completed, 'reversed', 86_400, {
   metadata: { reversal_reason: 'Goods returned' },
 })
 
-/** A debit with the event, and the number of the event. */
-export const exampleEvents = {
-  created: [completed, 0],
-  pending: [completed, 1],
-  processing: [completed, 2],
-  completed: [completed, 3],
-  failed: [failed, 3],
-  reversed: [reversed, 4],
-} as const satisfies Record<DebitEventName, readonly [Debit, number]>
+type ExampleEvent = { summary: string; debit: Debit; n: number }
+
+/** The meaning of each event, a debit that has it, and its number. */
+export const exampleEvents: Record<DebitEventName, ExampleEvent> = {
+  created: { summary: 'A charge was accepted', debit: completed, n: 0 },
+  pending: { summary: 'The debit waits for submission to the bank', debit: completed, n: 1 },
+  processing: {
+    summary: 'The bank accepted the debit and asks the customer for approval',
+    debit: completed,
+    n: 2,
+  },
+  completed: {
+    summary: 'The customer was debited; deliver goods on this event only',
+    debit: completed,
+    n: 3,
+  },
+  failed: { summary: 'The debit failed; the customer was not debited', debit: failed, n: 3 },
+  reversed: { summary: 'A completed debit was reversed', debit: reversed, n: 4 },
+}
 
 export const response = { kind: 'answered', code: 204, body: '' } as const
 export const attempt = {

@@ -4,7 +4,7 @@ import { type Operation, type OperationName, operations } from '../../shared/api
 import { descriptions } from './descriptions.ts'
 import { exampleContext, exampleSignature } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
-import { type Reply, replies } from './replies.ts'
+import type { Description } from './operations/described.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import {
   componentRef,
@@ -117,7 +117,15 @@ const describeParameter = (name: OperationName, parameter: string): Json => {
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, example, topLevel, page, headers = {}, file, redirect } = replies[name]
+  const {
+    data,
+    example,
+    topLevel,
+    page,
+    headers = {},
+    file,
+    redirect,
+  }: Description = descriptions[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const { body } = successReply(example, status, exampleContext)
   return {
@@ -140,7 +148,7 @@ const success = (name: OperationName): Json => {
   }
 }
 
-const redirection = (data: Reply['data']): Json => ({
+const redirection = (data: Description['data']): Json => ({
   description: 'Report too large for a reply; fetch it from the given URL',
   headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
@@ -148,7 +156,7 @@ const redirection = (data: Reply['data']): Json => ({
 
 /** Describes where a list takes and shows its cursor. */
 const pagination = (name: OperationName): Json =>
-  replies[name].page?.next_cursor
+  'next_cursor' in ((descriptions[name] as Description).page ?? {})
     ? {
         'x-pagination': {
           parameter: 'cursor',

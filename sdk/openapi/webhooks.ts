@@ -9,15 +9,6 @@ import { componentRef, type Json, schemaOf, text } from './schemas.ts'
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
-const summaries: Record<DebitEventName, string> = {
-  created: 'A charge was accepted',
-  pending: 'The debit waits for submission to the bank',
-  processing: 'The bank accepted the debit and asks the customer for approval',
-  completed: 'The customer was debited; deliver goods on this event only',
-  failed: 'The debit failed; the customer was not debited',
-  reversed: 'A completed debit was reversed',
-}
-
 const headers = (descriptions: Record<string, string>, { required }: { required: boolean }) =>
   Object.entries(descriptions).map(([name, description]) => ({
     name,
@@ -53,12 +44,12 @@ const webhookOf = ({ priority, ...text }: WebhookText, content: Json): Json => (
 
 const debitWebhook = (name: DebitEventName): Json => {
   const { event, priority, retries } = eventTypes[name]
-  const [debit, eventNumber] = exampleEvents[name]
+  const { debit, n, summary } = exampleEvents[name]
   const variantName = sentType(name, VARIANTS)
   return webhookOf(
     {
       operationId: camel(event),
-      summary: summaries[name],
+      summary,
       description:
         `Sent to the provider's webhook, with up to ${retries} retries (a provider setting can ` +
         `replace this number). Any 2xx ends the delivery. ${retriableCodes.join(', ')} and ` +
@@ -70,10 +61,10 @@ const debitWebhook = (name: DebitEventName): Json => {
     {
       schema: schemaOf(payload.webhookSchema(name)),
       examples: {
-        full: { summary: 'Default', value: JSON.parse(payload.webhookBody(debit, eventNumber)) },
+        full: { summary: 'Default', value: JSON.parse(payload.webhookBody(debit, n)) },
         reduced: {
           summary: 'With both variant settings',
-          value: JSON.parse(payload.webhookBody(debit, eventNumber, VARIANTS)),
+          value: JSON.parse(payload.webhookBody(debit, n, VARIANTS)),
         },
       },
     },

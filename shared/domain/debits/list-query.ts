@@ -10,11 +10,20 @@ const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$
 
 const DebitCursor = cursorAt(POSITION)
 
-/** A published status that no debit has: its lists are empty. */
-export const UNUSED: Exclude<'cancelled', Status> = 'cancelled'
+const RESERVED = 'cancelled'
+type Unused = Exclude<typeof RESERVED, Status>
+
+/** Reports whether a published filter names no status: its lists are empty. */
+export const isUnused = (filter: string): filter is Unused =>
+  filter === RESERVED && !statuses.some((status: string) => status === filter)
+
+const unused = [RESERVED].filter(isUnused)
+
+/** The texts about filters without a debit. */
+export const emptyFilters = unused.map((filter) => `\`${filter}\` returns an empty list`)
 
 /** The filters of a provider's list. */
-export const listFilters = [...statuses, UNUSED]
+export const listFilters = [...statuses, ...unused]
 
 /** The query of a provider's list (docs/api.md#debit-list). */
 export const DebitListQuery = v.pipe(
@@ -37,7 +46,7 @@ export const DebitListQuery = v.pipe(
 )
 
 export type DebitFilter = {
-  status?: Status | typeof UNUSED | undefined
+  status?: Status | Unused | undefined
   /** Created at this time or later. */
   from?: Date | undefined
   /** Created before this time. */
@@ -56,7 +65,7 @@ const namedFilters = [
 ]
 
 /** The filters of a bank's list, and the text that rejects another one. */
-export const bankFilters = [...namedFilters, UNUSED]
+export const bankFilters = [...namedFilters, ...unused]
 export const NO_BANK_FILTER = `must be one of ${namedFilters.join(', ')}`
 
 /** The query of a bank's list (docs/api.md#bank-list). */

@@ -6,7 +6,11 @@ import {
   type Status,
   statuses,
 } from '../../domain/debits/lifecycle.ts'
-import { type BankStatusFilter, type DebitFilter, UNUSED } from '../../domain/debits/list-query.ts'
+import {
+  type BankStatusFilter,
+  type DebitFilter,
+  isUnused,
+} from '../../domain/debits/list-query.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
@@ -91,7 +95,7 @@ export const providerLists = async (
 ): Promise<List[]> => {
   const list = (name: DebitList): List => listNamed(provider, name, span)
   if (status === undefined) return stable.map(list)
-  if (status === UNUSED) return []
+  if (isUnused(status)) return []
   if (hasOwnList(status)) return [list(status)]
   const progress = await findSweepProgress()
   const swept = sweptBefore(progress, provider).toISOString()
@@ -110,7 +114,7 @@ export const customerLists = async (
   { bank, phone, status }: CustomerFilter,
   unreadable: Unreadable,
 ): Promise<List[]> => {
-  if (status === UNUSED) return []
+  if (isUnused(status)) return []
   const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
   if (status === 'all') return [list]
   return [{ ...list, select: inStatus(status, await findSweepProgress(), unreadable) }]
