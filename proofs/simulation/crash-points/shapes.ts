@@ -1,4 +1,4 @@
-import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
+import type { lifecycle, Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { Losses } from '../engine/faults.ts'
 import { DAY_MS } from '../invariants/time-and-money.ts'
 import { plain, type Scenario } from '../scenario/scenario.ts'
@@ -44,7 +44,11 @@ const afterLine = night(1) + 2 * HOUR_SECONDS
 const withFee = { reports: [completed(5, { fee: '0.50' })] }
 
 /** By the status in which the debit ends; an open debit ends by its timeouts. */
-const paths: Record<Status, readonly Shape[]> = {
+const paths: {
+  [S in Status]: (typeof lifecycle)[S]['waitsFor'] extends null
+    ? readonly [Shape, ...Shape[]]
+    : readonly []
+} = {
   pending: [],
   processing: [],
   completed: [
@@ -217,7 +221,7 @@ export const scenarioOf = ({
     verdict: 'accepted',
     reports: [completed()],
     charge: 'once',
-    polls: [],
+    calls: [],
     redelivered: undefined,
     reversed: undefined,
     ...script,

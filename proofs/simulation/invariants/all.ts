@@ -131,9 +131,10 @@ export const invariants: readonly Invariant[] = [
   ],
   [
     43,
-    'a repeated POST to a bank follows a query; none is sent too late',
+    'a repeated POST to a bank follows a query; none is sent too late or unlike its status',
     bankPosts.repeatsFollowQuery,
     bankPosts.submissionsAreInTime,
+    bankPosts.statusesFollowSubmissions,
   ],
   [45, 'a debit has the outcome that its bank gave', outcomes.outcomesComeFromBank],
   [46, 'a guarded call takes effect after a second operator approved it', guardedCallsAreApproved],

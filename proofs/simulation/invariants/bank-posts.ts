@@ -1,6 +1,7 @@
 import type { Shows } from '../../../shared/domain/complete.ts'
 import type { Submission } from '../../../shared/domain/debits/submission.ts'
 import type { BankPost } from '../engine/observations.ts'
+import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing } from './payload.ts'
 import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
@@ -108,6 +109,22 @@ export const submissionsAreInTime: Check = (index, report) => {
     const endedAt = debit.changes.find(({ after }) => after && after.status !== 'pending')?.at
     if (endedAt !== undefined && endedAt < startedAt) {
       report(reference, 'was submitted after it had left the status pending')
+    }
+  }
+}
+
+/** 43: a bank gets a debit before a status that follows from it, and never a debit that is withheld. */
+export const statusesFollowSubmissions: Check = (index, report) => {
+  for (const [reference, { item, uuid, changes }] of index.debits) {
+    if (!index.observations.setup.endpoints.includes(item.bank.identifier)) continue
+    const posts = index.bankPostsOf.get(uuid) ?? []
+    for (const { before, after, at } of changes) {
+      if (!after || after.status === before?.status) continue
+      const { submitted } = expectations[after.status]
+      const isSent = posts.some((post) => submitted === 'never' || post.at <= at)
+      if (submitted !== 'maybe' && isSent !== (submitted === 'always')) {
+        report(reference, `is ${after.status}, but was ${isSent ? '' : 'not '}submitted`)
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ApiCall } from '../engine/observations.ts'
 import { requestIdOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
@@ -76,16 +77,19 @@ export const statusAndEntryMove: Check = ({ debits }, report) => {
   }
 }
 
-const ACTORS: Record<string, RegExp> = {
-  charge: /^provider:/,
-  'update-debit-transaction': /^bank:/,
-  'debit-callback': /^bank:/,
+/** Jobs that write what a bank said, or act themselves. */
+const JOBS: Record<string, RegExp> = {
   'report-sandbox-outcome': /^bank:/,
   'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
   'submit-sidelined': /^(?:bank:.*|job:submit-to-bank)$/,
   'expire-debit': /^(?:bank:.*|job:expire-debit)$/,
   sweep: /^(?:bank:.*|job:sweep)$/,
-  'manage-debit': /^operator:/,
+}
+
+/** Reports whether a function may write in the name of an actor: callers only in their own. */
+const isActor = (by: string, name: string, caller: ApiCall['caller']): boolean => {
+  if (caller) return by === `${caller.kind}:${caller.id}`
+  return name.startsWith('manage-') ? by.startsWith('operator:') : JOBS[name]?.test(by) === true
 }
 
 /** The longest time between a cause and its write. */
@@ -127,10 +131,10 @@ const checkCause = (
     report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
   }
   if (!by) return
-  if (!ACTORS[by.name]?.test(entry.by)) {
+  const call = callBy.get(by.invocation)
+  if (!isActor(entry.by, by.name, call?.caller)) {
     report(reference, `change ${sequence} of ${by.name} names ${entry.by}`)
   }
-  const call = callBy.get(by.invocation)
   const requestId = call?.reply && requestIdOf(call.reply)
   if (call?.caller && requestId !== undefined && requestId !== entry.rid) {
     report(reference, `change ${sequence} is of the request ${requestId}, not ${entry.rid}`)

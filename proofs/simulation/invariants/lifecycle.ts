@@ -20,6 +20,8 @@ type EventExpectation = {
 type Expectation = EventExpectation & {
   /** The lists that can have the debit, as stored. */
   lists: readonly string[]
+  /** Whether the bank gets the debit: always before the status, perhaps, or at no time. */
+  submitted: 'always' | 'maybe' | 'never'
   /** The end of an open debit. */
   isOutcome: boolean
   isCounted: boolean
@@ -48,6 +50,7 @@ export const expectations: Record<Status, Expectation> = {
     verb: null,
     retries: 2,
     ...OPEN,
+    submitted: 'maybe',
     replies: null,
   },
   processing: {
@@ -56,6 +59,7 @@ export const expectations: Record<Status, Expectation> = {
     verb: null,
     retries: 5,
     ...OPEN,
+    submitted: 'always',
     replies: ['accepted'],
   },
   completed: {
@@ -65,6 +69,8 @@ export const expectations: Record<Status, Expectation> = {
     retries: 10,
     adds: null,
     lists: ['good'],
+    // Operators record outcomes, also of debits that were not sent.
+    submitted: 'maybe',
     isOutcome: true,
     isCounted: true,
     settlement: 'line',
@@ -79,6 +85,7 @@ export const expectations: Record<Status, Expectation> = {
     retries: 10,
     adds: 'error_details',
     lists: ['failed'],
+    submitted: 'maybe',
     isOutcome: true,
     isCounted: false,
     settlement: null,
@@ -93,6 +100,7 @@ export const expectations: Record<Status, Expectation> = {
     retries: 5,
     adds: 'refund',
     lists: ['reversed'],
+    submitted: 'maybe',
     isOutcome: false,
     isCounted: true,
     settlement: 'adjustment',

@@ -17,15 +17,13 @@ const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
 /** A delivery id is the debit's number followed by the event's. */
 const EVENTS_MAX = 100
 
-/** Only the own provider reads a debit or redelivers its events. */
+/** Only the own provider calls an operation on a debit or redelivers its events. */
 export const isReadByItsOwn: Check = (index, report) => {
   const byNumber = new Map([...index.debits].map(([name, debit]) => [debitNumber(name), debit]))
-  const redelivered = index.observations.calls.flatMap((call) => {
-    const debit = byNumber.get(Math.floor(Number(call.path.id) / EVENTS_MAX))
-    return call.name === 'redeliver-event' && debit ? [{ call, debit }] : []
-  })
-  for (const { call, debit } of [...index.reads, ...redelivered]) {
-    if (isOwn(call, debit) || isDenied(call)) continue
+  for (const call of index.observations.calls) {
+    const number = call.name === 'redeliver-event' ? Number(call.path.id) / EVENTS_MAX : Number.NaN
+    const debit = index.debits.get(String(call.path.reference)) ?? byNumber.get(Math.floor(number))
+    if (!debit || isOwn(call, debit) || isDenied(call)) continue
     report(debit.item.reference, `was shown to ${call.caller?.id} by ${call.name}`)
   }
 }

@@ -81,10 +81,9 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
   const charge = (script: DebitScript, more: object = {}) =>
     api.ask({ name: 'charge', caller: providerOf(script), body: { ...bodyOf(script), ...more } })
 
-  const poll = async (script: DebitScript, reference: string): Promise<void> => {
-    for (const seconds of script.polls) {
-      await api.until(script.at + seconds * 1000)
-      const name = 'get-debit-request' as const
+  const call = async (script: DebitScript, reference: string): Promise<void> => {
+    for (const { afterSeconds, name } of script.calls) {
+      await api.until(script.at + afterSeconds * 1000)
       await api.ask({ name, caller: providerOf(script), path: { reference } })
       await api.ask({ name, caller: otherProvider(script), path: { reference } })
     }
@@ -94,8 +93,8 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
     if (script.reversed === undefined) return
     await api.until(script.at + script.reversed * 1000)
     const options = { reference, reason: `Debit ${script.number}` }
-    const call = await operators.operate('debit', 'reverse', options)
-    if (call?.reply?.status === 200) reversals.push({ at: clock.now(), options })
+    const done = await operators.operate('debit', 'reverse', options)
+    if (done?.reply?.status === 200) reversals.push({ at: clock.now(), options })
   }
 
   /** Records an outcome that the bank reported by telephone. */
@@ -133,7 +132,7 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
       if (difference) await charge(script, difference)
       if (!data?.reference) return
       await Promise.all([
-        poll(script, data.reference),
+        call(script, data.reference),
         reverse(script, data.reference),
         recordOutcome(script, data.reference),
         redeliver(script, data.reference),

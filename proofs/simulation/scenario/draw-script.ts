@@ -6,6 +6,7 @@ import {
   bankNames,
   type DebitScript,
   DIFFERENCES,
+  debitOperations,
   PROVIDERS,
   type ScriptedReport,
 } from './script.ts'
@@ -110,6 +111,12 @@ const differences = Object.keys(DIFFERENCES) as (keyof typeof DIFFERENCES)[]
 const drawCharge = (random: Random): DebitScript['charge'] =>
   random.happens(0.85) ? 'once' : random.pick(['twice', 'invalid', random.pick(differences)])
 
+const drawCalls = (random: Random): DebitScript['calls'] =>
+  [random.between(0, 5), random.between(10, 700)].map((afterSeconds) => ({
+    afterSeconds,
+    name: random.pick(debitOperations),
+  }))
+
 export const drawScript = (
   number: number,
   at: number,
@@ -125,7 +132,7 @@ export const drawScript = (
   verdict: random.happens(0.9) ? 'accepted' : 'rejected',
   reports: drawReports(random, settings.malformedShare),
   charge: drawCharge(random),
-  polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
+  calls: random.happens(0.2) ? drawCalls(random) : [],
   redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
   reversed: drawReversal(random, at, settings),
   ...(random.happens(settings.manualShare)
@@ -159,5 +166,5 @@ export const drawBurstScript = (
   // A bank's reports would exceed its request limit for hours.
   bank: random.happens(0.95) ? 'SBX' : random.pick(bankNames),
   phone: '+233241234567',
-  polls: [],
+  calls: [],
 })

@@ -1,3 +1,9 @@
+import {
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+} from '../../../shared/api/operations.ts'
 import type { BankCallback } from '../../../shared/domain/debits/bank-update.ts'
 import type { Malformation } from './malformed-reports.ts'
 
@@ -32,6 +38,12 @@ export const DIFFERENCES = {
   metadata: { cart: 'another' },
 } as const
 
+/** The operations that a provider calls with a reference alone: each joins the load by its row. */
+export const debitOperations = operationNames.filter((name) => {
+  const { caller, path, body }: Operation = operations[name]
+  return caller === 'provider' && path.includes('{reference}') && !body
+})
+
 export type DebitScript = {
   /** Identifies the script; part of the narration. */
   number: number
@@ -47,8 +59,8 @@ export type DebitScript = {
   reports: readonly ScriptedReport[]
   /** `twice`: an identical repeat. `invalid`: rejected. Otherwise the field that a repeat changes. */
   charge: 'once' | 'twice' | 'invalid' | keyof typeof DIFFERENCES
-  /** In seconds after the charge. */
-  polls: readonly number[]
+  /** Operations of `debitOperations`, also called by another provider. */
+  calls: readonly { afterSeconds: number; name: OperationName }[]
   redelivered: number | undefined
   reversed: number | undefined
   /** An outcome that an operator records. */

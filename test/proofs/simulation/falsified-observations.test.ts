@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { deserialize } from 'node:v8'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { invariants, violationsOf } from '../../../proofs/simulation/invariants/all.ts'
+import { expectations } from '../../../proofs/simulation/invariants/lifecycle.ts'
 import { differing } from '../../../proofs/simulation/invariants/payload.ts'
 import { dayOf, uuidOf } from '../../../proofs/simulation/invariants/time-and-money.ts'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
@@ -148,6 +149,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     bankPosts.push({ ...bankPosts[0], by: 0 }),
   '43 a debit is submitted after ten minutes': ({ bankPosts }) => {
     bankPosts[0].at += 700_000
+  },
+  '43 a processing debit was not submitted': (run) => {
+    run.bankPosts = run.bankPosts.filter(({ path }: Any) => path !== '/submissions')
+  },
+  '43 a debit with a status that excludes a submission was submitted': () => {
+    const { submitted } = expectations.failed
+    onTestFinished(() => void Object.assign(expectations.failed, { submitted }))
+    expectations.failed.submitted = 'never'
   },
   '45 no bank completed a debit': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)

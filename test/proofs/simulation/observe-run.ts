@@ -22,7 +22,11 @@ const report = (afterSeconds: number, status: 'completed' | 'failed', fee?: stri
 })
 
 const scripts = [
-  { amount: '43.00', reports: [report(5, 'completed'), report(9, 'completed')], polls: [20] },
+  {
+    amount: '43.00',
+    reports: [report(5, 'completed'), report(9, 'completed')],
+    calls: [{ afterSeconds: 20, name: 'get-debit-request' as const }],
+  },
   { reports: [report(5, 'completed', '0.75')], reversed: night(1) + 7_200 },
   { reports: [report(5, 'failed'), report(9, 'completed')] },
   { reports: [] },
