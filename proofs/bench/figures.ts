@@ -31,8 +31,6 @@ export type Options = {
   rounds: number
   /** Sends fewer requests. */
   short: boolean
-  /** Includes the slowest measurements. */
-  full: boolean
 }
 
 export type Measure = (options: Options) => Promise<Measured>
@@ -50,9 +48,6 @@ export const compare = <T>(
     ratio: spreadOf(ourValues.map((value, round) => value / (baseValues[round] ?? Number.NaN))),
   }
 }
-
-/** Compares two single values. */
-export const ratioOf = (ours: number, base: number) => compare([ours], [base], (value) => value)
 
 const verdictOf = ({ target, ours, ratio }: Figure): 'met' | 'missed' | '' => {
   if (!target) return ''

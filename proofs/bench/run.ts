@@ -8,7 +8,7 @@ import { newProgress } from '../../commands/terminal/progress.ts'
 import { type Measured, type Options, section } from './figures.ts'
 
 /**
- * `npm run bench -- [--short | --full] [--json] [--only PART ...]`: measures the parts in turn and prints
+ * `npm run bench -- [--short] [--json] [--only PART ...]`: measures the parts in turn and prints
  * their figures; --json also prints a part's figures as one line of JSON. A run of all parts, without
  * --short, updates docs/benchmarks.md.
  */
@@ -20,8 +20,6 @@ const files: Record<string, string> = {
   'own-time': 'requests',
   cost: 'cost',
   growth: 'growth',
-  webhooks: 'webhooks',
-  settlement: 'settlement',
   'sandbox-start': 'sandbox-start',
 }
 const ROUNDS = 5
@@ -29,17 +27,16 @@ const PAGE = join(import.meta.dirname, '../../docs/benchmarks.md')
 
 const { values, refuse } = await readArguments({
   name: 'bench',
-  form: '[--short | --full] [--json] [--only PART]...',
+  form: '[--short] [--json] [--only PART]...',
   summary: 'Measures the service against its base (docs/benchmarks.md).',
   options: {
     short: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
   },
 })
-const { short, full, only, json } = values
-const options: Options = { rounds: short ? 1 : ROUNDS, short, full }
+const { short, only, json } = values
+const options: Options = { rounds: short ? 1 : ROUNDS, short }
 
 const [unknown] = (only ?? []).filter((name) => !(name in files))
 if (unknown !== undefined) refuse(await unknownWord('part', unknown, Object.keys(files)))

@@ -11,15 +11,7 @@ import {
   type Sample,
   type Work,
 } from '../samples.ts'
-import {
-  bareClient,
-  bareDocumentClient,
-  type Call,
-  documentCall,
-  sendBare,
-  tapWire,
-  wireResponse,
-} from '../wire.ts'
+import { bareClient, type Call, tapTable } from '../table-calls.ts'
 
 /** A charge and a status read: compared with their database calls by clients of the SDK, and alone. */
 
@@ -46,7 +38,7 @@ type Plan = Omit<Load, 'concurrency'> & {
   bare: { name: string; ratioAtMost: number }
 }
 
-/** `bare`: one call by a client of the SDK; `same`: the calls of ours by a document client. */
+/** `bare`: one call by a client of the SDK; `same`: the calls of ours by that client. */
 type Works = Record<'ours' | 'bare' | 'same', Work>
 
 const SAME = 'the same calls'
@@ -91,22 +83,18 @@ const requestFigures = async (works: Works, plan: Plan): Promise<Figure[]> => {
 const callsOf = async (send: Work, count: number): Promise<Call[][]> => {
   const calls: Call[][] = []
   const windows = new Map<string, { requests: number; floating: number }>()
-  const untap = tapWire(async (request, proceed) => {
-    calls.at(-1)?.push(request)
-    if (request.operation === 'GetItem') return proceed()
-    if (request.operation !== 'UpdateItem') return wireResponse({})
-    const { Key, ExpressionAttributeValues: values } = request.input
-    const { requests, floating } = windows.get(Key.pk.S) ?? { requests: 0, floating: 0 }
-    const window = {
-      requests: requests + Number(values[':tokens'].N),
-      floating: floating + Number(values[':change'].N),
-    }
-    windows.set(Key.pk.S, window)
+  const untap = tapTable(async (call, proceed) => {
+    calls.at(-1)?.push(call)
+    if (call.name === 'GetCommand') return proceed()
+    if (call.name !== 'UpdateCommand') return {}
+    const { Key, ExpressionAttributeValues: values } = call.input
+    const { requests, floating } = windows.get(Key.pk) ?? { requests: 0, floating: 0 }
     const Attributes = {
-      requests: { N: String(window.requests) },
-      floating: { N: String(window.floating) },
+      requests: requests + values[':tokens'],
+      floating: floating + values[':change'],
     }
-    return wireResponse({ Attributes })
+    windows.set(Key.pk, Attributes)
+    return { Attributes }
   })
   for (let index = 0; index < count; index += 1) {
     calls.push([])
@@ -116,18 +104,17 @@ const callsOf = async (send: Work, count: number): Promise<Call[][]> => {
   return calls
 }
 
-/** Returns the calls by bare clients: `operation` alone, and all calls of a request, in order or at once. */
-const bareWorks = (calls: readonly Call[][], operation: string, isSequential: boolean) => {
-  const single = calls.map((sent) => sent.find((one) => one.operation === operation))
-  if (single.includes(undefined)) throw new Error(`A request no longer sends ${operation}`)
-  const [client, documents] = [bareClient(), bareDocumentClient()]
-  const senders = calls.map((sent) => sent.map((one) => documentCall(documents, one)))
+/** Returns the calls by a bare client: `name` alone, and all calls of a request, in order or at once. */
+const bareWorks = (calls: readonly Call[][], name: string, isSequential: boolean) => {
+  const single = calls.map((sent) => sent.find((one) => one.name === name))
+  if (single.includes(undefined)) throw new Error(`A request no longer sends ${name}`)
+  const client = bareClient()
   return {
-    bare: (index: number) => sendBare(client, single[index]),
+    bare: async (index: number) => single[index]?.sendBy(client),
     same: async (index: number) => {
-      const own = senders[index] ?? []
-      if (isSequential) for (const send of own) await send()
-      else await Promise.all(own.map((send) => send()))
+      const own = calls[index] ?? []
+      if (isSequential) for (const one of own) await one.sendBy(client)
+      else await Promise.all(own.map((one) => one.sendBy(client)))
     },
   }
 }
@@ -164,8 +151,8 @@ const charge = onFixture(async ({ rounds, short }) => {
   const same = await recorded('same')
   const works = {
     ours: send(newCharge(real), 'ours'),
-    bare: bareWorks(await recorded('bare'), 'TransactWriteItems', true).bare,
-    same: bareWorks(same, 'TransactWriteItems', true).same,
+    bare: bareWorks(await recorded('bare'), 'TransactWriteCommand', true).bare,
+    same: bareWorks(same, 'TransactWriteCommand', true).same,
   }
   return {
     title: 'Charge',
@@ -200,7 +187,7 @@ const status = onFixture(async ({ rounds, short }) => {
     title: 'Status read',
     explanation: 'A warm status read, and its database calls by clients of the SDK.',
     figures: await requestFigures(
-      { ours: (await statusReads()).readStatus, ...bareWorks(calls, 'GetItem', false) },
+      { ours: (await statusReads()).readStatus, ...bareWorks(calls, 'GetCommand', false) },
       plan,
     ),
     notes: ['', perRequest(calls)],

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { advance, type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
 import { debitUuid, newReference, type Reference } from '../../shared/domain/ids.ts'
@@ -7,7 +6,6 @@ import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
-import { table, tableName } from '../../shared/store/table.ts'
 
 /** Days of completed debits, each of its own provider. */
 
@@ -16,8 +14,6 @@ export type CompletedDay = { provider: ProviderId; references: readonly Referenc
 const START = new Date('2026-11-21T00:00:00.000Z')
 const DAY_MS = 86_400_000
 const SUFFIXES = 36 ** 6
-const ITEMS_PER_WRITE = 25
-const WRITERS = 6
 
 /** The suffixes of references that earlier days use. */
 let reserved = 0
@@ -60,19 +56,4 @@ export const completedDay = (count: number): CompletedDay => {
 export const itemOf = (day: CompletedDay, index: number) => {
   const debit = debitOf(day, index)
   return { ...toDebitItem(debit), ...workAfter(debit) }
-}
-
-/** Writes a day of completed, unsettled debits. */
-export const seedDay = async (count: number): Promise<CompletedDay> => {
-  const day = completedDay(count)
-  const remaining = [...day.references.keys()]
-  const writer = async (): Promise<void> => {
-    for (let some = remaining.splice(0, ITEMS_PER_WRITE); some.length > 0; ) {
-      const items = some.map((index) => ({ PutRequest: { Item: itemOf(day, index) } }))
-      await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: items } }))
-      some = remaining.splice(0, ITEMS_PER_WRITE)
-    }
-  }
-  await Promise.all(Array.from({ length: WRITERS }, writer))
-  return day
 }
