@@ -3,6 +3,7 @@ import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { subscribedAfter } from '../../shared/domain/webhooks/delivery.ts'
 import { renewed } from '../../shared/domain/webhooks/health.ts'
 import { previousAt, type Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
@@ -46,23 +47,26 @@ const applySettings = (
   settings: WebhookOptions,
   secret: string,
   now: Date,
-): Webhook =>
-  defined<Complete<Webhook>>({
+): Webhook => {
+  const events = updatedOr(previous?.events, settings.events)
+  return defined<Complete<Webhook>>({
     url: settings.url,
     secret: previous?.secret ?? secret,
-    since: now,
+    since: previous ? previous.since : now,
+    subscribedAt: previous && subscribedAfter(previous, events, now),
     timeoutSeconds: settings.timeout ?? previous?.timeoutSeconds ?? TIMEOUT_SECONDS.default,
     connectionTimeoutSeconds:
       settings['connection-timeout'] ??
       previous?.connectionTimeoutSeconds ??
       CONNECTION_TIMEOUT_SECONDS.default,
     previous: previous && previousAt(previous, now),
-    events: updatedOr(previous?.events, settings.events),
+    events,
     attemptsMax: updatedOr(previous?.attemptsMax, settings['max-attempts']),
     signaturePrefix: updatedOr(previous?.signaturePrefix, settings['signature-prefix']),
     payload: updatedOr(previous?.payload, settings.payload),
     eventNames: updatedOr(previous?.eventNames, settings['event-names']),
   })
+}
 
 const noWebhook = () => new Refusal(1404, { details: 'this provider has no webhook' })
 

@@ -47,9 +47,12 @@ export const isPublished = (
 
 const isOverdue = (due: Date, now: Date): boolean => now.getTime() - due.getTime() > LATE_MS
 
-/** Earlier subscriptions are unknown, so only events since the last change of the webhook are owed. */
-const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>
-  subscription?.since !== undefined && at >= subscription.since && isSubscribed(subscription, type)
+/** Only events since the webhook was created, or later subscribed to their type, are owed. */
+const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean => {
+  if (subscription?.since === undefined || !isSubscribed(subscription, type)) return false
+  const added = subscription.subscribedAt?.[`transaction.${type}`]
+  return at >= subscription.since && at.getTime() >= Date.parse(added ?? '1970-01-01')
+}
 
 const IS_FINAL: Record<DeliveryStatus, boolean> = {
   pending: false,

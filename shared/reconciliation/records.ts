@@ -66,7 +66,7 @@ export type DebitRecord = SettledRecord & {
   refund: Refund | undefined
 }
 
-export type Subscription = Pick<Webhook, 'events' | 'since'> | undefined
+export type Subscription = Pick<Webhook, 'events' | 'since' | 'subscribedAt'> | undefined
 
 /** Returns the time of each event, never before the previous one: clocks differ. */
 export const timesOf = ({ history }: Debit): number[] => {

@@ -4,7 +4,7 @@ import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
-import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
+import { type Delivery, isOwed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
@@ -145,10 +145,7 @@ export const repairEvents = async (
 const unrecordedOf = async (provider: ProviderId, events: readonly CheckedEvent[], now: Date) => {
   const webhook = await findWebhookSettings(provider)
   if (!webhook) return []
-  // A webhook gets only events that happened after it was set.
-  const isDeliverable = ({ at, type }: ProviderEvent): boolean =>
-    isSubscribed(webhook, type) && (webhook.since === undefined || at >= webhook.since)
   return events
-    .filter((event) => !event.isRecorded && isDeliverable(event))
+    .filter((event) => !event.isRecorded && isOwed(webhook, event))
     .map((event) => ({ event, record: redeliver(newDelivery(event, webhook), now) }))
 }

@@ -197,6 +197,7 @@ describe('webhook', () => {
     previous: { secret: 'whsec_b2xk', until: inSeconds(60) },
     events: ['transaction.completed'],
     since: NOON,
+    subscribedAt: { 'transaction.completed': NOON.toISOString() },
     attemptsMax: 3,
     timeoutSeconds: 20,
     connectionTimeoutSeconds: 7,
@@ -206,7 +207,7 @@ describe('webhook', () => {
   }
   const updates: Changes<typeof webhookNoun.verbs.set, Webhook, 'provider'> = {
     url: [{ url: 'https://8.8.8.8/other' }, 'url'],
-    events: [{ events: 'transaction.failed' }, 'events'],
+    events: [{ events: 'transaction.failed' }, 'events', 'subscribedAt'],
     'max-attempts': [{ 'max-attempts': '4' }, 'attemptsMax'],
     timeout: [{ timeout: '21' }, 'timeoutSeconds'],
     'connection-timeout': [{ 'connection-timeout': '8' }, 'connectionTimeoutSeconds'],

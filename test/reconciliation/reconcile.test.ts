@@ -102,12 +102,18 @@ test.each(inProgress)(
   },
 )
 
-test('an event before its attempt or before the last change of the webhook causes no difference', async () => {
+test('an event before its attempt or before its subscription causes no difference', async () => {
   await putProviders()
   await transitioned(await charged(), 'failed', at(TODAY, '12:02:00'))
   expect(await differencesOn(TODAY, at(TODAY, '12:05:00'))).toEqual([])
   expect(await differencesOn(TODAY)).toMatchObject([{ number: 15 }])
-  await overwrite(keys.webhook(demo), { since: at(TODAY, '12:02:01').toISOString() })
+  const later = at(TODAY, '12:02:01').toISOString()
+  const settings = { since: at(TODAY, '00:00:00').toISOString() }
+  for (const subscribed of ['transaction.failed', 'transaction.completed']) {
+    await overwrite(keys.webhook(demo), { ...settings, subscribedAt: { [subscribed]: later } })
+    expect(await differencesOn(TODAY)).toHaveLength(subscribed === 'transaction.failed' ? 0 : 1)
+  }
+  await overwrite(keys.webhook(demo), { since: later })
   expect(await differencesOn(TODAY)).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sweep } from '../../functions/jobs/sweep.ts'
+import { manageWebhook } from '../../functions/operator/manage-webhook.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
@@ -16,7 +17,7 @@ import {
   sweptBefore,
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
-import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
 import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
@@ -230,6 +231,49 @@ test('the read units per debit do not grow with the rate of a provider', async (
   expect(Math.max(...perDebit)).toBeLessThan(1.4)
   expect(Math.max(...perDebit) / Math.min(...perDebit)).toBeLessThan(1.05)
 }, 60_000)
+
+/** Changes the webhook at a number of seconds from noon, as an operator does. */
+const setWebhook = (seconds: number, options: Record<string, string>) => {
+  const manage = manageWebhook(still({ now: () => inSeconds(seconds) }))
+  const url = { provider, url: 'https://8.8.8.8/hooks' }
+  return manage({ verb: 'set', options: { ...url, ...options }, actor: 'local:ama' })
+}
+
+/** Returns the events of a debit that the sweep has made due for delivery. */
+const repairedOf = async ({ facts }: Debit) =>
+  (await listDeliveries(facts.reference)).map(({ event }) => event)
+
+test.each([
+  ['another timeout', { timeout: '20' }],
+  ['another URL', { url: 'https://8.8.8.8/other' }],
+  ['the same settings', {}],
+])('a lost event stays owed after the webhook is set again with %s', async (_, options) => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  const earlier = completedDebit(provider, inSeconds(-590))
+  await setWebhook(-520, {})
+  const lost = completedDebit(provider, inSeconds(-500))
+  await setWebhook(-200, options)
+  await run(NOON)
+  expect(await repairedOf(lost)).toEqual(['created', 'pending', 'processing', 'completed'])
+  expect(await repairedOf(earlier)).toEqual([])
+})
+
+test('an event of a type that is subscribed later is owed from then on', async () => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await setWebhook(-590, { events: 'transaction.created' })
+  const before = completedDebit(provider, inSeconds(-500))
+  await setWebhook(-400, { events: 'transaction.created,transaction.completed' })
+  const between = completedDebit(provider, inSeconds(-390))
+  await setWebhook(-300, { timeout: '20' })
+  const after = completedDebit(provider, inSeconds(-290))
+  await setWebhook(-200, { events: 'none' })
+  await run(NOON)
+  const [created, completed] = ['created', 'completed']
+  const repaired = await Promise.all([before, between, after].map(repairedOf))
+  expect(repaired).toEqual([[created], [created, completed], [created, completed]])
+})
 
 /** Runs a minute at a time, as after an outage of the sweep. */
 const runFrom = async (start: number, minutes: number) => {

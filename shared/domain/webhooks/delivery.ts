@@ -13,7 +13,7 @@ import {
   succeeded,
 } from './attempt.ts'
 import type { EventKey, ProviderEvent } from './event.ts'
-import { type EventName, eventTypes } from './event-type.ts'
+import { type EventName, type EventType, eventTypes } from './event-type.ts'
 import type { Webhook } from './webhook.ts'
 
 /** The delivery of one event to its provider (docs/api.md#delivery-records). */
@@ -198,7 +198,35 @@ export const autoRetry = (delivery: Delivery, at: Date): Delivery | undefined =>
     ? { ...redeliver(delivery, at), autoRetries: delivery.autoRetries + 1 }
     : undefined
 
+type Subscriptions = Pick<Webhook, 'events' | 'since' | 'subscribedAt'>
+
 export const isSubscribed = (webhook: Pick<Webhook, 'events'>, event: EventName): boolean =>
   webhook.events
     ? webhook.events.includes(eventTypes[event].event)
     : !('isOptional' in eventTypes[event])
+
+/** Reports whether a webhook must receive an event: it was subscribed to its type at that time. */
+export const isOwed = (
+  webhook: Subscriptions,
+  { type, at }: Pick<ProviderEvent, 'type' | 'at'>,
+): boolean => {
+  const added = webhook.subscribedAt?.[eventTypes[type].event]
+  const since = added ? new Date(added) : webhook.since
+  return isSubscribed(webhook, type) && (since === undefined || at >= since)
+}
+
+/** Returns the times of later subscriptions after a change of the subscribed events. */
+export const subscribedAfter = (
+  previous: Subscriptions,
+  events: Webhook['events'],
+  now: Date,
+): Webhook['subscribedAt'] => {
+  const times: [EventType, string][] = []
+  for (const name of Object.keys(eventTypes) as EventName[]) {
+    const { event } = eventTypes[name]
+    const kept = isSubscribed(previous, name)
+    const at = kept ? previous.subscribedAt?.[event] : now.toISOString()
+    if (at && isSubscribed({ events }, name)) times.push([event, at])
+  }
+  return times.length > 0 ? Object.fromEntries(times) : undefined
+}

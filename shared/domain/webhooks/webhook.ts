@@ -10,8 +10,10 @@ export const Webhook = v.object({
   previous: v.optional(v.object({ secret: v.string(), until: v.date() })),
   /** Absent: all events of debits. */
   events: v.optional(v.array(EventType)),
-  /** The time of the last change of the webhook. The provider must receive every later event. */
+  /** The time of its creation. The provider must receive every later event, also after a change. */
   since: v.optional(v.date()),
+  /** When event types were subscribed, if that was later. */
+  subscribedAt: v.optional(v.record(EventType, v.string())),
   /** Total attempts. Absent: by the priority of the event. */
   attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
   timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),

@@ -20,6 +20,7 @@ export const webhookSettingsView = (webhook: Webhook, now: Date) =>
     | 'secret'
     | 'previous'
     | 'since'
+    | 'subscribedAt'
     | 'attemptsMax'
     | 'timeoutSeconds'
     | 'connectionTimeoutSeconds'
