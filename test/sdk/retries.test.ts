@@ -12,6 +12,7 @@ import {
 } from '../../sdk/typescript/src/index.ts'
 import { pause } from '../../sdk/typescript/src/pause.ts'
 import { camelCased } from '../support/camel-case.ts'
+import { expectCall, type SdkCall } from '../support/sdk-call.ts'
 import { type ReceivedRequest, received, useServer } from '../support/servers.ts'
 
 /** The client against a server that fails in scripted ways: the cases of both clients, and its own. */
@@ -48,6 +49,7 @@ const cases: {
   charged: { data: { response: object }; meta: { timestamp: string } }
   debit: { reference: string }
   charges: ChargeCase[]
+  calls: (SdkCall & { name: string; replies: ScriptedReply[]; paths: string[] })[]
   amounts: [Amount, string][]
   refused_amounts: unknown[]
   refused_options: object[]
@@ -143,6 +145,18 @@ for (const { name, replies, retries = 3, random = 1, error, ...expected } of cas
   })
 }
 
+for (const { name, replies, paths, ...call } of cases.calls) {
+  test(name, async () => {
+    script = replies.map(played)
+    await expectCall(client(), call)
+    expect(sent.map(({ path }) => path)).toEqual(paths)
+    for (const { path, headers } of sent) {
+      const isApi = path.startsWith('/api/')
+      expect('authorization' in headers && 'x-signature' in headers).toBe(isApi)
+    }
+  })
+}
+
 describe('charge', () => {
   test('a charge is retried with the same body when the caller changes its metadata', async () => {
     script = [refuse(503, 1503, {}, AT_ONCE), accepts]
@@ -186,18 +200,6 @@ describe('an amount', () => {
 
 describe('the report of a settlement batch', () => {
   const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
-
-  test('a report is downloaded without the key when it is in a bucket', async () => {
-    script = [toBucket, respond(200, 'reference,amount\n', { 'content-type': 'text/csv' })]
-    const text = await client().settlements.report('STL-20261122-ABC123', { format: 'csv' })
-    expect(text).toBe('reference,amount\n')
-    expect(sent.map(({ path }) => path)).toEqual([
-      '/api/v1/payment-providers/settlements/STL-20261122-ABC123/report?format=csv',
-      '/bucket/report',
-    ])
-    expect(sent[1]?.headers).not.toHaveProperty('authorization')
-    expect(sent[1]?.headers).not.toHaveProperty('x-signature')
-  })
 
   test('a report is downloaded over the same connection each time', async () => {
     const ports = new Set<number | undefined>()

@@ -13,22 +13,30 @@ import pytest
 
 from debit_collection import AsyncDebitCollection, DebitCollection
 from debit_collection.errors import (
-    AuthenticationError,
     DebitCollectionError,
     NetworkError,
     RequestTimeoutError,
-    ServerError,
 )
 from debit_collection.transport import environment_proxy
 
-from .calling import KINDS, ORDER, ClientKind, call
-from .faulty_server import CHARGED, DEBIT, FaultyServer, Step, faulty_server, problem, success
+from .calling import CASES, ORDER, ClientKind, both, call, expect_call
+from .conftest import named
+from .faulty_server import CHARGED, DEBIT, FaultyServer, Step, faulty_server, problem, step_of, success
 
 BANK = DEBIT["bank"]
 NOW = {"retry-after": "0"}
 HTML = Step(502, "<html>Bad gateway</html>", NOW)
 
-both = pytest.mark.parametrize("kind", KINDS)
+
+@both
+@pytest.mark.parametrize("case", CASES["calls"], ids=named)
+def test_call(kind: ClientKind, case: dict[str, Any]) -> None:
+    with faulty_server(*map(step_of, case["replies"])) as server:
+        expect_call(kind, server.url, case, signing_secret="rs_1")
+    assert [request.path for request in server.requests] == case["paths"]
+    for request in server.requests:
+        is_signed = {"authorization", "x-signature"} <= request.headers.keys()
+        assert is_signed == request.path.startswith("/api/")
 
 
 @both
@@ -77,44 +85,6 @@ def test_the_link_of_a_large_report_is_followed_without_credentials(kind: Client
     assert [request.path for request in followed] == ["/bucket/report?X-Amz-Signature=1"] * 2
     for request in followed:
         assert not {"authorization", "x-signature", "x-timestamp"} & set(request.headers)
-
-
-@both
-def test_a_report_in_csv_is_text_also_behind_a_link(kind: ClientKind) -> None:
-    csv = Step(200, "type,reference\r\n", {"content-type": "text/csv; charset=utf-8"})
-    stored = Step(200, csv.body, {"content-type": "application/octet-stream"})
-    for steps in ([csv], [success({"url": "/report.csv"}, 303), stored]):
-        with faulty_server(*steps) as server:
-            text = call(kind, server.url, lambda client: client.settlements.report("STL-1", format="csv"))
-        assert text == "type,reference\r\n"
-
-
-@both
-def test_an_expired_link_is_an_error(kind: ClientKind) -> None:
-    expired = Step(403, "<Error>Expired</Error>")
-    with faulty_server(success({"url": "/r"}, 303), expired) as server, pytest.raises(ServerError) as raised:
-        call(kind, server.url, lambda client: client.settlements.report("STL-1"))
-    assert raised.value.status == 403
-
-
-@both
-def test_a_list_reads_pages_as_it_needs_them(kind: ClientKind) -> None:
-    pages = (
-        success([1, 2], next_cursor="c/1", has_more=True),
-        success([3], next_cursor=None, has_more=False),
-    )
-    with faulty_server(*pages) as server:
-        assert call(kind, server.url, lambda client: client.list(status="failed")) == [1, 2, 3]
-    path = "/api/v1/payment-providers/debit-requests?status=failed&per_page=100"
-    assert [request.path for request in server.requests] == [path, f"{path}&cursor=c%2F1"]
-
-
-def test_the_pages_of_the_feed_have_a_cursor_to_store() -> None:
-    feed = success([], next_cursor="c2", has_more=False)
-    with faulty_server(feed) as server, DebitCollection(api_key="sk_1", base_url=server.url) as client:
-        pages = list(client.events.list(cursor="c1").pages())
-    assert [(page.data, page.next_cursor, page.has_more) for page in pages] == [([], "c2", False)]
-    assert server.requests[0].path.endswith("/events?per_page=100&cursor=c1")
 
 
 def test_a_client_is_shared_by_threads() -> None:
@@ -198,9 +168,3 @@ def test_no_secret_or_personal_data_appears_in_logs_errors_or_reprs(
     text = "\n".join([*texts, repr(entries)])
     assert len(entries) == 2
     assert [secret for secret in SECRETS if secret in text] == []
-
-
-def test_a_wrong_key_is_an_authentication_error() -> None:
-    with faulty_server(problem(401, 1401)) as server, pytest.raises(AuthenticationError):
-        call("sync", server.url, lambda client: client.get("DCS-1"))
-    assert len(server.requests) == 1
