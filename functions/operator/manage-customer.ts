@@ -1,5 +1,8 @@
-import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
-import { maskAccount } from '../../shared/domain/operator/change.ts'
+import {
+  type BankIdentifier,
+  type CustomerAccount,
+  maskAccount,
+} from '../../shared/domain/banks/bank.ts'
 import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'

@@ -1,7 +1,8 @@
 import type * as v from 'valibot'
+import { maskAccount } from '../../shared/domain/banks/bank.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { DAILY_LIMIT } from '../../shared/domain/money.ts'
-import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
+import { secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
   type Provider,

@@ -122,7 +122,11 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
   },
   BankTransactionList: { customer: 'Name of the customer' },
   Completed: echo,
-  Customer: { name: 'Name of the customer; null if unknown' },
+  Customer: {
+    name: 'Name of the customer; null if unknown',
+    account_number:
+      "The customer's account at the bank; providers see nine stars and its last four digits",
+  },
   DebitDetail: { settlement: 'Settlement of the debit; null before it' },
   Delivery: {
     id: 'Id of the delivery, the number in `event_id`',

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 const EACH_FORBIDDEN = new RegExp(FORBIDDEN, 'gu')
 const FORBIDDEN_IN_LINES = /(?![\t\r\n])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+const LINE_CHARACTERS = /[\t\r\n\u2028\u2029]/g
 
 const codePoints = (text: string): number => [...text].length
 
@@ -14,7 +15,7 @@ export const textMessage = (issue: { input: unknown }): string =>
 
 type TextRule = {
   max: number
-  /** Accepts tabs and line breaks. */
+  /** Accepts tabs and line breaks, which become blanks. */
   lines?: boolean
 }
 
@@ -39,6 +40,8 @@ const patternOf = (lines: boolean): string => {
   return `^${any}[^${c0}${AFTER_C0}${BLANK_CLASS}]${any}$`
 }
 
+export const singleLine = (text: string): string => text.replaceAll(LINE_CHARACTERS, ' ')
+
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */
 export const text = ({ max, lines = false }: TextRule) =>
   v.pipe(
@@ -52,6 +55,7 @@ export const text = ({ max, lines = false }: TextRule) =>
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
     // JSON Schema counts code points as well.
     v.metadata({ minLength: 1, maxLength: max, pattern: patternOf(lines) }),
+    v.transform((value) => (lines ? singleLine(value) : value)),
   )
 
 /** Returns the first `max` code points of a text. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Bank, CustomerAccount } from '../domain/banks/bank.ts'
-import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { type Debit, type State, stateAt } from '../domain/debits/debit.ts'
 import { bankFilters } from '../domain/debits/list-query.ts'
 import { integerId, Reference, Uuid } from '../domain/ids.ts'
 import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
@@ -9,7 +9,16 @@ import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { iso } from '../domain/time.ts'
 import { bankSchema, bankView } from './bank.ts'
-import { AmountText, FreeForm, IntegerId, NullableText, named, Phone, Time } from './fields.ts'
+import {
+  type AmountForm,
+  AmountText,
+  FreeForm,
+  IntegerId,
+  NullableText,
+  named,
+  Phone,
+  Time,
+} from './fields.ts'
 import { countEntries, countView } from './page.ts'
 import { debitStatusSchema, transactionEntries, transactionView } from './transaction.ts'
 
@@ -49,10 +58,20 @@ export const bankUpdateSchema = () =>
     }),
   )
 
+/** A bank sees the whole number of its own account. */
+const ownTransaction = <A>(state: State, amountOf: AmountForm<A>) => {
+  const { customer, ...others } = transactionView(state, amountOf)
+  return {
+    ...others,
+    approval_method: state.approvalMethod,
+    customer: { ...customer, account_number: state.accountNumber },
+  }
+}
+
 /** Shows a debit in the reply to a bank callback (docs/api.md#callback). */
 export const callbackView = (debit: Debit) => {
   const state = stateAt(debit)
-  return { ...transactionView(state, formatAmount), approval_method: state.approvalMethod }
+  return ownTransaction(state, formatAmount)
 }
 
 export const callbackSchema = () =>
@@ -72,9 +91,8 @@ export const bankItemView = (
 ) => {
   const state = stateAt(debit)
   return {
-    ...transactionView(state, amountNumber),
+    ...ownTransaction(state, amountNumber),
     id: integerId(state.reference),
-    approval_method: state.approvalMethod,
     metadata: state.metadata,
     account: {
       account_number: account.accountNumber,

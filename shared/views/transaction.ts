@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { maskAccount } from '../domain/banks/bank.ts'
 import { failureCodes } from '../domain/banks/failure-code.ts'
 import type { Shows } from '../domain/complete.ts'
 import type { State } from '../domain/debits/debit.ts'
@@ -28,7 +29,7 @@ export const errorDetailsSchema = () =>
     v.object({ message: NullableText, code: named('FailureCode', v.picklist(failureCodes)) }),
   )
 
-/** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
+/** Shows a debit to its provider in webhooks, lists and reads (docs/api.md#debit-fields). */
 export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
   ({
     id: debitId(state.reference),
@@ -50,7 +51,7 @@ export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
     customer: {
       name: state.customerName,
       phone_number: state.phone,
-      account_number: state.accountNumber,
+      account_number: state.accountNumber && maskAccount(state.accountNumber),
     },
   }) satisfies Shows<
     State,

@@ -84,7 +84,7 @@ describe('change list', () => {
     await createProvider(service, 'paid')
     const secret = { 'request-secret': 'rs_a_secret_of_this_test' }
     await operate('provider', 'update', { provider: 'paid', ...GCB, ...secret })
-    const to = { bank: 'GCB', account_number: '*****6666', account_name: 'Payee Ltd' }
+    const to = { bank: 'GCB', account_number: '*********6666', account_name: 'Payee Ltd' }
     expect((await service.changeOf('paid')).changed).toMatchObject({
       settlement_account: { from: null, to },
       request_secret: { from: null, to: 'changed' },

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const TIME = expect.stringMatching(/Z$/)
 const BANK = { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' }
-const AMA = { name: 'Ama Mensah', phone_number: '+233241234567', account_number: '1041001001' }
+const AMA = { name: 'Ama Mensah', phone_number: '+233241234567', account_number: '*********1001' }
 
 const namesOf = (events: Received[]): string =>
   events.map(({ body }) => body.event.replace('transaction.', '')).join(' ')

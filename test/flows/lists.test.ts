@@ -37,7 +37,7 @@ describe('list-debit-requests', () => {
     const page = { current_page: 1, per_page: 20, total_pages: 1, total_count: 5 }
     expect(body.meta).toMatchObject({ ...page, next_cursor: null, has_more: false })
     expect(listed({ body } as Reply)).toEqual(references)
-    const customer = { name: 'Efua Sarpong', phone_number: phone, account_number: '1041005001' }
+    const customer = { name: 'Efua Sarpong', phone_number: phone, account_number: '*********5001' }
     expect(body.data[0]).toMatchObject({
       ...{ id: expect.stringMatching(/^dt_[0-9]+$/), reference: references[0] },
       ...{ status: 'completed', amount: '5.50', currency: 'GHS', customer, bank: GCB },

@@ -2,6 +2,7 @@ import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import type { Changes, Facts } from '../../shared/domain/debits/debit.ts'
 import type { SettlementAccount } from '../../shared/domain/providers/provider.ts'
+import { singleLine } from '../../shared/domain/text.ts'
 
 /**
  * The fields of debits and accounts: an unlikely value for a personal one, which no log may contain.
@@ -43,7 +44,7 @@ export const debitFacts = {
   bank: PLAIN,
   phone: chargeRequest.phone_number,
   amount: PLAIN,
-  narration: chargeRequest.narration,
+  narration: singleLine(chargeRequest.narration),
   metadata: chargeRequest.metadata,
   countedOn: PLAIN,
 } satisfies Decided<Facts>

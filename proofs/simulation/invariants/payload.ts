@@ -51,7 +51,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     customer: {
       name: set.customerName ?? null,
       phone_number: item.phone,
-      account_number: set.accountNumber ?? null,
+      account_number: set.accountNumber ? `*********${set.accountNumber.slice(-4)}` : null,
     },
   }
   const refund: Members<typeof refundView> = {

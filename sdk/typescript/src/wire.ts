@@ -586,7 +586,7 @@ export type Customer = {
      */
     phone_number: string;
     /**
-     * The customer's account at the bank
+     * The customer's account at the bank; providers see nine stars and its last four digits
      */
     account_number: string | null;
 };

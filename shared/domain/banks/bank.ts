@@ -66,3 +66,6 @@ export const CustomerAccount = v.object({
   status: oneOf(['active', 'inactive']),
 })
 export type CustomerAccount = v.InferOutput<typeof CustomerAccount>
+
+/** Returns `*********1001` for a number of any length: the last digits distinguish accounts. */
+export const maskAccount = (account: string): string => `*********${account.slice(-4)}`

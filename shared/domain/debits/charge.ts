@@ -7,7 +7,7 @@ import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
 import { PhoneNumber } from '../phone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
-import { text, textMessage } from '../text.ts'
+import { singleLine, text, textMessage } from '../text.ts'
 import { DAY_MS, dayOf } from '../time.ts'
 import type { FieldCodes } from '../validation.ts'
 import { type Cause, type Debit, type Facts, openDebit } from './debit.ts'
@@ -50,13 +50,13 @@ export const fingerprint = (request: ChargeRequest): string => {
   return JSON.stringify(sorted(Object.fromEntries(given)))
 }
 
-/** Returns the request that created a debit. */
+/** Returns the request that created a debit. Earlier versions stored narrations with line breaks. */
 export const requestOf = (facts: Facts): Complete<ChargeRequest> => ({
   phone_number: facts.phone,
   bank_identifier: facts.bank.identifier,
   amount: facts.amount,
   currency: CURRENCY,
-  narration: facts.narration,
+  narration: singleLine(facts.narration),
   partner_reference: facts.partnerReference,
   metadata: facts.metadata,
 })

@@ -37,6 +37,3 @@ export const secretField = (previous: string | undefined, next: string | undefin
   previous: previous === undefined ? null : 'set',
   next: next === undefined ? null : next === previous ? 'set' : 'changed',
 })
-
-/** Returns `*****9001`: the last digits distinguish accounts. */
-export const maskAccount = (account: string): string => `*****${account.slice(-4)}`

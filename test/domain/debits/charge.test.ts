@@ -12,7 +12,7 @@ import {
 } from '../../../shared/domain/debits/charge.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
-import { demoProvider, gcb } from '../../support/examples.ts'
+import { demoProvider, gcb, pendingDebit } from '../../support/examples.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { chargeBody } from '../../support/requests.ts'
 import { rowsOf } from '../../support/rows.ts'
@@ -66,8 +66,16 @@ test('the longest texts and the smallest and largest amounts are accepted', () =
   for (const amount of ['1.00', '10000.00']) granted(parse({ ...body, ...edges, metadata, amount }))
 })
 
+test('the tabs and line breaks of a narration become blanks, also in stored charges', () => {
+  const narration = 'Rent\nfor\tJanuary\u2028'
+  const { narration: stored } = requestOf({ ...pendingDebit().facts, narration })
+  expect([granted(parse({ ...body, narration })).narration, stored]).toEqual(
+    Array(2).fill('Rent for January '),
+  )
+})
+
 test('a text that looks like code is unchanged, and unknown fields are dropped', () => {
-  const known = { ...body, narration: 'Rent\r\n\t<b>January</b> {"level":"error"}' }
+  const known = { ...body, narration: 'Rent <b>January</b> {"level":"error"}' }
   const stranger = { status: 'completed', fee: '0.00', uuid, provider_id: 'other', id: 1 }
   expect(parse({ ...known, ...stranger })).toEqual({ ...known, amount: 100_00 })
 })

@@ -43,7 +43,7 @@ const bodyOf = ([event = '', n, time, from, fee, method, bank, error, processed,
   `"error_message":${error},"created_at":"2025-01-02T10:00:00.000Z","processed_at":${processed},` +
   `"completed_at":${done},"bank":{"name":"GCB Bank PLC","identifier":"GCB","country_code":"GH"},` +
   `"customer":{"name":${bank === 'null' ? null : '"Ama Mensah"'},"phone_number":"+233241234567",` +
-  `"account_number":${bank === 'null' ? null : '"1234567890"'}}},"previous_status":${from},` +
+  `"account_number":${bank === 'null' ? null : '"*********7890"'}}},"previous_status":${from},` +
   `${lastMembers[event] ?? '"metadata":{"order":1001,"branch":"Kumasi"}'}}}`
 
 test.each(events)(
