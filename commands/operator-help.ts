@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
-import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
+import { approvalText, type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 import { commandLine } from './terminal/arguments.ts'
 
 /** The command as its caller typed it. */
@@ -37,7 +37,9 @@ export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
-export const helpOfVerb = (noun: string, name: string, { summary, options, approval }: Verb) => {
+export const helpOfVerb = (noun: string, name: string, verb: Verb) => {
+  const { summary, options } = verb
+  const approval = approvalText(verb)
   const described = Object.entries(options.entries).map(([option, schema]) =>
     describeOption(option, schema as v.GenericSchema),
   )
@@ -49,13 +51,7 @@ export const helpOfVerb = (noun: string, name: string, { summary, options, appro
   )
   return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}${isWatchable(name) ? ' [--watch]' : ''}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
-  }${approval ? `\n${approvalLine(approval)}\n` : ''}`
-}
-
-const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
-  const options = approval === 'always' ? [] : approval.map((name) => `--${name}`)
-  const when = options.length > 0 ? ` a call with ${options.join(', ')}` : ' it'
-  return `On a stage with approvals, a second operator must approve${when}.`
+  }${approval ? `\nOn a stage with approvals, a second operator must approve it ${approval}.\n` : ''}`
 }
 
 const describeOption = (option: string, schema: v.GenericSchema) => {

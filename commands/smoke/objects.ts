@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { CallVerb, OptionsOf, ResultOf } from '../../shared/operator/results.ts'
+import type { CallVerb, OperatorResult, OptionsOf } from '../../shared/operator/results.ts'
 import { Mismatch } from '../expect.ts'
 import type { Receiver } from './receiver.ts'
 import type { operatorCommandOf } from './target.ts'
@@ -12,7 +12,9 @@ export type Objects = {
   signing: { provider: string; secret: string; token: string }
   phone: string
   token: string
+  /** Empty if it needs an approval. */
   bankToken: string
+  hasCustomer: boolean
   /** False without the sandbox bank, or if its use needs an approval. */
   movesMoney: boolean
 }
@@ -64,15 +66,18 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
 
   const movesMoney = await createBank(bank, creation)
   const createProvider = async (id: string, more: Partial<OptionsOf<'provider', 'create'>>) => {
-    await operator('provider', 'create', { provider: id, name: `Smoke test ${suffix}`, ...more })
+    const options = { provider: id, name: `Smoke test ${suffix}` }
+    const created = await operator('provider', 'create', { ...options, ...more })
+    if (!(await unlessRequested(created, operator))) await operator('provider', 'create', options)
     undo.set(`provider ${id}`, () => operator('provider', 'disable', { provider: id }))
     return issueToken({ provider: id }, creation)
   }
   const linkCustomer = async () => {
     const account = { phone, bank }
-    const name = 'Smoke Test'
-    await operator('customer', 'link', { ...account, name, 'account-number': newAccount() })
-    undo.set(`customer ${phone}`, () => operator('customer', 'unlink', account))
+    const options = { ...account, name: 'Smoke Test', 'account-number': newAccount() }
+    const linked = await unlessRequested(await operator('customer', 'link', options), operator)
+    if (linked) undo.set(`customer ${phone}`, () => operator('customer', 'unlink', account))
+    return linked !== undefined
   }
   const settlement = {
     'fee-basis-points': '150',
@@ -81,7 +86,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
     'settlement-name': `Smoke test ${suffix}`,
   }
   const signingProvider = `${provider}-signing`
-  const [token, signingToken, bankToken] = await settleAll([
+  const [token, signingToken, bankToken, hasCustomer] = await settleAll([
     createProvider(provider, settlement),
     createProvider(signingProvider, { 'request-secret': secret }),
     issueToken({ bank }, creation),
@@ -92,8 +97,33 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
     raiseRequestLimits({ bank }, BANK_OPERATIONS, operator),
     setWebhook(provider, creation),
   ])
+  if (!token || !signingToken) throw new Mismatch('a token of a provider', 'a request')
   const signing = { provider: signingProvider, secret, token: signingToken }
-  return { bank, provider, signing, phone, token, bankToken, movesMoney }
+  return {
+    bank,
+    provider,
+    signing,
+    phone,
+    token,
+    bankToken: bankToken ?? '',
+    hasCustomer,
+    movesMoney,
+  }
+}
+
+type Requested = { approval: { id: string } }
+
+/**
+ * Returns the result of a call. Denies the request of a stage that requires an approval, which a second
+ * operator must give, and returns undefined.
+ */
+const unlessRequested = async <R extends object>(
+  result: R,
+  operator: CallVerb,
+): Promise<Exclude<R, Requested> | undefined> => {
+  if (!('approval' in result)) return result as Exclude<R, Requested>
+  await operator('approval', 'deny', { id: (result as Requested).approval.id })
+  return undefined
 }
 
 /** Waits for all calls, so that none creates an object after the clean-up. @throws the first error */
@@ -114,10 +144,8 @@ const createBank = async (
     if (error instanceof Mismatch && /--connector: /.test(error.message)) return
     throw error
   })
-  // The stage requires an approval, which a second operator must give.
-  const approval = created && 'approval' in created ? created.approval : undefined
-  if (approval) await operator('approval', 'deny', { id: approval.id })
-  const movesMoney = created !== undefined && !approval
+  const movesMoney =
+    created !== undefined && (await unlessRequested(created, operator)) !== undefined
   if (!movesMoney) await create({})
   undo.set(`bank ${bank}`, () => operator('bank', 'disable', { bank }))
   return movesMoney
@@ -127,11 +155,14 @@ const createBank = async (
 const issueToken = async (
   owner: Record<string, string>,
   { operator, command, undo, expiresOn }: Omit<Creation, 'receiver'>,
-): Promise<string> => {
+): Promise<string | undefined> => {
   const options = { ...owner, ...(expiresOn && { 'expires-on': expiresOn }) }
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  type Issued = ResultOf<'credential', 'issue'>
-  const { id, token } = await command<Issued>('credential', 'issue', ...words)
+  type Issued = OperatorResult<'credential', 'issue'>
+  const issued = await command<Issued>('credential', 'issue', ...words)
+  const result = await unlessRequested(issued, operator)
+  if (!result) return undefined
+  const { id, token } = result
   undo.set(`credential ${id}`, () => operator('credential', 'revoke', { id }))
   return token
 }
@@ -151,12 +182,13 @@ const setWebhook = async (
   provider: string,
   { operator, receiver, undo }: Pick<Creation, 'operator' | 'receiver' | 'undo'>,
 ): Promise<void> => {
-  const { secret } = await operator('webhook', 'set', {
+  const webhook = await operator('webhook', 'set', {
     provider,
     url: receiver?.url ?? NO_RECEIVER,
     ...(receiver ? {} : { 'max-attempts': '1' }),
   })
-  receiver?.useSecret(secret)
+  // The first URL of a provider needs no approval.
+  if ('secret' in webhook) receiver?.useSecret(webhook.secret)
   undo.set(`webhook of ${provider}`, () => operator('webhook', 'remove', { provider }))
 }
 

@@ -28,8 +28,6 @@ export const checkRequests = async (smoke: Smoke): Promise<void> => {
     'missing-credential': () => api.expect({ path: paths.debits }, 401, error(1401)),
     'wrong-credential': () =>
       api.expect({ path: paths.debits, token: `${token.slice(0, -1)}!` }, 401, error(1401)),
-    'bank-token-at-provider-operation': () =>
-      api.expect({ path: paths.debits, token: bankToken }, 401, error(1401)),
     'unknown-path': () => api.expect({ path: '/api/v1/smoke' }, 404, error(1404)),
     'wrong-method': async () => {
       const request = { method: 'DELETE', path: paths.charge } as const
@@ -38,11 +36,6 @@ export const checkRequests = async (smoke: Smoke): Promise<void> => {
     },
     'unknown-debit': () =>
       api.expect({ path: paths.debit('DCS-20200101-AAAAAA'), token }, 404, error(3404)),
-    'unknown-transaction': () => {
-      const body = { status: 'completed', bank_reference: 'SMOKE', approval_method: 'ussd' }
-      const path = paths.update(UNKNOWN_UUID)
-      return api.expect({ path, token: bankToken, body }, 404, error(1404))
-    },
     'malformed-body': () => api.expect(charge('{"amount": 1.00,'), 400, error(1400)),
     'large-body': () => api.expect(charge(jsonOf(BODY_MAX_BYTES + 1)), 400, error(1400)),
     // The gateway can close the connection before the whole body is sent.
@@ -54,18 +47,30 @@ export const checkRequests = async (smoke: Smoke): Promise<void> => {
     'amount-without-decimals': () =>
       api.expect(charge(chargeBody(objects, { amount: 100 })), 400, error(3007)),
     banks: () => hasBank(paths.banks),
-    'lookup-with-plus': () => hasBank(`${paths.banks}/lookup/${phone}`),
-    'lookup-with-percent-2b': () => hasBank(`${paths.banks}/lookup/${phone.replace('+', '%2B')}`),
     'webhook-ping': () =>
       api.expect({ method: 'POST', path: paths.ping, token }, 200, {
         data: { event: 'ping', ...(receiver && { delivered: true }) },
       }),
     signature: () => api.expect(signedRequest(signing.secret), 200, { success: true }),
     'wrong-signature': () => api.expect(signedRequest(`${signing.secret}x`), 401, error(1401)),
+    ...(bankToken && bankTokenChecks(api, bankToken)),
+    ...(objects.hasCustomer && {
+      'lookup-with-plus': () => hasBank(`${paths.banks}/lookup/${phone}`),
+      'lookup-with-percent-2b': () => hasBank(`${paths.banks}/lookup/${phone.replace('+', '%2B')}`),
+    }),
     ...(objects.movesMoney ? {} : unconnectedChecks(smoke)),
   }
   for (const [name, run] of Object.entries(checks)) await check(name, run)
 }
+
+const bankTokenChecks = (api: Api, token: string) => ({
+  'bank-token-at-provider-operation': () =>
+    api.expect({ path: paths.debits, token }, 401, error(1401)),
+  'unknown-transaction': () => {
+    const body = { status: 'completed', bank_reference: 'SMOKE', approval_method: 'ussd' }
+    return api.expect({ path: paths.update(UNKNOWN_UUID), token, body }, 404, error(1404))
+  },
+})
 
 /** Checks of a stage whose banks have no connector. */
 const unconnectedChecks = (smoke: Smoke) => ({

@@ -29,11 +29,13 @@ const ownerOf = async ({ provider, bank }: Pick<IssueOptions, 'provider' | 'bank
   return new Refusal(1400, { details: 'either --provider or --bank is required' })
 }
 
+const newOwnerOf = async (options: IssueOptions) =>
+  options.token && environment.limits === 'production'
+    ? new Refusal(1400, { details: '--token is for sandboxes only' })
+    : ownerOf(options)
+
 const issue = async (options: IssueOptions, author: Author, runtime: Runtime) => {
-  if (options.token && environment.limits === 'production') {
-    return new Refusal(1400, { details: '--token is for sandboxes only' })
-  }
-  const owner = await ownerOf(options)
+  const owner = await newOwnerOf(options)
   if (owner instanceof Refusal) return owner
   const token =
     options.token ?? tokenOf(owner.kind, environment.limits, runtime.randomBytes(RANDOM_BYTES))
@@ -63,7 +65,7 @@ const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
 }
 
 export const manageCredential = operatorHandler(credential, {
-  issue,
+  issue: { run: issue, check: newOwnerOf },
   list: async (options) => {
     const owner = await ownerOf(options)
     return owner instanceof Refusal

@@ -30,16 +30,19 @@ const recorder = (phone: PhoneNumber, bank: BankIdentifier, author: Author) =>
   changeRecorder({ ...author, target: `${maskPhone(phone)} ${bank}`, bank }, fields)
 
 export const manageCustomer = operatorHandler(customer, {
-  link: async ({ phone, bank, name, status, ...options }, author, runtime) => {
-    if (!(await findBank(bank))) return noSuch('bank')
-    const account: CustomerAccount = {
-      customerName: name,
-      accountNumber: options['account-number'],
-      accountType: options['account-type'],
-      status,
-    }
-    await putAccount(phone, bank, account, recorder(phone, bank, author), runtime)
-    return view(phone, bank, account)
+  link: {
+    run: async ({ phone, bank, name, status, ...options }, author, runtime) => {
+      if (!(await findBank(bank))) return noSuch('bank')
+      const account: CustomerAccount = {
+        customerName: name,
+        accountNumber: options['account-number'],
+        accountType: options['account-type'],
+        status,
+      }
+      await putAccount(phone, bank, account, recorder(phone, bank, author), runtime)
+      return view(phone, bank, account)
+    },
+    check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
   },
   show: async ({ phone, bank }) =>
     unlessRefused((await findAccount(phone, bank)) ?? noSuch('account'), (account) =>

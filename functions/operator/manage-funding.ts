@@ -1,8 +1,9 @@
+import type * as v from 'valibot'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
 import { dayOf, startOf } from '../../shared/domain/time.ts'
-import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/accounting.ts'
 import { payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
@@ -20,28 +21,46 @@ const payWaiting = async ({ now }: Runtime): Promise<void> => {
   await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
+type Remittance = v.InferOutput<typeof funding.verbs.record.options>
+
+const checkRemittance = async ({ bank, date }: Remittance, { at }: Author) => {
+  if (!(await findBank(bank))) return noSuch('bank')
+  return environment.limits === 'production' && date > dayOf(at)
+    ? invalid({ date: ['must not be in the future'] })
+    : undefined
+}
+
+const otherFunding = ({ bank, reference, amount, date }: Funding): Refusal =>
+  new Refusal(1409, {
+    details: `${bank} ${reference} is recorded with ${formatAmount(amount)} on ${date}`,
+  })
+
 const newestFirst = (a: Funding, b: Funding): number =>
   b.date.localeCompare(a.date) || b.recordedAt.getTime() - a.recordedAt.getTime()
 
 export const manageFunding = operatorHandler(funding, {
-  record: async ({ bank, amount, reference, date }, author, runtime) => {
-    if (!(await findBank(bank))) return noSuch('bank')
-    if (environment.limits === 'production' && date > dayOf(runtime.now())) {
-      return invalid({ date: ['must not be in the future'] })
-    }
-    const { at, by } = author
-    const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
-    const recording = { ...author, target: reference, bank }
-    const record = changeWrites(recording, {}, { amount: formatAmount(amount), date })
-    await putFunding(funding, record, runtime)
-    const recorded = await findFunding(bank, reference)
-    if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
-    if (!isSameFunding(recorded, funding)) {
-      const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
-      return new Refusal(1409, { details })
-    }
-    await payWaiting(runtime)
-    return fundingView(recorded)
+  record: {
+    run: async (options, author, runtime) => {
+      const refusal = await checkRemittance(options, author)
+      if (refusal) return refusal
+      const { bank, amount, reference, date } = options
+      const { at, by } = author
+      const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
+      const recording = { ...author, target: reference, bank }
+      const record = changeWrites(recording, {}, { amount: formatAmount(amount), date })
+      await putFunding(funding, record, runtime)
+      const recorded = await findFunding(bank, reference)
+      if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
+      if (!isSameFunding(recorded, funding)) return otherFunding(recorded)
+      await payWaiting(runtime)
+      return fundingView(recorded)
+    },
+    check: async (options, author) => {
+      const refusal = await checkRemittance(options, author)
+      if (refusal) return refusal
+      const recorded = await findFunding(options.bank, options.reference)
+      return recorded && !isSameFunding(recorded, options) ? otherFunding(recorded) : undefined
+    },
   },
   list: async ({ bank, limit }) =>
     (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(fundingView),

@@ -145,11 +145,14 @@ const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date)
 }
 
 export const manageLimit = operatorHandler(limit, {
-  set: async (options, author, runtime) => {
-    const refusal = checkOptions(options)
-    if (refusal) return refusal
-    if (options.provider) return setProvider(options.provider, options, author, runtime)
-    return options.bank ? setBank(options.bank, options, author, runtime) : noSuch('bank')
+  set: {
+    run: async (options, author, runtime) => {
+      const refusal = checkOptions(options)
+      if (refusal) return refusal
+      if (options.provider) return setProvider(options.provider, options, author, runtime)
+      return options.bank ? setBank(options.bank, options, author, runtime) : noSuch('bank')
+    },
+    check: async (options, { at }) => checkOptions(options) ?? show(options, at),
   },
   show: async (owner, { at }) => checkOwner(owner) ?? show(owner, at),
   list: async () => [

@@ -12,6 +12,7 @@ import {
   replaced,
 } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import { payoutOf } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import {
   type Author,
@@ -37,6 +38,7 @@ import {
   openRequestSecrets,
   sealRequestSecret,
 } from '../../shared/store/providers/request-secrets.ts'
+import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { requestSecretView, providerView as view } from '../../shared/views/operator/provider.ts'
 
 type ProviderOptions = v.InferOutput<typeof noun.verbs.update.options>
@@ -123,16 +125,29 @@ const save = async (
   return unlessRefused(provider, (saved) => view(saved, runtime.now()))
 }
 
+type NewProviderOptions = v.InferOutput<typeof noun.verbs.create.options>
+
+const newProvider = (options: NewProviderOptions): Provider => ({
+  id: options.provider,
+  name: options.name,
+  status: 'active',
+  ...(options['daily-limit'] !== null && { dailyLimit: DAILY_LIMIT }),
+  duplicates: 'return',
+})
+
+/** Reports whether the suspension of a provider holds a payout that has not begun. */
+const hasHeldPayout = async ({ provider: id }: { provider: ProviderId }): Promise<boolean> => {
+  if ((await findProvider(id))?.status !== 'suspended') return false
+  const unpaid = (await listBatchTimes(id)).filter(({ completedAt }) => completedAt === null)
+  const batches = await findBatches(unpaid.map((batch) => batch.id))
+  return batches.some((batch) => payoutOf(batch) === 'begins' && (batch.totals?.net ?? 1) > 0)
+}
+
 export const manageProvider = operatorHandler(noun, {
-  create: (options, author, runtime) => {
-    const dailyLimit = options['daily-limit'] === null ? undefined : DAILY_LIMIT
-    return save(options, author, runtime, {
-      id: options.provider,
-      name: options.name,
-      status: 'active',
-      ...defined({ dailyLimit }),
-      duplicates: 'return',
-    })
+  create: {
+    run: (options, author, runtime) => save(options, author, runtime, newProvider(options)),
+    check: async (options, _author, runtime) =>
+      changeOf(options, runtime, newProvider(options))(await findProvider(options.provider)),
   },
   update: {
     run: save,
@@ -144,7 +159,10 @@ export const manageProvider = operatorHandler(noun, {
   list: async (_options, { at }) => (await loadProviders()).map((provider) => view(provider, at)),
   disable: ({ provider }, author, runtime) =>
     save({ provider, status: 'suspended' }, author, runtime),
-  enable: ({ provider }, author, runtime) => save({ provider, status: 'active' }, author, runtime),
+  enable: {
+    run: ({ provider }, author, runtime) => save({ provider, status: 'active' }, author, runtime),
+    needsApproval: hasHeldPayout,
+  },
   'rotate-request-secret': async (options, author, runtime) => {
     const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
     const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`

@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/complete.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, payableFrom, payoutOf } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
@@ -73,7 +73,14 @@ export const manageSettlement = operatorHandler(settlement, {
     if ('url' in report) return report
     return format === 'csv' ? report.text : JSON.parse(report.text)
   },
-  process: paying(payBatch),
+  process: {
+    run: paying(payBatch),
+    /** A payout that has begun is only queried. */
+    needsApproval: async ({ batch: id }, { at }) => {
+      const batch = await findBatch(id)
+      return batch !== undefined && payoutOf(batch) === 'begins' && at < payableFrom(batch)
+    },
+  },
   complete: async ({ batch, 'bank-reference': bankReference, reason }, author, runtime) => {
     const recordChange = (previous: Batch, { status }: Batch) =>
       changeWrites(

@@ -33,7 +33,7 @@ import {
 } from '../../shared/views/operator/webhook.ts'
 import { network } from '../../shared/webhooks/http/network.ts'
 import { rotated, webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import { newWebhookUrl } from '../../shared/webhooks/http/target.ts'
+import { newWebhookUrl, webhookUrl } from '../../shared/webhooks/http/target.ts'
 import { pingWebhook } from '../../shared/webhooks/ping.ts'
 
 /** The DNS timeout for a new URL. */
@@ -91,23 +91,42 @@ const changeRecord =
     )
   }
 
+const checkedUrl = async (
+  provider: ProviderId,
+  { url }: Pick<WebhookOptions, 'url'>,
+): Promise<string | Refusal> =>
+  (await findProvider(provider))
+    ? newWebhookUrl(url, network, AbortSignal.timeout(LOOKUP_SECONDS * 1000))
+    : noSuch('provider')
+
+/** The first URL of a provider needs no approval; one that follows a removed webhook does. */
+const changesUrl = async ({ provider, url }: { provider: ProviderId; url: string }) => {
+  const [stored, { removedAt }] = await Promise.all([
+    findWebhookSettings(provider),
+    findHealth(provider),
+  ])
+  return stored ? webhookUrl(url, network) !== stored.url : removedAt !== undefined
+}
+
 const newSecret = (runtime: Runtime): string => webhookSecret(runtime.randomBytes(32))
 
 export const manageWebhook = operatorHandler(noun, {
-  set: async ({ provider, ...settings }, author, runtime) => {
-    if (!(await findProvider(provider))) return noSuch('provider')
-    const signal = AbortSignal.timeout(LOOKUP_SECONDS * 1000)
-    const url = await newWebhookUrl(settings.url, network, signal)
-    if (url instanceof Refusal) return url
-    const secret = newSecret(runtime)
-    const webhook = await changeWebhook(
-      provider,
-      (previous) => applySettings(previous, { ...settings, url }, secret, runtime.now()),
-      changeRecord(provider, author, runtime),
-      runtime,
-    )
-    await changeHealth(provider, renewed)
-    return webhookSecretView(webhook, runtime.now())
+  set: {
+    run: async ({ provider, ...settings }, author, runtime) => {
+      const url = await checkedUrl(provider, settings)
+      if (url instanceof Refusal) return url
+      const secret = newSecret(runtime)
+      const webhook = await changeWebhook(
+        provider,
+        (previous) => applySettings(previous, { ...settings, url }, secret, runtime.now()),
+        changeRecord(provider, author, runtime),
+        runtime,
+      )
+      await changeHealth(provider, renewed)
+      return webhookSecretView(webhook, runtime.now())
+    },
+    check: ({ provider, url }) => checkedUrl(provider, { url }),
+    needsApproval: changesUrl,
   },
   enable: async ({ provider }, author) => {
     if (!(await findWebhookSettings(provider))) return noWebhook()
@@ -139,6 +158,10 @@ export const manageWebhook = operatorHandler(noun, {
   },
   remove: async ({ provider }, author, runtime) => {
     const record = changeRecord(provider, author, runtime)
+    // First, so that no crash forgets the removal.
+    if (await findWebhookSettings(provider)) {
+      await changeHealth(provider, (health) => ({ ...health, removedAt: runtime.now() }))
+    }
     const isRemoved = await removeWebhook(provider, record, runtime)
     return isRemoved ? { removed: true } : noWebhook()
   },

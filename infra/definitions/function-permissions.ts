@@ -57,13 +57,13 @@ const rows = {
 
   'answer-unmatched': { UpdateItem: ['WINDOW#unmatched#*'] },
 
-  'manage-limit': {
+  'manage-limit': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'BANKS'],
     BatchGetItem: ['PROVIDER#*'],
     Query: ['BANKS'],
-    PutItem: ['CHANGES', 'PROVIDER#*', 'BANKS'],
+    PutItem: ['PROVIDER#*', 'BANKS'],
     'by-status': ['PROVIDERS'],
-  },
+  }),
   'manage-connector': merge(requestsApprovals, {
     GetItem: ['BANKS', 'BANK#*'],
     Query: ['BANKS'],
@@ -73,38 +73,38 @@ const rows = {
   }),
   'manage-provider': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'BANKS'],
-    BatchGetItem: ['PROVIDER#*'],
+    BatchGetItem: ['PROVIDER#*', 'BATCH#*'],
     PutItem: ['PROVIDER#*'],
-    'by-status': ['PROVIDERS'],
+    'by-status': ['PROVIDERS', '*#settlements'],
     sealingKey: true,
   }),
-  'manage-credential': {
+  'manage-credential': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'BANKS', 'CREDENTIAL#*'],
     BatchGetItem: ['CREDENTIAL#*'],
-    PutItem: ['CHANGES', 'CREDENTIAL#*'],
+    PutItem: ['CREDENTIAL#*'],
     UpdateItem: ['CREDENTIAL#*'],
     'by-status': ['CREDENTIALS#*'],
-  },
+  }),
   'manage-bank': merge(requestsApprovals, {
     GetItem: ['BANKS', 'BANK#*'],
     Query: ['BANKS'],
     PutItem: ['BANKS', 'BANK#*'],
     sealingKey: true,
   }),
-  'manage-customer': {
+  'manage-customer': merge(requestsApprovals, {
     GetItem: ['BANKS', 'CUSTOMER#*'],
     Query: ['CUSTOMER#*'],
-    PutItem: ['CHANGES', 'CUSTOMER#*'],
+    PutItem: ['CUSTOMER#*'],
     DeleteItem: ['CUSTOMER#*'],
-  },
-  'manage-webhook': {
+  }),
+  'manage-webhook': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*'],
-    PutItem: ['CHANGES', 'PROVIDER#*'],
+    PutItem: ['PROVIDER#*'],
     DeleteItem: ['PROVIDER#*'],
     'by-status': ['PROVIDERS'],
     sealingKey: true,
     calls: ['receivers'],
-  },
+  }),
   'manage-delivery': merge(redeliversEvents, {
     Query: ['DEBIT#*', 'FEED#*'],
     PutItem: ['CHANGES', 'PROVIDER#*'],
@@ -135,10 +135,15 @@ const rows = {
     invokes: [
       'manage-bank',
       'manage-connector',
+      'manage-credential',
+      'manage-customer',
       'manage-debit',
       'manage-exception',
+      'manage-funding',
+      'manage-limit',
       'manage-provider',
       'manage-settlement',
+      'manage-webhook',
     ],
   },
   'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
@@ -146,15 +151,15 @@ const rows = {
     'by-status': ['PROVIDERS'],
     journals: ['read', 'write'],
   }),
-  'manage-funding': {
+  'manage-funding': merge(requestsApprovals, {
     GetItem: ['BANKS', 'FUNDING'],
     BatchGetItem: ['BATCH#*'],
     Query: ['FUNDING'],
-    PutItem: ['CHANGES', 'FUNDING'],
+    PutItem: ['FUNDING'],
     UpdateItem: ['FUNDS'],
     work: ['PAY'],
     sends: ['payments'],
-  },
+  }),
   'manage-restore': {
     GetItem: ['RESTORE', 'PROVIDER#*'],
     PutItem: ['CHANGES', 'RESTORE'],

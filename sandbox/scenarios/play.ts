@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { operations } from '../../shared/api/operations.ts'
 import { isOpen, type Status, statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import type { CallVerb, ResultOf } from '../../shared/operator/results.ts'
+import type { CallUnnamed, ResultOf } from '../../shared/operator/results.ts'
 import type { Control } from '../control/control.ts'
 
 /** The steps that scenarios share: a debit, reports of its bank, and waits for their effects. */
@@ -108,7 +108,7 @@ export const newPlay = (control: Control, name: string, reference: string | unde
 
 /** Calls of operators and of the API. */
 const newCalls = (control: Control) => {
-  const operate: CallVerb = async <R>(noun: string, verb: string, options: object) => {
+  const operate: CallUnnamed = async <R>(noun: string, verb: string, options: object) => {
     const reply = await control.invoke(`manage-${noun}`, { verb, options })
     const { error, result } = reply as { result: R; error?: string }
     return error ? conflict(`${noun} ${verb}: ${error}`) : result

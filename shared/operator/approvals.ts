@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/complete.ts'
 import * as domain from '../domain/operator/approval.ts'
+import { maskPhone, PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
@@ -41,12 +42,12 @@ export const requestApproval = async (
   if (step.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
   const id = domain.approvalId(step.at, step.id)
   const { options, secrets } = splitSecrets(verb, call.options)
-  const [first = ''] = Object.keys(verb.options.entries)
+  const first = Object.keys(verb.options.entries).find((option) => options[option] !== undefined)
   const approval: domain.Approval = {
     id,
     noun: name,
     verb: call.verb,
-    target: options[first] ?? '',
+    target: options[first ?? ''] ?? '',
     options,
     ...(Object.keys(secrets).length > 0 && {
       secrets: await store.sealSecrets(id, secrets, runtime),
@@ -56,7 +57,9 @@ export const requestApproval = async (
     requestedAt: step.at,
     expiresAt: domain.expiryOf(step.at),
   }
-  const request = `${name} ${call.verb} ${approval.target}`
+  // The change records have no phone number in clear text.
+  const target = v.is(PhoneNumber, approval.target) ? maskPhone(approval.target) : approval.target
+  const request = `${name} ${call.verb} ${target}`
   const recording = recordingOf({ ...step, noun: 'approval', verb: 'request' }, approval)
   const record = changeWrites(recording, {}, { status: 'pending', request })
   await store.putApproval(approval, record, runtime)

@@ -13,6 +13,7 @@ import {
   type OperatorCall,
   type OperatorReply,
   parseCall,
+  type Verb,
 } from './verbs.ts'
 
 /** The common fields of the record of a change: the operators, the verb and the call. */
@@ -31,10 +32,20 @@ type RunAction<O, R> = (options: O, author: Author, runtime: Runtime) => Promise
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
  * changes nothing; without it, the noun's `show` is the check.
  */
-type Action<O, R> = RunAction<O, R> | { run: RunAction<O, R>; check: RunAction<O, unknown> }
+type Action<O, R> = RunAction<O, R> | CheckedAction<O, R>
+type CheckedAction<O, R> = { run: RunAction<O, R>; check?: RunAction<O, unknown> }
+
+/** Reads whether a call needs an approval, for a row with `if`. */
+type StateAction<O, R> = CheckedAction<O, R> & {
+  needsApproval: (options: O, author: Author) => Promise<boolean>
+}
+
+type ActionOf<V extends Verb, R> = V extends { approval: { if: string } }
+  ? StateAction<v.InferOutput<V['options']>, R>
+  : Action<v.InferOutput<V['options']>, R>
 
 type Actions<N extends Noun> = {
-  [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>, ResultOf<N['name'], V>>
+  [V in keyof N['verbs']]: ActionOf<N['verbs'][V], ResultOf<N['name'], V>>
 }
 
 export const noSuch = (object: string) => new Refusal(1404, { details: `no such ${object}` })
@@ -51,33 +62,42 @@ const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
   Partial<Pick<Context, 'getRemainingTimeInMillis'>>
 
+type AnyAction = Action<unknown, unknown> | StateAction<unknown, unknown>
+
 /** The time of a call without Lambda's own limit. */
 const CALL_MAX_MS = 60_000
 
 /** Returns a function that runs a call, its request for approval, or a granted request. */
-const dispatcher = (
-  noun: Noun,
-  actions: Record<string, Action<unknown, unknown>>,
-  runtime: Runtime,
-) => {
-  const actionOf = (verb: string) => {
+const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Runtime) => {
+  const actionOf = (verb: string): Partial<StateAction<unknown, unknown>> => {
     const action = actions[verb]
-    return typeof action === 'function' ? { run: action, check: undefined } : action
+    return typeof action === 'function' ? { run: action } : (action ?? {})
   }
 
   const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    return actionOf(call.verb)?.run(parsed.options, author, runtime)
+    return actionOf(call.verb).run?.(parsed.options, author, runtime)
   }
 
   /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
   const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
+    const check = actionOf(call.verb).check ?? actionOf('show').run
     const checked = await check?.(parsed.options, author, runtime)
     return checked instanceof Refusal ? checked : requestApproval(noun, call, author, runtime)
+  }
+
+  const isRequest = async (call: OperatorCall, author: Author): Promise<boolean> => {
+    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
+    if (!environment.approvals || !verb) return false
+    return needsApproval(verb, call.options ?? {}, async () => {
+      const parsed = parseCall(noun, call)
+      // A malformed call is refused anyway.
+      if (parsed instanceof Refusal) return false
+      return (await actionOf(call.verb).needsApproval?.(parsed.options, author)) !== false
+    })
   }
 
   const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
@@ -102,8 +122,7 @@ const dispatcher = (
       const until = new Date(author.at.getTime() + remaining)
       return { outcome: 'done', result: await runGranted(call.approval, author, until) }
     }
-    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
-    return environment.approvals && verb && needsApproval(verb, call.options ?? {})
+    return (await isRequest(call, author))
       ? { outcome: 'requested', result: await request(call, author) }
       : { outcome: 'done', result: await perform(call, author) }
   }
@@ -116,9 +135,11 @@ const dispatcher = (
 export const operatorHandler =
   <N extends Noun>(noun: N, actions: Actions<N>) =>
   (runtime: Runtime) => {
-    const dispatch = dispatcher(noun, actions as Record<string, Action<unknown, unknown>>, runtime)
+    const dispatch = dispatcher(noun, actions as Record<string, AnyAction>, runtime)
     return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
-      const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
+      const { actor = '' }: { actor?: unknown } = call
+      if (typeof actor !== 'string') return { error: 'the actor must be text' }
+      const by = ACTOR.test(actor) ? actor : UNKNOWN_OPERATOR
       const ids = {
         operation: context?.functionName,
         // An unknown verb can be any text.

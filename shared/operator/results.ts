@@ -46,6 +46,17 @@ export type OptionsOf<N extends NounName, V extends VerbName<N>> = {
 export type Exactly<O, N extends NounName, V extends VerbName<N>> = O &
   Record<Exclude<keyof O, keyof OptionsOf<N, V>>, never>
 
+/** Calls a verb without a name, so that a call that needs an approval is refused. */
+export type CallUnnamed = <
+  N extends NounName,
+  V extends VerbName<N>,
+  const O extends OptionsOf<N, V>,
+>(
+  noun: N,
+  verb: V,
+  options: Exactly<O, N, V>,
+) => Promise<VerbIn<OperatorResults<O>, N, V>>
+
 /** Calls a verb. @throws Error with the reason of a refusal */
 export type CallVerb = <N extends NounName, V extends VerbName<N>, const O extends OptionsOf<N, V>>(
   noun: N,

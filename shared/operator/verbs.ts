@@ -15,20 +15,61 @@ export type OperatorCall = {
 /** The document that the command prints, or the reason of a refusal. */
 export type OperatorReply = { result: unknown } | { error: string }
 
+/**
+ * When a second operator must approve a call: always, with one of these options (`name`, `name value`
+ * or `prefix-*`), or in a state that the function of the noun reads.
+ */
+export type ApprovalRule = 'always' | readonly string[] | { if: string }
+
+/**
+ * The effect of a verb (docs/operations.md#approvals). A verb that only does what the service also does by
+ * itself, such as `settlement run`, neither moves nor redirects money.
+ */
+export type Effect =
+  | { effect: 'reads' | 'settings' }
+  /** Moves or redirects money, or proof of money. */
+  | { effect: 'money'; approval: ApprovalRule }
+
 export type Verb = {
   summary: string
-  /** The first option names the object, in verbs that need an approval. */
+  /** The first given option names the object, in verbs that need an approval. */
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
-  /** When a second operator must approve the call: always, or with one of these options. */
-  approval?: 'always' | readonly string[]
-}
+} & Effect
 
 /** A noun of the command, without code: the command validates and prints help with it. */
 export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
 
-/** Reports whether a second operator must approve a call, in a stage with approvals. */
-export const needsApproval = ({ approval = [] }: Verb, options: Record<string, string>): boolean =>
-  approval === 'always' || approval.some((name) => options[name] !== undefined)
+/**
+ * Reports whether a second operator must approve a call, in a stage with approvals.
+ * @param isInState reads the state of an `if`
+ */
+export const needsApproval = async (
+  verb: Verb,
+  options: Record<string, string>,
+  isInState: () => Promise<boolean>,
+): Promise<boolean> => {
+  if (verb.effect !== 'money') return false
+  const { approval } = verb
+  if (approval === 'always') return true
+  if ('if' in approval) return isInState()
+  return approval.some((rule) =>
+    Object.entries(options).some(([name, value]) => isGuarded(rule, name, value)),
+  )
+}
+
+const isGuarded = (rule: string, name: string, value: string): boolean =>
+  rule.endsWith('*')
+    ? name.startsWith(rule.slice(0, -1))
+    : rule === name || rule === `${name} ${value}`
+
+/** Returns when a verb needs an approval, for the help and the docs. */
+export const approvalText = (verb: Verb): string => {
+  if (verb.effect !== 'money') return ''
+  const { approval } = verb
+  if (approval === 'always') return 'always'
+  if ('if' in approval) return `if ${approval.if}`
+  return `with ${approval.map((text) => `--${text}`).join(', ')}`
+}
 
 export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
   schema.type === 'optional'

@@ -4,7 +4,7 @@ import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
-import type { SettlementAccount } from '../domain/providers/provider.ts'
+import type { ProviderId, SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf, payoutUuid } from '../domain/settlement/batch.ts'
 import {
@@ -41,6 +41,9 @@ export const notPayable = (details: string): Refusal => new Refusal(5001, { deta
 
 const held = ({ generation }: Restore): Refusal =>
   notPayable(`payouts are held since restore ${generation}: see operator restore release`)
+
+const disabled = (provider: ProviderId): Refusal =>
+  notPayable(`${provider} is disabled: its payouts are held until operator provider enable`)
 
 /**
  * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
@@ -97,7 +100,12 @@ export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<B
     .slice(0, OFFSETS_MAX)
 
 const accountOf = async ({ provider }: Batch, at: Date): Promise<SettlementAccount | Refusal> => {
-  const { settlementAccount: account, payoutsHeldUntil } = (await findProvider(provider)) ?? {}
+  const {
+    settlementAccount: account,
+    payoutsHeldUntil,
+    status,
+  } = (await findProvider(provider)) ?? {}
+  if (status === 'suspended') return disabled(provider)
   if (!account) return notPayable('the provider has no settlement account')
   if (payoutsHeldUntil && at < new Date(payoutsHeldUntil)) {
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)

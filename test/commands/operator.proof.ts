@@ -40,7 +40,7 @@ describe('help', () => {
     ['credential --help', [/^ {2}issue /m, /^ {2}list /m, /^ {2}show /m, /^ {2}revoke /m]],
     ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
     ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
-    ['debit reverse --help', [/a second operator must approve it\./]],
+    ['debit reverse --help', [/a second operator must approve it always\./]],
     ['bank update --help', [/call with --connector, --connector-url, --connector-secret\./]],
     ['bank disable --help', [/^(?!.*approve)/s]],
     ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],

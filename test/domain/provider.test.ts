@@ -31,7 +31,7 @@ const name = { ...account, accountName: 'Acme Limited' }
 
 type Before = Parameters<typeof payoutsHeldUntil>[0]
 const holds: [string, Before, SettlementAccount | undefined, string | undefined][] = [
-  ['the first account is not held', {}, account, undefined],
+  ['the first account is held for a day', {}, account, tomorrow],
   ['no account stays without a hold', {}, undefined, undefined],
   ['the same account is not held', current, { ...account }, undefined],
   ['the same account keeps an earlier hold', held, account, earlier],

@@ -2,13 +2,14 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
+import { maskPhone } from '../../shared/domain/phone.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
@@ -23,6 +24,7 @@ const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
 )
 const TIME = expect.stringMatching(/Z$/)
 const SECOND = 'the requester cannot grant: a second operator is required'
+const UNNAMED = 'an approval needs an operator with a known name'
 const MADE = 'the call was already made at'
 const DAY_MS = 86_400_000
 
@@ -42,21 +44,32 @@ const changesOf = async (target: string): Promise<Shown[]> =>
   (await call('change', 'list', { limit: '1000' })).filter((one: Shown) => one.target === target)
 const numberOf = ({ settlement_account }: Shown) => settlement_account.account_number
 
-const batch = async (id: string, digits: string): Promise<string> => {
-  const payee = await createPayee(service, id, { 'settlement-account': digits })
-  await payee.complete('100.00')
-  const [built] = (await payee.run(nightAfter(0))).built
-  if (id === 'rejected') await payee.run(nightAfter(1))
+const completed = async (credential: string): Promise<string> => {
+  const fields = { phone_number: SILENT, amount: '100.00' }
+  const { reference, uuid } = await service.chargeUntil('processing', fields, credential)
+  await service.report(uuid, { status: 'completed', ...REPORT })
+  return reference
+}
+const REPORT = { bank_reference: 'GCB-0001', approval_method: 'ussd' }
+
+/** Builds a batch of a provider of the seeds, whose accounts are not held. */
+const batch = async (provider: string): Promise<string> => {
+  await completed(`sk_sandbox_${provider}`)
+  const [built] = (await call('settlement', 'run', { date: nightAfter(0), provider })).built
   return built.id
+}
+const rejected = async (): Promise<string> => {
+  const built = await batch('demo')
+  await call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
+  await call('settlement', 'run', { date: nightAfter(1), provider: 'demo' })
+  await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+  return built
 }
 
 const evidence = { 'bank-reference': 'GCB-7', reason: 'By telephone' }
 const connector = { connector: 'http', 'connector-url': 'https://bank.test/debits' }
+const hook = (path: string) => `http://127.0.0.1:9/${path}`
 
-const reversible = async (): Promise<Options> => {
-  const [reference = ''] = await (await createPayee(service, 'reversed')).complete('5.00')
-  return { reference, reason: 'Dispute' }
-}
 const open = async () => {
   const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
   return { reference, ...evidence }
@@ -66,25 +79,56 @@ const completedLate = async (): Promise<Options> => {
   await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
   return { reference }
 }
+const hooked = async (id: string): Promise<Options> => {
+  await createProvider(service, id)
+  await call('webhook', 'set', { provider: id, url: hook('first') }, ama)
+  return { provider: id }
+}
+const withHeldPayout = async (): Promise<Options> => {
+  const provider = 'other'
+  await batch(provider)
+  await call('provider', 'disable', { provider }, ama)
+  return { provider }
+}
+const account = { phone: '+233249999999', bank: 'GCB', name: 'Me', 'account-number': '1041009999' }
+const remittance = { bank: 'GCB', amount: '1.00', reference: 'R-1', date: '2026-11-21' }
 
-/** The options of a call of each verb that needs an approval. */
+/** The options of a call of each verb that moves or redirects money, and the read that shows its effect. */
 const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'bank create': () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' }),
   'bank update': () => ({ bank: 'ADB', connector: 'none' }),
   'connector set': () => ({ bank: 'SBG', ...connector }),
   'connector remove': () => ({ bank: 'SCB' }),
-  'debit reverse': reversible,
+  'credential issue': () => ({ bank: 'ABSA' }),
+  'customer link': () => account,
+  'debit reverse': async () => ({
+    reference: await completed('sk_sandbox_demo'),
+    reason: 'Dispute',
+  }),
   'debit complete': open,
   'debit fail': open,
   'exception refund': completedLate,
+  'funding record': () => remittance,
+  'limit set': () => ({ provider: 'demo', 'daily-limit': 'none' }),
+  'limit remove': () => ({ provider: 'fenced' }),
+  'provider create': () => ({ provider: 'paid', name: 'Paid', ...settlementAccount('1041008009') }),
+  'provider enable': withHeldPayout,
   'provider update': () => ({ provider: 'other', ...settlementAccount('1041008002') }),
-  'settlement complete': async () => ({ batch: await batch('built', '1041007001'), ...evidence }),
-  'settlement retry': async () => ({ batch: await batch('rejected', '1041000000') }),
+  'settlement complete': async () => ({ batch: await batch('other'), ...evidence }),
+  'settlement process': async () => ({ batch: await batch('demo') }),
+  'settlement retry': async () => ({ batch: await rejected() }),
+  'webhook set': async () => ({ ...(await hooked('re-pointed')), url: hook('second') }),
+  'webhook rotate-secret': () => hooked('rotated'),
+}
+const readers: Record<string, { verb: string; options: (given: Options) => Options }> = {
+  'credential issue': { verb: 'list', options: ({ bank = '' }) => ({ bank }) },
+  'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
+  'funding record': { verb: 'list', options: () => ({}) },
 }
 
 const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs as Record<string, Verb>)
-    .filter(([, { approval }]) => approval)
+    .filter(([, { effect }]) => effect === 'money')
     .map(([verb]) => `${noun} ${verb}`),
 )
 
@@ -94,7 +138,9 @@ test.each(approvable)(
     const [noun = '', verb = ''] = words.split(' ')
     const options = (await optionsOf[words]?.()) ?? {}
     const [[key = '', target = ''] = []] = Object.entries(options)
-    const state = () => operate(noun, 'show', { [key]: target })
+    const reader = readers[words] ?? { verb: 'show', options: () => ({ [key]: target }) }
+    const state = () => operate(noun, reader.verb, reader.options(options))
+    const changes = async (): Promise<Shown[]> => call('change', 'list', { limit: '1000' })
     const previous = await state()
     const { approval } = await call(noun, verb, options, ama)
     const { id } = approval
@@ -106,16 +152,18 @@ test.each(approvable)(
     expect(await state()).not.toEqual(previous)
     const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
     expect(await show(id)).toMatchObject(decided)
-    const changes = await changesOf(target)
-    expect(changes[0]).toMatchObject({ by: ama, approved_by: kofi, noun, verb })
-    const changed = { request: { from: null, to: `${noun} ${verb} ${target}` } }
+    const made = await changes()
+    const change = made.find((one) => one.noun === noun && one.verb === verb)
+    expect(change).toMatchObject({ by: ama, approved_by: kofi })
+    const shown = verb === 'link' ? maskPhone(target) : target
+    const changed = { request: { from: null, to: `${noun} ${verb} ${shown}` } }
     expect(await changesOf(id)).toMatchObject([
       { by: kofi, noun: 'approval', verb: 'grant' },
       { by: ama, noun: 'approval', verb: 'request', changed },
     ])
     expect(await refusalToGrant(id, kofi)).toContain(MADE)
     expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
-    expect(await changesOf(target)).toEqual(changes)
+    expect(await changes()).toEqual(made)
   },
 )
 
@@ -132,16 +180,73 @@ test('a secret of a request is neither shown nor stored in plain text, and reach
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
 })
 
+/** A value of each option that redirects money; a row with a value has it. */
+const redirecting: Options = {
+  bank: 'GCB',
+  ...connector,
+  'connector-secret': 'cs_a_secret_of_this_test',
+  ...{ name: 'GCB Bank', 'fee-basis-points': '0', 'fee-fixed': 'none' },
+  ...{ 'fee-minimum': 'none', 'fee-maximum': 'none' },
+  ...settlementAccount('1041008011'),
+}
+/** The options that a call with one of them also needs. */
+const required: Record<string, Options> = {
+  'bank create': { bank: 'TRY', name: 'Bank', ...connector },
+  'bank update': { bank: 'ZEN', ...connector },
+  'limit set': { provider: 'demo' },
+  'provider create': { provider: 'try', name: 'Try', ...settlementAccount('1041008012') },
+  'provider update': { provider: 'demo' },
+}
+const isSettlement = (name: string) => name.startsWith('settlement-')
+
+/** The options of each rule, such as the four of `fee-*`. */
+const triggers = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+  Object.entries(verbs as Record<string, Verb>).flatMap(([verb, row]) => {
+    if (row.effect !== 'money' || !Array.isArray(row.approval)) return []
+    const names = Object.keys(row.options.entries)
+    return row.approval.flatMap((rule: string) => {
+      const [word = '', value] = rule.split(' ')
+      const isMatch = (name: string) =>
+        word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
+      const matching = names.filter(isMatch)
+      if (matching.length === 0) throw new Error(`${noun} ${verb} has no option --${rule}`)
+      return matching.map((name) => [`${noun} ${verb}`, name, value ?? redirecting[name] ?? ''])
+    })
+  }),
+)
+
+test.each(triggers)(
+  'the call `%s` with --%s %s waits for a second operator',
+  async (words = '', name = '', value = '') => {
+    const [noun = '', verb = ''] = words.split(' ')
+    const account = isSettlement(name) ? settlementAccount('1041008013') : {}
+    const options = { ...required[words], ...account, [name]: value }
+    const { approval } = await call(noun, verb, options, ama)
+    expect(approval).toMatchObject({ status: 'pending', noun, verb })
+  },
+)
+
+const atOnce: [string, string, Options][] = [
+  ['bank', 'update', { bank: 'CAL', maximum: '400.00' }],
+  ['provider', 'create', { provider: 'new-one', name: 'New' }],
+  ['provider', 'update', { provider: 'new-one', 'allow-list': '203.0.113.0/24' }],
+  ['provider', 'disable', { provider: 'new-one' }],
+  // Holds no payout.
+  ['provider', 'enable', { provider: 'new-one' }],
+  ['credential', 'issue', { provider: 'new-one' }],
+  ['limit', 'set', { provider: 'new-one', 'daily-limit': '500.00' }],
+  ['webhook', 'set', { provider: 'new-one', url: hook('own') }],
+  ['webhook', 'set', { provider: 'new-one', url: hook('own'), timeout: '20' }],
+  ['webhook', 'remove', { provider: 'new-one' }],
+  ['customer', 'unlink', { phone: account.phone, bank: 'GCB' }],
+]
+
 describe('a call that needs no approval', () => {
   test('a call that needs no approval runs immediately, also with a verb that needs one for other options', async () => {
-    const named = { provider: 'demo', name: 'Demo 2' }
-    expect(await call('provider', 'update', named, ama)).toMatchObject({ name: 'Demo 2' })
-    const limited = await call('bank', 'update', { bank: 'CAL', maximum: '400.00' }, ama)
-    expect(limited).toMatchObject({ maximum: '400.00' })
-    const provider = { provider: 'new-one', name: 'New', ...settlementAccount('1041008009') }
-    const created = await call('provider', 'create', provider, ama)
-    expect([numberOf(created), created.payouts_held_until]).toEqual(['1041008009', null])
-    expect((await changesOf('new-one'))[0]).not.toHaveProperty('approved_by')
+    for (const [noun, verb, options] of atOnce) {
+      expect(await call(noun, verb, options, ama), `${noun} ${verb}`).not.toHaveProperty('approval')
+    }
+    expect((await changesOf('new-one')).at(-1)).not.toHaveProperty('approved_by')
   })
 
   testInProcess.each(['false', undefined])(
@@ -194,14 +299,37 @@ describe('a request', () => {
   })
 
   test('a request needs an operator with a name, as its decision does', async () => {
-    const line = 'an approval needs an operator with a known name'
     const options = { provider: 'requested', ...settlementAccount('1041008003') }
     const id = await changeAccount('1041008001')
     for (const actor of [undefined, 'unknown', 'two words']) {
-      expect(await refusal('provider', 'update', options, actor)).toBe(line)
+      expect(await refusal('provider', 'update', options, actor)).toBe(UNNAMED)
       const decisions = [await refusalToGrant(id, actor), await refusalToDeny(id, actor)]
-      expect(decisions).toEqual([line, line])
+      expect(decisions).toEqual([UNNAMED, UNNAMED])
     }
+  })
+
+  test('a webhook that follows a removed one waits for a second operator, because its secret is new', async () => {
+    const options = await hooked('removed')
+    await call('webhook', 'remove', options, ama)
+    await request('webhook', 'set', { ...options, url: hook('first') })
+  })
+
+  test.each(['ARN:aws:iam::123456789012:user/AMA', `${ama}/`, `${ama} `])(
+    'a request of ama cannot be granted by %s',
+    async (actor) => {
+      const line = await refusalToGrant(await changeAccount('1041008001'), actor)
+      expect(line).toBe(actor.endsWith(' ') ? UNNAMED : SECOND)
+    },
+  )
+
+  test.each([
+    ['array', [kofi]],
+    ['object', { toString: 1 }],
+    ['number', 7],
+  ])('a call is refused when its actor is an %s', async (_, actor) => {
+    const event = { verb: 'list', options: {}, actor }
+    const refused = { error: 'the actor must be text' }
+    expect(await service.invoke('manage-approval', event)).toEqual(refused)
   })
 
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
@@ -229,6 +357,31 @@ describe('a grant', () => {
     expect(await changesOf('requested')).toHaveLength(before + 1)
     expect((await changesOf(id)).map(({ verb }) => verb)).toEqual(['grant', 'request'])
   })
+
+  testInProcess(
+    'a grant that read its request before another grant finished has no effect',
+    async () => {
+      const id = await changeAccount('1041008007')
+      const before = (await changesOf('requested')).length
+      const finished = Promise.withResolvers<void>()
+      const claiming = Promise.withResolvers<void>()
+      const { send } = table
+      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if (JSON.stringify(command).includes('SET claim = :claim')) {
+          spy.mockRestore()
+          claiming.resolve()
+          await finished.promise
+        }
+        return Reflect.apply(send, table, [command])
+      }) as never)
+      const late = refusalToGrant(id, kofi)
+      await claiming.promise
+      expect(numberOf(await grant(id))).toBe('1041008007')
+      finished.resolve()
+      expect(await late).toBe('the call is in progress or was already made')
+      expect(await changesOf('requested')).toHaveLength(before + 1)
+    },
+  )
 
   test('a grant that was recorded before a crash is retried by the same operator, after its lease', async () => {
     const id = await changeAccount('1041008006')

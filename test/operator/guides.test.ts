@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { inFull, readOptions } from '../../commands/operator-words.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { explain, parseCall } from '../../shared/operator/verbs.ts'
+import { approvalText, explain, parseCall, type Verb } from '../../shared/operator/verbs.ts'
 
 /** The operator's calls in the docs, parsed as the command parses them. */
 
@@ -85,4 +85,25 @@ test('each verb is in a guide', () => {
     Object.keys(row.verbs).map((verb) => `${noun} ${verb}`),
   )
   expect(verbs.filter((verb) => !inGuides.has(verb))).toEqual([])
+})
+
+/** A row for each verb that moves money; the others of a noun share one for each effect. */
+const approvalRows = Object.entries(nouns).flatMap(([noun, row]) => {
+  const verbs = Object.entries<Verb>(row.verbs)
+  const shared = (['reads', 'settings'] as const).flatMap((effect) => {
+    const names = verbs.filter(([, verb]) => verb.effect === effect).map(([name]) => name)
+    return names.length > 0 ? [`| \`${noun} ${names.join('\\|')}\` | ${effect} | never |`] : []
+  })
+  const money = verbs.filter(([, verb]) => verb.effect === 'money')
+  return [
+    ...shared,
+    ...money.map(([name, verb]) => `| \`${noun} ${name}\` | money | ${approvalText(verb)} |`),
+  ]
+})
+
+test('the table of approvals has the effect of each verb, and when it needs an approval', () => {
+  const [, table = ''] = read('docs/operations.md').split(
+    '| Call | Effect | Needs an approval |\n|---|---|---|\n',
+  )
+  expect(table.split('\n\n')[0]?.split('\n')).toEqual(approvalRows)
 })

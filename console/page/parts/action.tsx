@@ -44,6 +44,9 @@ const valuesOf = (form: HTMLFormElement): CallOptions =>
     ),
   )
 
+/** The result of a call that ran at once, not the request of a call that waits for an approval. */
+type Done<T> = Exclude<T, { approval: ApprovalResult }>
+
 export type ActionProps<T, Name extends string = string> = {
   label: string
   /** The effect, in the dialog. */
@@ -56,8 +59,8 @@ export type ActionProps<T, Name extends string = string> = {
   kind?: 'primary' | 'danger'
   isSmall?: boolean
   /** The message after success. */
-  done: string | ((result: T) => string)
-  onDone?: ((result: T) => void) | undefined
+  done: string | ((result: Done<T>) => string)
+  onDone?: ((result: Done<T>) => void) | undefined
 }
 
 type PerformedProps<T> = ActionProps<T> & {
@@ -131,8 +134,10 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
     try {
       const result = await perform(options)
       setOpen(false)
-      showToast(approvalIn(result) ?? (typeof done === 'string' ? done : done(result)))
-      onDone?.(result)
+      const request = approvalIn(result)
+      if (request) return showToast(request)
+      showToast(typeof done === 'string' ? done : done(result as Done<T>))
+      onDone?.(result as Done<T>)
     } catch (thrown) {
       if (hasDialog) setError(thrown as Error)
       else showToast((thrown as Error).message, { isFailure: true })

@@ -55,6 +55,11 @@ export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): A
 /** The actor of a call without an operator. */
 export const UNKNOWN_OPERATOR = 'unknown'
 
+/** Letter case and punctuation do not make a second operator: `ALICE` and `alice/` are alice. */
+const isSameOperator = (one: string, other: string): boolean => plain(one) === plain(other)
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
 export const unnamed = (): Refusal =>
   new Refusal(1403, { details: 'an approval needs an operator with a known name' })
 
@@ -79,7 +84,7 @@ export const alreadyDecided = (approval: Approval, at: Date): Refusal => {
 export const refusalToGrant = (approval: Approval, by: string, at: Date): Refusal | undefined => {
   const { requestedBy, decidedBy, doneAt } = approval
   if (by === UNKNOWN_OPERATOR) return unnamed()
-  if (by === requestedBy) {
+  if (isSameOperator(by, requestedBy)) {
     return new Refusal(1403, {
       details: 'the requester cannot grant: a second operator is required',
     })

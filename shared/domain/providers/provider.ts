@@ -58,7 +58,7 @@ export const Provider = v.object({
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */
   settlementAccount: v.optional(SettlementAccount),
-  /** ISO 8601. A change of the account under approvals holds payouts until then. */
+  /** ISO 8601. A new account under approvals holds payouts until then. */
   payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
@@ -83,18 +83,12 @@ const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): bool
   one?.accountNumber === other?.accountNumber &&
   one?.accountName === other?.accountName
 
-/**
- * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The first
- * account of a provider causes no hold; one that follows a removed account does.
- */
+/** Returns the end of the hold on payouts, 24 hours after a change of the settlement account. */
 export const payoutsHeldUntil = (
   previous: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
   account: SettlementAccount | undefined,
   at: Date,
-): string | undefined => {
-  const isFirst = !previous.settlementAccount && previous.payoutsHeldUntil === undefined
-  if (isFirst || isSameAccount(previous.settlementAccount, account)) {
-    return previous.payoutsHeldUntil
-  }
-  return secondsAfter(at, DAY_SECONDS).toISOString()
-}
+): string | undefined =>
+  isSameAccount(previous.settlementAccount, account)
+    ? previous.payoutsHeldUntil
+    : secondsAfter(at, DAY_SECONDS).toISOString()

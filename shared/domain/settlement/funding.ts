@@ -14,5 +14,7 @@ export type Funding = {
   recordedBy: string
 }
 
-export const isSameFunding = (one: Funding, other: Funding): boolean =>
-  one.amount === other.amount && one.date === other.date
+export const isSameFunding = (
+  one: Pick<Funding, 'amount' | 'date'>,
+  other: Pick<Funding, 'amount' | 'date'>,
+): boolean => one.amount === other.amount && one.date === other.date

@@ -9,6 +9,8 @@ export type WebhookHealth = {
   slowSince?: Date
   disabledAt?: Date
   recoveredAt?: Date
+  /** An operator last removed the webhook: the URL of a new one needs an approval. */
+  removedAt?: Date
 }
 
 export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
@@ -68,7 +70,7 @@ export const noteSlow = (health: WebhookHealth, at: Date): WebhookHealth =>
 
 /** Resets the health of a changed webhook, except for its undelivered events. */
 export const renewed = (health: WebhookHealth): WebhookHealth => {
-  const { exhaustedSince } = health
+  const { exhaustedSince, removedAt } = health
   if (healthState(health) === 'healthy' && !health.slowSince) return health
-  return exhaustedSince ? { exhaustedSince } : {}
+  return { ...(exhaustedSince && { exhaustedSince }), ...(removedAt && { removedAt }) }
 }

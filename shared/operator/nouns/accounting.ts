@@ -20,6 +20,7 @@ export const settlement = {
   summary: 'settlement batches and payouts',
   verbs: {
     run: {
+      effect: 'settings',
       summary: 'runs the settlement of a day: builds its batches and pays due batches',
       options: o.options({
         date: o.day('UTC day of the run'),
@@ -28,28 +29,37 @@ export const settlement = {
       }),
     },
     list: {
+      effect: 'reads',
       summary: 'lists batches, newest first; of all providers or one',
       options: o.options({ provider: v.optional(o.provider), limit: o.limit }),
     },
-    show: { summary: 'shows a batch', options: target },
+    show: { effect: 'reads', summary: 'shows a batch', options: target },
     report: {
+      effect: 'reads',
       summary: 'prints the lines of a batch as the provider reads them',
       options: o.options({ batch, format }),
     },
-    process: { summary: 'pays a batch immediately, also before its day', options: target },
+    process: {
+      effect: 'money',
+      approval: { if: 'the batch is not due yet' },
+      summary: 'pays a batch immediately, also before its day',
+      options: target,
+    },
     complete: {
+      effect: 'money',
+      approval: 'always',
       summary: 'records a payout that a bank reported outside the API; pays nothing',
       options: o.options({
         batch,
         'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
         reason: o.reason('reason and source'),
       }),
-      approval: 'always',
     },
     retry: {
+      effect: 'money',
+      approval: 'always',
       summary: 'pays a batch again after its bank rejected the payout',
       options: target,
-      approval: 'always',
     },
   },
 } as const satisfies Noun
@@ -74,6 +84,7 @@ export const reconciliation = {
   summary: 'consistency checks of the table, and comparison with bank statements',
   verbs: {
     run: {
+      effect: 'reads',
       summary: 'checks a day and prints the differences; changes nothing',
       options: o.options({
         date,
@@ -83,6 +94,7 @@ export const reconciliation = {
       }),
     },
     statement: {
+      effect: 'reads',
       summary: 'compares a bank statement with the debits completed on a day; changes nothing',
       options: o.options({
         bank: o.bank,
@@ -102,6 +114,7 @@ export const ledger = {
   summary: 'double-entry journal, derived from debits, batches, refunds and funding',
   verbs: {
     show: {
+      effect: 'reads',
       summary: 'prints the entries of a day and the balances of its accounts',
       options: o.options({ date, format }),
     },
@@ -118,6 +131,8 @@ export const funding = {
   summary: 'remittances of banks to the service',
   verbs: {
     record: {
+      effect: 'money',
+      approval: 'always',
       summary: 'records a remittance; a repeated reference changes nothing',
       options: o.options({
         bank: o.bank,
@@ -127,6 +142,7 @@ export const funding = {
       }),
     },
     list: {
+      effect: 'reads',
       summary: 'lists remittances, newest day first',
       options: o.options({ bank: v.optional(o.bank), limit: o.limit }),
     },

@@ -42,20 +42,31 @@ export const bank = {
   summary: 'banks',
   verbs: {
     create: {
+      effect: 'money',
+      approval: Object.keys(connection),
       summary: 'creates a bank',
       options: o.options({ bank: o.bank, name, ...settings }),
-      approval: Object.keys(connection),
     },
     update: {
+      effect: 'money',
+      approval: Object.keys(connection),
       summary: 'changes the given settings only',
       options: o.options({ bank: o.bank, name: v.optional(name), ...settings }),
-      approval: Object.keys(connection),
     },
-    show: { summary: 'shows the settings of a bank, without secrets', options: target },
-    list: { summary: 'lists all banks', options: o.options({}) },
-    disable: { summary: 'refuses new charges; debits in progress continue', options: target },
-    enable: { summary: 'accepts new charges again', options: target },
+    show: {
+      effect: 'reads',
+      summary: 'shows the settings of a bank, without secrets',
+      options: target,
+    },
+    list: { effect: 'reads', summary: 'lists all banks', options: o.options({}) },
+    disable: {
+      effect: 'settings',
+      summary: 'refuses new charges; debits in progress continue',
+      options: target,
+    },
+    enable: { effect: 'settings', summary: 'accepts new charges again', options: target },
     behave: {
+      effect: 'settings',
       summary: 'changes how a sandbox bank behaves, for tests',
       options: o.options({
         bank: o.bank,
@@ -74,16 +85,22 @@ export const connector = {
   summary: 'connections to banks',
   verbs: {
     set: {
+      effect: 'money',
+      approval: 'always',
       summary: 'sets the connector of a bank, or its URL or secret',
       options: o.options({ bank: o.bank, ...connection }),
-      approval: 'always',
     },
-    show: { summary: 'shows the connector of a bank, without its secret', options: target },
-    list: { summary: 'lists the connectors of all banks', options: o.options({}) },
+    show: {
+      effect: 'reads',
+      summary: 'shows the connector of a bank, without its secret',
+      options: target,
+    },
+    list: { effect: 'reads', summary: 'lists the connectors of all banks', options: o.options({}) },
     remove: {
+      effect: 'money',
+      approval: 'always',
       summary: 'removes the connector of a bank with its URL and secret; charges are refused',
       options: target,
-      approval: 'always',
     },
   },
 } as const satisfies Noun
@@ -97,6 +114,8 @@ export const customer = {
   summary: 'bank accounts of customers, by phone number',
   verbs: {
     link: {
+      effect: 'money',
+      approval: 'always',
       summary: 'sets the account of a phone number at a bank',
       options: o.options({
         phone,
@@ -110,11 +129,20 @@ export const customer = {
         status: v.optional(o.oneOfWords('account status (default active)', status), 'active'),
       }),
     },
-    show: { summary: 'shows the account of a phone number at one bank', options: account },
+    show: {
+      effect: 'reads',
+      summary: 'shows the account of a phone number at one bank',
+      options: account,
+    },
     list: {
+      effect: 'reads',
       summary: 'lists the accounts of a phone number at all banks',
       options: o.options({ phone }),
     },
-    unlink: { summary: 'removes the account of a phone number at one bank', options: account },
+    unlink: {
+      effect: 'settings',
+      summary: 'removes the account of a phone number at one bank',
+      options: account,
+    },
   },
 } as const satisfies Noun

@@ -24,8 +24,13 @@ export const debit = {
   name: 'debit',
   summary: 'debits: history, reversal, outcomes reported outside the API, repair',
   verbs: {
-    show: { summary: 'shows a debit with its history', options: o.options({ reference }) },
+    show: {
+      effect: 'reads',
+      summary: 'shows a debit with its history',
+      options: o.options({ reference }),
+    },
     list: {
+      effect: 'reads',
       summary: 'lists debits, newest first; of all providers or one, in any status or one',
       options: o.options({
         provider: v.optional(o.provider),
@@ -36,21 +41,25 @@ export const debit = {
       }),
     },
     reverse: {
+      effect: 'money',
+      approval: 'always',
       summary: 'reverses a completed debit; its bank refunds the customer',
       options: o.options({ reference, reason: o.reason('reason; the provider can read it') }),
-      approval: 'always',
     },
     complete: {
+      effect: 'money',
+      approval: 'always',
       summary: 'completes a pending or processing debit that its bank reported outside the API',
       options: outcome('reason and source; the provider can read it'),
-      approval: 'always',
     },
     fail: {
+      effect: 'money',
+      approval: 'always',
       summary: 'fails a pending or processing debit that its bank reported outside the API',
       options: outcome('reason from the bank; the provider reads it as the error message'),
-      approval: 'always',
     },
     repair: {
+      effect: 'settings',
       summary: 'redoes missing follow-up work for the debits of one day',
       options: o.options({ provider: o.provider, date: o.day('UTC day of the charges') }),
     },
@@ -64,6 +73,7 @@ export const delivery = {
   summary: 'deliveries of events to webhooks',
   verbs: {
     list: {
+      effect: 'reads',
       summary: 'lists the deliveries of a debit with their attempts, or the newest of a provider',
       options: o.options({
         reference: v.optional(ofDebit),
@@ -75,14 +85,17 @@ export const delivery = {
       }),
     },
     show: {
+      effect: 'reads',
       summary: 'shows a delivery with its attempts and the sent body, without the customer',
       options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
     },
     redeliver: {
+      effect: 'settings',
       summary: 'delivers an event again',
       options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
     },
     recover: {
+      effect: 'settings',
       summary: 'redelivers all undelivered events of a provider since a time',
       options: o.options({
         provider: o.provider,
@@ -99,6 +112,7 @@ export const exception = {
   summary: 'rejected bank reports and failed refunds that an operator must resolve',
   verbs: {
     list: {
+      effect: 'reads',
       summary: 'lists exceptions of all providers with the original reports, newest first',
       options: o.options({
         status: o.optionalWord('only open or only resolved exceptions', {
@@ -109,18 +123,21 @@ export const exception = {
       }),
     },
     show: {
+      effect: 'reads',
       summary: 'shows the exceptions of one debit',
       options: o.options({ reference: ofDebit }),
     },
     refund: {
+      effect: 'money',
+      approval: 'always',
       summary: 'refunds a late completion or retries a failed refund, and resolves its exceptions',
       options: o.options({
         reference: ofDebit,
         reason: v.optional(o.reason('reason; the bank can read it')),
       }),
-      approval: 'always',
     },
     resolve: {
+      effect: 'settings',
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
       options: o.options({ reference: ofDebit, kind, note: o.reason('resolution') }),
     },

@@ -11,18 +11,21 @@ export const approval = {
   summary: 'approval of calls by a second operator',
   verbs: {
     list: {
+      effect: 'reads',
       summary: 'lists requests, newest first',
       options: o.options({
         status: o.optionalWord('only requests in this status', { options: approvalStatuses }),
         limit: o.limit,
       }),
     },
-    show: { summary: 'shows one request', options: o.options({ id }) },
+    show: { effect: 'reads', summary: 'shows one request', options: o.options({ id }) },
     grant: {
+      effect: 'settings',
       summary: 'runs the requested call of another operator and prints its result',
       options: o.options({ id }),
     },
     deny: {
+      effect: 'settings',
       summary: 'denies a request; the requester can also deny it',
       options: o.options({ id, reason: v.optional(o.reason('reason')) }),
     },
@@ -34,6 +37,7 @@ export const change = {
   summary: 'record of changes by operators',
   verbs: {
     list: {
+      effect: 'reads',
       summary: 'lists changes, newest first; of all or of one provider or bank',
       options: o.options({ ...o.owner, limit: o.limit }),
     },
@@ -51,13 +55,19 @@ export const restore = {
   summary: 'restores of the table to an earlier second',
   verbs: {
     begin: {
+      effect: 'settings',
       summary: 'records a restore; holds timeouts, payouts and refunds of all providers',
       options: o.options({ generation }),
     },
     release: {
+      effect: 'settings',
       summary: 'ends the hold of one provider or of all',
       options: o.options({ provider: v.optional(o.provider) }),
     },
-    show: { summary: 'shows the last restore and the providers on hold', options: o.options({}) },
+    show: {
+      effect: 'reads',
+      summary: 'shows the last restore and the providers on hold',
+      options: o.options({}),
+    },
   },
 } as const satisfies Noun

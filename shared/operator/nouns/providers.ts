@@ -56,19 +56,44 @@ export const provider = {
   summary: 'payment providers',
   verbs: {
     create: {
+      effect: 'money',
+      approval: ['settlement-*'],
       summary: 'creates a provider',
       options: o.options({ provider: o.provider, name, ...settings }),
     },
     update: {
+      effect: 'money',
+      approval: [
+        'name',
+        'fee-*',
+        'settlement-*',
+        'daily-limit none',
+        'allow-list none',
+        'request-secret none',
+        'status active',
+      ],
       summary: 'changes the given settings only',
       options: o.options({ provider: o.provider, name: v.optional(name), ...settings }),
-      approval: Object.keys(settlementOptions),
     },
-    show: { summary: 'shows the settings of a provider, without secrets', options: target },
-    list: { summary: 'lists all providers', options: o.options({}) },
-    disable: { summary: 'suspends a provider: requests get 403/1403', options: target },
-    enable: { summary: 'ends the suspension of a provider', options: target },
+    show: {
+      effect: 'reads',
+      summary: 'shows the settings of a provider, without secrets',
+      options: target,
+    },
+    list: { effect: 'reads', summary: 'lists all providers', options: o.options({}) },
+    disable: {
+      effect: 'settings',
+      summary: 'suspends a provider: requests get 403/1403, and its payouts are held',
+      options: target,
+    },
+    enable: {
+      effect: 'money',
+      approval: { if: 'a payout is held' },
+      summary: 'ends the suspension of a provider and the hold of its payouts',
+      options: target,
+    },
     'rotate-request-secret': {
+      effect: 'settings',
       summary:
         'generates a request-signing secret and prints it once; requests must then be signed',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
@@ -103,6 +128,8 @@ export const credential = {
   summary: 'API tokens of providers and banks',
   verbs: {
     issue: {
+      effect: 'money',
+      approval: ['bank'],
       summary: 'issues a token to a provider or bank and prints it once; only its hash is stored',
       options: o.options({
         ...o.owner,
@@ -119,14 +146,17 @@ export const credential = {
       }),
     },
     list: {
+      effect: 'reads',
       summary: 'lists the credentials of a provider or bank with their last characters',
       options: o.options(o.owner),
     },
     show: {
+      effect: 'reads',
       summary: 'shows a credential and its owner, by id or token',
       options: credentialTarget,
     },
     revoke: {
+      effect: 'settings',
       summary: 'revokes a credential within 30 seconds, by id or token',
       options: credentialTarget,
     },
@@ -138,6 +168,8 @@ export const limit = {
   summary: 'daily amount limits of providers; request limits of providers and banks',
   verbs: {
     set: {
+      effect: 'money',
+      approval: ['daily-limit none'],
       summary: 'sets a daily limit, effective today, or the requests per minute of an operation',
       options: o.options({
         ...o.owner,
@@ -155,10 +187,20 @@ export const limit = {
       }),
     },
     show: {
+      effect: 'reads',
       summary: 'shows the limits of a provider or bank and the amount used today',
       options: o.options(o.owner),
     },
-    list: { summary: 'lists the limits of all providers and banks', options: o.options({}) },
-    remove: { summary: 'removes the daily limit of a provider', options: target },
+    list: {
+      effect: 'reads',
+      summary: 'lists the limits of all providers and banks',
+      options: o.options({}),
+    },
+    remove: {
+      effect: 'money',
+      approval: 'always',
+      summary: 'removes the daily limit of a provider',
+      options: target,
+    },
   },
 } as const satisfies Noun

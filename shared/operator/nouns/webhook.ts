@@ -46,20 +46,37 @@ export const webhook = {
   summary: 'webhooks of providers',
   verbs: {
     set: {
+      effect: 'money',
+      approval: { if: 'the URL changes' },
       summary: 'creates a webhook or changes the given settings; prints its signing secret',
       options: o.options({ provider: o.provider, ...settings }),
     },
-    show: { summary: 'shows settings and health, without the secret', options: target },
-    list: { summary: 'lists the webhooks of all providers', options: o.options({}) },
-    enable: { summary: 're-enables a disabled webhook', options: target },
+    show: {
+      effect: 'reads',
+      summary: 'shows settings and health, without the secret',
+      options: target,
+    },
+    list: {
+      effect: 'reads',
+      summary: 'lists the webhooks of all providers',
+      options: o.options({}),
+    },
+    enable: { effect: 'settings', summary: 're-enables a disabled webhook', options: target },
     ping: {
+      effect: 'settings',
       summary: 'sends a signed ping, which re-enables the webhook if the receiver accepts it',
       options: target,
     },
     'rotate-secret': {
+      effect: 'money',
+      approval: 'always',
       summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
     },
-    remove: { summary: 'removes a webhook: events are no longer delivered', options: target },
+    remove: {
+      effect: 'settings',
+      summary: 'removes a webhook: events are no longer delivered',
+      options: target,
+    },
   },
 } as const satisfies Noun

@@ -20,6 +20,7 @@ const TIMES = {
   slowSince: true,
   disabledAt: true,
   recoveredAt: true,
+  removedAt: true,
 } as const
 
 export const fromHealthItem = (item: db.Item): WebhookHealth =>
