@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { requestIdOf } from '../../shared/api/context.ts'
-import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
 import { captureOutput } from '../support/output.ts'
 import { NO_UUID, pathOf, SILENT, sampleEvent, updatePath } from '../support/requests.ts'
 import { type Reply, useService } from '../support/running-service.ts'
@@ -75,15 +75,15 @@ test('a charge logs the reference of its debit, also for a replay and a conflict
 const REFERENCE = 'DCS-20261121-ABC123'
 const deliveryId = '2137880302063503'
 
-/** The ids in the log lines of operations with ids in the path. */
-const named: Partial<Record<OperationName, object>> = {
-  'get-debit-request': { reference: REFERENCE },
-  'list-deliveries': { reference: REFERENCE },
-  'update-debit-transaction': { uuid: NO_UUID },
-  'debit-callback': { uuid: NO_UUID },
-  'redeliver-event': { reference: expect.stringMatching(/^DCS-2026/) },
-  'get-settlement': { reference: 'STL-20261122-ABC123' },
-  'get-settlement-report': { reference: 'STL-20261122-ABC123' },
+/** The ids in the log lines of paths with these segments. */
+const logged = {
+  'debit-requests/{reference}': { reference: REFERENCE },
+  'debit-transactions/{uuid}': { uuid: NO_UUID },
+  'deliveries/{id}': { reference: expect.stringMatching(/^DCS-2026/) },
+  'settlements/{id}': { reference: 'STL-20261122-ABC123' },
+  // Neither has an id of a debit or batch.
+  'banks/{identifier}': {},
+  'banks/lookup/{phone_number}': {},
 }
 const withPath = operationNames.filter((name) => operations[name].path.includes('{'))
 
@@ -99,7 +99,8 @@ test.each(withPath)(
     const reply = await service.send(method, path, { credential, ...body })
     expect([404, 422]).toContain(reply.status)
     const { reference, uuid } = lineOf(reply)
-    expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...named[name] })
+    const ids = Object.entries(logged).find(([part]) => operations[name].path.includes(part))?.[1]
+    expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...ids })
     expect(JSON.stringify(lineOf(reply))).not.toContain('2332000')
   },
 )

@@ -11,6 +11,8 @@ import {
   type LogEntry,
 } from '../../sdk/typescript/src/index.ts'
 import { pause } from '../../sdk/typescript/src/pause.ts'
+import type { ChargeFields } from '../../sdk/typescript/src/wire.ts'
+import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import { camelCased } from '../support/camel-case.ts'
 import { expectCall, type SdkCall } from '../support/sdk-call.ts'
 import { type ReceivedRequest, received, useServer } from '../support/servers.ts'
@@ -50,6 +52,7 @@ const cases: {
   debit: { reference: string }
   charges: ChargeCase[]
   calls: (SdkCall & { name: string; replies: ScriptedReply[]; paths: string[] })[]
+  other_debits: Record<keyof ChargeFields, object>
   amounts: [Amount, string][]
   refused_amounts: unknown[]
   refused_options: object[]
@@ -158,6 +161,25 @@ for (const { name, replies, paths, ...call } of cases.calls) {
 }
 
 describe('charge', () => {
+  test('the cases of other debits have each field of a charge', () => {
+    expect(Object.keys(cases.other_debits).sort()).toEqual(
+      Object.keys(ChargeRequest.entries).sort(),
+    )
+  })
+
+  test.each(Object.entries(cases.other_debits))(
+    'a charge is refused after a lost reply when the existing debit has another %s',
+    async (_, members) => {
+      const debit = { ...cases.debit, ...members }
+      const existing = { reference: REFERENCE, uuid: 'u-1', status: 'processing' }
+      const found = respond(200, { success: true, data: debit, meta })
+      script = [breaks, refuse(409, 3003, { details: existing }), found]
+      vi.mocked(pause).mockResolvedValue()
+      const expected = { name: 'DuplicateReferenceError', attempts: 2, existing }
+      await expect(client().charge(ORDER)).rejects.toMatchObject(expected)
+    },
+  )
+
   test('a charge is retried with the same body when the caller changes its metadata', async () => {
     script = [refuse(503, 1503, {}, AT_ONCE), accepts]
     const metadata = { cart: 77 }

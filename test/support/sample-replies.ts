@@ -1,19 +1,20 @@
 import { expect } from 'vitest'
 import { type JobName, jobNames } from '../../infra/definitions/jobs.ts'
-import { type OperationName, operationNames } from '../../shared/api/operations.ts'
+import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
 
-/** The operations whose samples name a debit, a batch or a webhook, which a fresh sandbox lacks. */
-const missing = new Set<string>([
-  ...['get-debit-request', 'update-debit-transaction', 'debit-callback', 'list-deliveries'],
-  ...['redeliver-event', 'test-webhook', 'get-settlement', 'get-settlement-report'],
-  'answer-unmatched',
-])
+/** A sample names a debit, a batch or a delivery that a fresh sandbox lacks. */
+const NAMED = /\{(?:reference|uuid|id)\}/
+
+const statusOf = (name: OperationName): number => {
+  const { path, status }: Operation = operations[name]
+  // A fresh sandbox has no webhook either.
+  return NAMED.test(path) || name === 'test-webhook' ? 404 : status
+}
 
 /** Returns the reply to a sample in a fresh sandbox. */
 export const sampleReply = (name: string): object => {
   if (jobNames.includes(name as JobName)) return { batchItemFailures: [] }
-  if (name === 'charge') return { statusCode: 202 }
-  if (missing.has(name)) return { statusCode: 404 }
-  if (operationNames.includes(name as OperationName)) return { statusCode: 200 }
+  if (name === 'answer-unmatched') return { statusCode: 404 }
+  if (name in operations) return { statusCode: statusOf(name as OperationName) }
   return name === 'manage-debit' ? { error: 'no such debit' } : { result: expect.anything() }
 }

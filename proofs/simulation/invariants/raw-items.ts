@@ -1,4 +1,5 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import type { Facts } from '../../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
@@ -33,24 +34,36 @@ type RawEntry = {
   set?: RawSet
 }
 
-export type RawDebit = Item & {
-  reference: string
-  provider: string
-  partnerReference: string
-  bank: { identifier: string; name: string }
-  phone: string
-  amount: number
-  narration: string
-  /** JSON. */
-  metadata?: string
-  status: Status
-  version: number
-  history: readonly RawEntry[]
-  approval?: { rid: string }
-  /** `<batch>#<chunk>`. */
-  settledIn?: string
-  adjustedIn?: string
-}
+/** An item has any member: this type is an error unless it lists each fact. */
+type Listing<Names extends string, Members extends Record<Names, unknown>> = Members
+
+type RawFacts = Listing<
+  // The uuid follows from the reference.
+  Exclude<keyof Facts, 'uuid'>,
+  {
+    reference: string
+    provider: string
+    partnerReference: string
+    bank: { identifier: string; name: string }
+    phone: string
+    amount: number
+    narration: string
+    /** JSON. */
+    metadata: string | undefined
+    countedOn: string | undefined
+  }
+>
+
+export type RawDebit = Item &
+  RawFacts & {
+    status: Status
+    version: number
+    history: readonly RawEntry[]
+    approval?: { rid: string }
+    /** `<batch>#<chunk>`. */
+    settledIn?: string
+    adjustedIn?: string
+  }
 
 /** A claim of a provider's reference. */
 type RawClaim = Item & { reference: string }

@@ -5,6 +5,7 @@ import {
   operations,
 } from '../../../shared/api/operations.ts'
 import type { BankCallback } from '../../../shared/domain/debits/bank-update.ts'
+import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { Malformation } from './malformed-reports.ts'
 
 /** The script of one debit, and the changes of settings: plain values, so that they can be reduced. */
@@ -36,7 +37,7 @@ export const DIFFERENCES = {
   narration: 'Another debit',
   currency: 'USD',
   metadata: { cart: 'another' },
-} as const
+} as const satisfies Record<Exclude<keyof ChargeRequest, 'partner_reference'>, unknown>
 
 /** The operations that a provider calls with a reference alone: each joins the load by its row. */
 export const debitOperations = operationNames.filter((name) => {

@@ -15,6 +15,7 @@ from debit_collection import AsyncDebitCollection, DebitCollection, Pesewas, wir
 from debit_collection.calls import Operation, Outcome, Pause, Reply, Request, Settings, request_hmac
 from debit_collection.errors import (
     DebitCollectionError,
+    DuplicateReferenceError,
     NetworkError,
     NotFoundError,
     RequestTimeoutError,
@@ -143,7 +144,16 @@ def test_a_charge_takes_sends_and_compares_each_field_of_the_api() -> None:
     run.charge(**{name: {} for name in fields if name not in {**ORDER, "currency": ""}})
     body = json.loads(run.requests[0].body)
     assert set(body) == fields
-    assert set(comparison(cast(wire.DebitDetail, DEBIT), body)) == fields
+    assert set(comparison(cast(wire.DebitDetail, DEBIT), body)) == fields == set(CASES["other_debits"])
+
+
+@pytest.mark.parametrize("field", CASES["other_debits"])
+def test_a_charge_is_refused_after_a_lost_reply_when_the_debit_differs(field: str) -> None:
+    existing = {"reference": "DCS-1", "uuid": "u-1", "status": "processing"}
+    run = Run(BROKEN, problem(409, 3003, existing), success({**DEBIT, **CASES["other_debits"][field]}))
+    with pytest.raises(DuplicateReferenceError) as raised:
+        run.charge()
+    assert (raised.value.attempts, raised.value.existing) == (2, existing)
 
 
 def test_a_request_is_signed_again_over_the_path_with_its_query() -> None:

@@ -37,17 +37,18 @@ test('the timeouts apply to pending and processing debits only', () => {
 
 test('every status has its published consequences', () => {
   const rows = rowsOf(`
-    status      waits for   list  daily limit  settlement  adds           refund
-    pending     submission  main  true         none        null           false
-    processing  outcome     main  true         none        null           false
-    completed   null        main  true         settle      null           false
-    failed      null        own   false        none        error_details  true
-    reversed    null        own   true         adjust      refund         true
+    status      waits for   list  daily limit  settlement  adds           refund  event                   priority  retries
+    pending     submission  main  true         none        null           false   transaction.pending     low       2
+    processing  outcome     main  true         none        null           false   transaction.processing  medium    5
+    completed   null        main  true         settle      null           false   transaction.completed   high      10
+    failed      null        own   false        none        error_details  true    transaction.failed      high      10
+    reversed    null        own   true         adjust      refund         true    transaction.reversed    medium    5
   `)
   const listed = statuses.map((status) => {
     const { waitsFor, list, isCounted, settlement, adds } = lifecycle[status]
+    const { event, priority, retries } = lifecycle[status]
     const facts = [status, waitsFor, list, isCounted, settlement, adds, canHaveRefund(status)]
-    return facts.map(String)
+    return [...facts, event, priority, retries].map(String)
   })
   expect(listed).toEqual(rows.slice(1))
 })

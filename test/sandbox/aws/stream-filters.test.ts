@@ -1,29 +1,31 @@
 import { expect, test } from 'vitest'
 import { isFollowed } from '../../../sandbox/aws/stream-filters.ts'
-import { rowsOf } from '../../support/rows.ts'
+import { checkTransition, isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
 
 const item = (status: string | undefined) =>
-  status === undefined || status === '-'
-    ? undefined
-    : { pk: 'p', sk: 's', entity: 'debit', status, version: 1 }
+  status === undefined ? undefined : { pk: 'p', sk: 's', entity: 'debit', status, version: 1 }
 
-test.each(
-  rowsOf(`
-    -           pending     true
-    pending     processing  true
-    pending     completed   true
-    pending     failed      true
-    processing  completed   true
-    processing  failed      true
-    completed   reversed    true
-    completed   completed   false
-    failed      failed      false
-    reversed    reversed    false
-    completed   -           false
-  `),
-)('a debit that was %s and is %s passes the filters of the stream: %s', (old, next, passes) => {
-  expect(String(isFollowed({ before: item(old), after: item(next) }))).toBe(passes)
-})
+const transitions = statuses.flatMap((from) =>
+  statuses.filter((to) => checkTransition(from, to) === 'allowed').map((to) => [from, to] as const),
+)
+
+test.each([[undefined, 'pending'] as const, ...transitions])(
+  'a debit that was %s and is %s passes the filters of the stream',
+  (old, next) => {
+    expect(isFollowed({ before: item(old), after: item(next) })).toBe(true)
+  },
+)
+
+test.each(statuses.filter((status) => !isOpen(status)))(
+  'a debit that stays %s, or is deleted, does not pass the filters of the stream',
+  (status) => {
+    const before = item(status)
+    expect([before, undefined].map((after) => isFollowed({ before, after }))).toEqual([
+      false,
+      false,
+    ])
+  },
+)
 
 test.each([
   [{ status: 'failed', nextAttemptAt: '2026-11-21T12:00:02.000Z' }, true],
