@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
+import { resolve } from '../../commands/fixtures/references.ts'
 import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
 import { camelCased } from '../support/camel-case.ts'
 import { createProvider } from '../support/provider.ts'
@@ -40,11 +41,7 @@ for (const { name, client: settings = { api_key: 'sk_sandbox_other' }, steps } o
     const run = { id: first.partnerReference, address: service.sandbox().address }
     const known: Record<string, unknown> = { run }
     for (const each of steps) {
-      const text = JSON.stringify(each).replaceAll(
-        /\{(\w+)\.(\w+)\}/g,
-        (_, name, member) => Object(known[name])[member],
-      )
-      const { client: own = settings, as = '', ...step }: Step = JSON.parse(text)
+      const { client: own = settings, as = '', ...step } = resolve(each, known) as Step
       if (step.call === 'charge') step.options = { ...first, ...camelCased(step.options ?? {}) }
       known[as] = await expectCall(client(camelCased(own)), step)
     }

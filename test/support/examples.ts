@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { Bank } from '../../shared/domain/banks/bank.ts'
+import { gcb, NOON } from '../../sdk/openapi/example-debit.ts'
 import {
   advance,
   type Debit,
@@ -15,7 +15,7 @@ import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
-export const NOON = new Date('2026-11-21T12:00:00.000Z')
+export { gcb, NOON }
 
 export const providerId = (id: string) => v.parse(ProviderId, id)
 
@@ -25,15 +25,6 @@ export const demoProvider = v.parse(Provider, {
   status: 'active',
   dailyLimit: 50_000_00,
   duplicates: 'return',
-})
-
-export const gcb = v.parse(Bank, {
-  identifier: 'GCB',
-  name: 'GCB Bank PLC',
-  countryCode: 'GH',
-  status: 'live',
-  connector: 'sandbox',
-  connectorType: 'both',
 })
 
 export const webhook: Webhook = {

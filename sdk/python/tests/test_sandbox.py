@@ -32,7 +32,7 @@ def test_scenario(kind: ClientKind, scenario: dict[str, Any], sandbox: str) -> N
     order = new_order()
     known: dict[str, Any] = {"run": {"id": order["partner_reference"], "address": sandbox}}
     for each in scenario["steps"]:
-        filled = re.sub(r"\{(\w+)\.(\w+)\}", lambda found: known[found[1]][found[2]], json.dumps(each))
+        filled = re.sub(r"\$\{(\w+)\.(\w+)\}", lambda found: known[found[1]][found[2]], json.dumps(each))
         step = json.loads(filled)
         if step["call"] == "charge":
             step["options"] = {**order, **step.get("options", {})}
