@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { buffer, text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ConsoleCall } from '../console/server/backend.ts'
+import { operateFully } from '../console/server/operate.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
-import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
-import type { ResultOf } from '../shared/operator/results.ts'
-import type { LoadDebits } from '../shared/operator/statement-file.ts'
-import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import { explain, type OperatorReply, parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import {
   actorOf,
   type FunctionTarget,
@@ -98,52 +97,26 @@ const isTable = output ? output === 'table' : process.stdout.isTTY
 const target = readTarget(port, stage)
 const options = await readSecrets(callOptions, secretsOf(verbRow))
 // The function checks the call as well; this check is faster.
-const call = parseCall(nounRow, { verb, options })
-if (call instanceof Refusal) misuse(explain(call))
+const parsed = parseCall(nounRow, { verb, options })
+if (parsed instanceof Refusal) misuse(explain(parsed))
 
-const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
-  const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
-  const { result, error } = reply as { result?: unknown; error?: string }
-  return error === undefined ? result : fail(error)
-}
+const invoke = async ({ options }: ConsoleCall, actor: string) =>
+  (await invokeFunction(target, `manage-${noun}`, { verb, options, actor })) as OperatorReply
 
-/** A check of a large day takes several calls. */
-const reconcile = async (actor: string): Promise<unknown> => {
-  for (let next = options; ; ) {
-    const result = (await invoke(next, actor)) as ResultOf<'reconciliation', 'run'>
-    if (!('run' in result)) return result
-    next = { ...options, run: result.run }
-  }
-}
-
-const compareWithStatement = async (actor: string): Promise<unknown> => {
-  const { compareFile, MalformedStatement } = await import('../shared/operator/statement-file.ts')
-  const { statement: path = '', date } = options
-  const loadDebits: LoadDebits = (request) =>
-    invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<LoadDebits>
-  try {
-    const file = await (path === '-' ? buffer(process.stdin) : readFile(path))
-    const { report, ignored } = await compareFile({ file, date: date as Day }, loadDebits)
-    if (ignored > 0) process.stderr.write(`ignored: ${ignored} rows of other days\n`)
-    return report
-  } catch (error) {
-    if (error instanceof MalformedStatement) return fail(`--statement: ${error.message}`)
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
-      return fail(`--statement: the file cannot be read (${code})`)
-    }
-    throw error
-  }
-}
+const readStatement = (path: string): Promise<Uint8Array> =>
+  (path === '-' ? buffer(process.stdin) : readFile(path)).catch(({ code }) =>
+    fail(`--statement: the file cannot be read (${code})`),
+  )
 
 try {
   const actor = await actorOf(target)
-  const perform = { run: reconcile, statement: compareWithStatement }
-  const isReconciliation = noun === 'reconciliation' && (verb === 'run' || verb === 'statement')
+  const file = options.statement === undefined ? undefined : await readStatement(options.statement)
   let shown: string | undefined
   do {
     if (shown !== undefined) await pause(WATCH_MS)
-    const result = await (isReconciliation ? perform[verb](actor) : invoke(options, actor))
+    const call = { noun, verb, options }
+    const reply = await operateFully(call, (each) => invoke(each, actor), file)
+    const result = 'error' in reply ? fail(reply.error) : reply.result
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {
       // Replaces the last table.

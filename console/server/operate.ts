@@ -21,8 +21,12 @@ const reconcile = async (call: ConsoleCall, operate: Operate): Promise<OperatorR
 
 class RefusedCall extends Error {}
 
-/** Compares the text of a statement; the operator command has the path of a file instead. */
-const compare = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+/** Compares a statement: a file of the operator command, or the text that the console sends. */
+const compare = async (
+  call: ConsoleCall,
+  operate: Operate,
+  file?: Uint8Array,
+): Promise<OperatorReply> => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
   const { compareFile, MalformedStatement } = await import(
@@ -35,13 +39,12 @@ const compare = async (call: ConsoleCall, operate: Operate): Promise<OperatorRep
     return reply.result as Awaited<ReturnType<LoadDebits>>
   }
   try {
-    const file = Buffer.from(parsed.statement, 'utf8')
-    const { report, ignored } = await compareFile({ file, date: parsed.date }, loadDebits)
+    const bytes = file ?? Buffer.from(parsed.statement, 'utf8')
+    const { report, ignored } = await compareFile({ file: bytes, date: parsed.date }, loadDebits)
     return { result: { ...report, ignored } satisfies LongResults['statement'] }
   } catch (error) {
-    if (error instanceof MalformedStatement || error instanceof RefusedCall) {
-      return { error: error.message }
-    }
+    if (error instanceof MalformedStatement) return { error: `--statement: ${error.message}` }
+    if (error instanceof RefusedCall) return { error: error.message }
     throw error
   }
 }
@@ -51,9 +54,13 @@ const longVerbs: Record<string, typeof compare> = {
   'reconciliation statement': compare,
 }
 
-/** Runs a verb, also one that the operator command runs in several calls. */
-export const operateFully = (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+/** Runs a verb for the console and the operator command, also one that takes several calls. */
+export const operateFully = (
+  call: ConsoleCall,
+  operate: Operate,
+  file?: Uint8Array,
+): Promise<OperatorReply> => {
   const name = `${call.noun} ${call.verb}`
   const perform = Object.hasOwn(longVerbs, name) ? longVerbs[name] : undefined
-  return perform ? perform(call, operate) : operate(call)
+  return perform ? perform(call, operate, file) : operate(call)
 }
