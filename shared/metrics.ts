@@ -4,7 +4,8 @@ export const METRICS_NAMESPACE = 'DebitCollection'
 /** The dimension of every metric: stages may share an account, not their alarms. */
 export const metricsService = (stage: string): string => `debit-collection-${stage}`
 
-const units = {
+/** The units of the metrics that only the dashboard shows. */
+export const shownMetrics = {
   /** New debits and their amounts; debits by final status. */
   DebitsCharged: 'Count',
   DebitsCompleted: 'Count',
@@ -15,14 +16,22 @@ const units = {
   WebhookDelivered: 'Count',
   WebhookAttemptFailed: 'Count',
   WebhookAbandoned: 'Count',
-  /** Days for which every attempt at a webhook has failed. */
-  WebhookFailingDays: 'Count',
   WebhookAttemptMilliseconds: 'Milliseconds',
   SettledDebits: 'Count',
   SettledGrossPesewas: 'None',
   SettledFeePesewas: 'None',
   SettledNetPesewas: 'None',
   SettlementPaid: 'Count',
+  RefundsCompleted: 'Count',
+  RefundedPesewas: 'None',
+  /** Messages that the sweep sent again. */
+  SweepRepaired: 'Count',
+} as const
+
+/** The units of the metrics that have an alarm. */
+export const alarmedMetrics = {
+  /** Days for which every attempt at a webhook has failed. */
+  WebhookFailingDays: 'Count',
   SettlementFailed: 'Count',
   /** Due batches that cannot be paid. */
   SettlementNotPaid: 'Count',
@@ -34,8 +43,6 @@ const units = {
   Contradiction: 'Count',
   /** Refunds that a bank rejected or that cannot be sent; each is an exception to resolve. */
   RefundFailed: 'Count',
-  RefundsCompleted: 'Count',
-  RefundedPesewas: 'None',
   /** Requests of banks with a 4xx reply, by cause: credential, request limit, others. */
   BankCredentialsRefused: 'Count',
   BankRequestsLimited: 'Count',
@@ -43,8 +50,6 @@ const units = {
   ReconciliationDifferences: 'Count',
   /** Reconciliations that have not ended in time. */
   ReconciliationUnfinished: 'Count',
-  /** Messages that the sweep sent again. */
-  SweepRepaired: 'Count',
   SweepRuns: 'Count',
   /** Items, shards and providers that a run of the sweep could not check. */
   SweepFaults: 'Count',
@@ -52,9 +57,10 @@ const units = {
   SweepLagSeconds: 'Seconds',
 } as const
 
-export type MetricName = keyof typeof units
+const units = { ...shownMetrics, ...alarmedMetrics }
 
-export const metricNames = Object.keys(units) as MetricName[]
+export type MetricName = keyof typeof units
+export type AlarmedMetric = keyof typeof alarmedMetrics
 
 export type Figures = Partial<Record<MetricName, number>>
 

@@ -1,4 +1,4 @@
-import type { MetricName } from '../../shared/metrics.ts'
+import type { AlarmedMetric } from '../../shared/metrics.ts'
 import { type AlarmCause, type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
 import { deadLetterQueues } from './jobs.ts'
 import { type PlatformSettings, platformRows } from './platform-alarms.ts'
@@ -10,7 +10,7 @@ const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
 
 /** Alarms that fire when the service reports a metric at least once. */
-const reported: Partial<Record<MetricName, readonly [AlarmCause, string]>> = {
+const reported: Partial<Record<AlarmedMetric, readonly [AlarmCause, string]>> = {
   LateCompletion: [
     'bank-exceptions',
     'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
@@ -55,7 +55,7 @@ const reportedRows = Object.entries(reported).map(
     cause,
     name: metricName.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase(),
     description,
-    metric: (metrics) => metrics.service(metricName as MetricName, HIGHEST),
+    metric: (metrics) => metrics.service(metricName as AlarmedMetric, HIGHEST),
     threshold: 1,
   }),
 )

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
-import { metricNames } from '../../shared/metrics.ts'
+import { namesOf } from '../../shared/domain/names.ts'
+import { alarmedMetrics, shownMetrics } from '../../shared/metrics.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 /** Every metric of the service, from the code that measures it to the people who read it. */
@@ -15,9 +16,11 @@ const wordsOf = (files: string[]): Set<string> => {
 
 const { all } = templatesOf(stageNamed('production'))
 
-const resources = ['Alarm', 'Dashboard'].map((type) =>
-  propertiesOf(all, `AWS::CloudWatch::${type}`),
-)
+const shown = namesOf(shownMetrics)
+const alarmed = namesOf(alarmedMetrics)
+
+const wordsOfAll = (type: 'Alarm' | 'Dashboard') =>
+  new Set(JSON.stringify(propertiesOf(all, `AWS::CloudWatch::${type}`)).match(/\w+/g))
 
 test.each([
   [
@@ -25,7 +28,13 @@ test.each([
     wordsOf(globSync('{functions,shared}/**/*.ts', { exclude: ['shared/metrics.ts'] })),
   ],
   ['expected by a test of that code', wordsOf(globSync('test/!(infra)/**/*.test.ts'))],
-  ['used by an alarm or the dashboard', new Set(JSON.stringify(resources).match(/\w+/g))],
 ])('every metric is %s', (_, words) => {
-  expect(metricNames.filter((name) => !words.has(name))).toEqual([])
+  expect([...shown, ...alarmed].filter((name) => !words.has(name))).toEqual([])
+})
+
+test('a metric has an alarm if its list says so, and is on the dashboard otherwise', () => {
+  const alarms = wordsOfAll('Alarm')
+  expect([...shown, ...alarmed].filter((name) => alarms.has(name))).toEqual(alarmed)
+  const dashboard = wordsOfAll('Dashboard')
+  expect(shown.filter((name) => !dashboard.has(name))).toEqual([])
 })

@@ -18,7 +18,7 @@ type ExceptionRow = {
   repays: boolean
   /** A sentence for operators, without a full stop. */
   meaning: string
-  /** The metric that counts exceptions of this kind. */
+  /** The metric that counts exceptions of this kind, and has an alarm. */
   metric: string
 }
 
