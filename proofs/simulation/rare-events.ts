@@ -1,3 +1,5 @@
+import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
+import { namesOf } from '../../shared/domain/names.ts'
 import type { ApiCall, Observations } from './engine/observations.ts'
 
 /** Rare events of a run, which the summary counts. */
@@ -14,7 +16,15 @@ const isDone = ({ reply }: ApiCall): boolean => reply?.status === 200
 
 const optionIn = ({ sent }: ApiCall, name: string): unknown => (sent as Item)?.options?.[name]
 
-const changes: Record<string, (before: Item, after: Item) => boolean> = {
+type IsCounted = (before: Item, after: Item) => boolean
+
+const exceptions = namesOf(exceptionKinds).map((kind): [name: string, IsCounted] => [
+  `exception ${kind}`,
+  (before, after) => !before && after?.entity === 'exception' && after.kind === kind,
+])
+
+const changes: Record<string, IsCounted> = {
+  ...Object.fromEntries(exceptions),
   'negative batch': (before, after) => !before?.totals && after?.totals?.net < 0,
   'partial offset': ({ outstanding: from } = {}, { outstanding: to } = {}) => from < to && to < 0,
   'payout rejected, then retried': (before, after) =>

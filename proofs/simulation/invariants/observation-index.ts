@@ -52,11 +52,12 @@ type HistoryEvent = { provider: string; type: EventName; writtenAt?: number }
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
-const IS_OF_REFUND: Record<ExceptionKind, boolean> = {
-  late_completion: false,
-  refused_report: false,
-  contradiction: false,
-  refund: true,
+/** The observation that an invariant compares with an exception of the kind. */
+const CAUSES: Record<ExceptionKind, 'bank report' | 'failed refund'> = {
+  late_completion: 'bank report',
+  refused_report: 'bank report',
+  contradiction: 'bank report',
+  refund: 'failed refund',
 }
 
 export const indexObservations = (observations: Observations) => {
@@ -64,9 +65,9 @@ export const indexObservations = (observations: Observations) => {
   const stored = itemHistories(observations)
   const { itemsOf, changesOf, historiesOf } = stored
   const lines = linesOf(stored)
-  const [refundFailures = [], exceptions = []] = [true, false].map((isRefund) =>
-    itemsOf('exception').filter(({ kind }) => IS_OF_REFUND[kind] === isRefund),
-  )
+  const exceptionsBy = Map.groupBy(itemsOf('exception'), ({ kind }) => CAUSES[kind])
+  const exceptions = exceptionsBy.get('bank report') ?? []
+  const refundFailures = exceptionsBy.get('failed refund') ?? []
   const debits = debitsIn(stored, lines, exceptions)
   const batches = batchesIn(stored, lines)
   const posts = receivedPosts(observations.posts, setup.providers)

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mutants } from '../../../proofs/simulation/mutants/mutants.ts'
 import { copySource, removeCopy } from '../../../proofs/simulation/mutants/source-copies.ts'
+import { exceptionKinds } from '../../../shared/domain/debits/exception.ts'
 import { newFolder } from '../../support/folders.ts'
 
 type Output = { code: number; out: string }
@@ -31,6 +32,14 @@ describe('simulate', () => {
     expect(traceIn(one.out)).toMatch(/^[0-9a-f]{64}$/)
     expect(traceIn(three.out)).toBe(traceIn(one.out))
     expect(traceIn(others.out)).not.toBe(traceIn(one.out))
+  })
+
+  test('the command counts exceptions of each kind in one scenario of operators', async () => {
+    const scenario = ['--scenario', 'operators', '--lifecycles', '200', '--workers', '1']
+    const { code, out } = await run('main', ...scenario)
+    const counted = out.matchAll(/^exception (\w+) +[1-9]\d*$/gm)
+    expect([...counted].map(([, kind]) => kind)).toEqual(Object.keys(exceptionKinds))
+    expect(code).toBe(0)
   })
 
   test('the command prints the smallest failing run and the command that replays it', async () => {

@@ -7,6 +7,7 @@ import { expectations } from '../../../proofs/simulation/invariants/lifecycle.ts
 import { differing } from '../../../proofs/simulation/invariants/payload.ts'
 import { dayOf, uuidOf } from '../../../proofs/simulation/invariants/time-and-money.ts'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import { FEE } from '../../support/chunk-rows.ts'
 import {
   type Any,
@@ -129,7 +130,7 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     alterLine(run, 'settled', (row) => row.with(FEE, row[FEE] + 1)),
   '30 an amount has half a pesewa': (run) => rewrite(run, batch(run), { paid: 0.5 }),
   '31 a rejected report has no exception': (run) =>
-    remove(run, itemOf(run, { entity: 'exception' })),
+    remove(run, itemOf(run, { entity: 'exception', kind: 'refused_report' })),
   '32 a provider reads the debit of another': (run) => {
     const { reference } = debit(run, 'settled')
     const isRead = ({ path, reply }: Any) => path.reference === reference && reply.status === 200
@@ -187,6 +188,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
 }
 
+const invariantOfKind: Record<ExceptionKind, number> = {
+  late_completion: 31,
+  refused_report: 31,
+  contradiction: 31,
+  refund: 39,
+}
+
 const numberIn = (name: string) => Number(name.split(' ')[0])
 
 describe('the invariants', () => {
@@ -199,6 +207,15 @@ describe('the invariants', () => {
     falsify(run)
     expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
   })
+
+  test.each(Object.entries(invariantOfKind))(
+    'the loss of an exception of kind %s is reported by invariant %i',
+    (kind, number) => {
+      const run = deserialize(bytes)
+      remove(run, itemOf(run, { entity: 'exception', kind }))
+      expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(number)
+    },
+  )
 
   test('each invariant has a falsification', () => {
     const numbers = new Set(Object.keys(falsifications).map(numberIn))

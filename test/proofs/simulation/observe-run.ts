@@ -1,9 +1,10 @@
 import '../../../proofs/simulation/platform/register.ts'
 import { serialize } from 'node:v8'
+import type { Scenario } from '../../../proofs/simulation/scenario/scenario.ts'
 
 /**
  * Runs one scenario without faults and writes its observations to stdout: debits that complete,
- * fail, time out and are reversed, a receiver that fails once, two nights of settlement.
+ * fail, time out and are reversed, an exception of each kind, a receiver that fails once, two nights of settlement.
  */
 
 await import('../../../proofs/simulation/aws/environment.ts')
@@ -32,11 +33,21 @@ const scripts = [
   { reports: [] },
   { at: base.at + 86_400_000, reports: [report(5, 'completed')] },
   { provider: 1, amount: '1500.01' },
+  {
+    reports: [
+      { ...report(3, 'completed'), flaw: 'a list' as const },
+      report(5, 'completed'),
+      report(9, 'failed'),
+    ],
+    reversed: 30,
+  },
 ].map((script, index) => ({ ...base, ...script, number: 5 * index }))
 const [settled] = scripts
 if (settled) Object.assign(settled, { charge: 'twice' })
 
-const { observations } = await runScenario({ ...shape, scripts, providers: [0, 1] })
+/** The second payment of a bank is the refund of the debit that is reversed after its settlement. */
+const payments: Scenario['payments'] = ['paid', 'rejected']
+const { observations } = await runScenario({ ...shape, scripts, payments, providers: [0, 1] })
 // Separate copies: a change to one image must not change the others.
 process.stdout.write(
   serialize({
