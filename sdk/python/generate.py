@@ -1,4 +1,4 @@
-"""Writes the wire types, src/debit_collection/wire.py, from docs/openapi.json."""
+"""Writes the wire types, src/debit_collection/wire.py, from docs/openapi.json and docs/bank-protocol.json."""
 
 import json
 import re
@@ -18,7 +18,7 @@ OPTIONS = [
     "--use-standard-collections",
     "--use-title-as-name",
     "--formatters=builtin",
-    "--custom-file-header=# Generated from docs/openapi.json by generate.py.",
+    "--custom-file-header=# Generated from docs/openapi.json and docs/bank-protocol.json by generate.py.",
 ]
 # Schemas of banks and requests, the envelope, and a variant of webhooks.
 OTHERS = (
@@ -32,6 +32,8 @@ OTHERS = (
     "ReportedTransaction",
     "UpdateDebit",
 )
+# The requests to banks by their names in Python; a payout is the only payment.
+BANK_REQUESTS = {"Submission": "Submission", "Payout": "Payment", "RefundOrder": "RefundOrder"}
 
 
 def prepared(schema: Any, name: str = "") -> Any:
@@ -66,13 +68,27 @@ def final_values(document: Any) -> str:
     return "".join(constants)
 
 
+def described(name: str) -> Any:
+    return json.loads((HERE / f"../../docs/{name}.json").read_text())
+
+
+def bank_request(schema: Any, name: str) -> Any:
+    """Returns the schema of a request as a bank receives it: the kit sets absent members to None."""
+    members = {
+        member: value if member in schema["required"] else {**value, "type": [value["type"], "null"]}
+        for member, value in schema["properties"].items()
+    }
+    return prepared({**schema, "properties": members, "required": list(members)}, name)
+
+
 def wire_types() -> str:
-    document = json.loads((HERE / "../../docs/openapi.json").read_text())
+    document = described("openapi")
+    requests = described("bank-protocol")["components"]["schemas"]
     schemas = {
         name: prepared(schema, name)
         for name, schema in document["components"]["schemas"].items()
         if not name.startswith(OTHERS)
-    }
+    } | {name: bank_request(requests[published], name) for name, published in BANK_REQUESTS.items()}
     prepared_document = {
         "openapi": "3.1.0",
         "info": document["info"],

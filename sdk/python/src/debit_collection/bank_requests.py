@@ -4,48 +4,13 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
+from .wire import Payout as Payout
+from .wire import RefundOrder as RefundOrder
+from .wire import Submission as Submission
+
 Kind: TypeAlias = Literal["submission", "payout", "refund"]
 Result: TypeAlias = Mapping[str, Any]
 """The members of a reply in docs/bank-protocol.md, without `uuid` and `amount`."""
-
-
-class Submission(TypedDict):
-    """A debit. `account_number` is None if the service does not know it."""
-
-    uuid: str
-    reference: str
-    phone_number: str
-    account_number: str | None
-    amount: str
-    currency: Literal["GHS"]
-    narration: str
-    timestamp: str
-
-
-class Payout(TypedDict):
-    """The payment of a settlement batch to a provider."""
-
-    uuid: str
-    batch: str
-    partner: str
-    account_number: str
-    account_name: str
-    amount: str
-    currency: Literal["GHS"]
-    date: str
-
-
-class RefundOrder(TypedDict):
-    """The return of a debited amount to the customer."""
-
-    uuid: str
-    debit_uuid: str
-    bank_reference: str | None
-    account_number: str | None
-    amount: str
-    currency: Literal["GHS"]
-    reason: str
-    timestamp: str
 
 
 class Query(TypedDict):

@@ -1,4 +1,4 @@
-# Generated from docs/openapi.json by generate.py.
+# Generated from docs/openapi.json and docs/bank-protocol.json by generate.py.
 
 from __future__ import annotations
 
@@ -325,6 +325,39 @@ class TransactionReversedEvent(TypedDict):
     api_version: Literal["v1"]
     sequence: int
     data: TransactionReversedEventData
+
+
+class Submission(TypedDict):
+    uuid: str
+    reference: str
+    phone_number: str
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    narration: str
+    timestamp: str
+
+
+class Payout(TypedDict):
+    uuid: str
+    batch: str
+    partner: str
+    account_number: str
+    account_name: str
+    amount: str
+    currency: Literal["GHS"]
+    date: str
+
+
+class RefundOrder(TypedDict):
+    uuid: str
+    debit_uuid: str
+    bank_reference: str | None
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    reason: str
+    timestamp: str
 
 
 class ChargeResponse(TypedDict):
