@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
+import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
 import { legibilityFindings } from '../support/browser.ts'
 import { rowsOf, useConsole } from '../support/console.ts'
 import { SILENT } from '../support/requests.ts'
@@ -52,6 +54,18 @@ describe('exceptions', () => {
     await row.getByText('resolved').waitFor()
     expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
   })
+})
+
+test('an exception of a kind of a later version is shown without actions', async () => {
+  const reference = (await contradict(COMPLETED, FAILED)) as Reference
+  const [exception] = await findExceptions(reference)
+  if (!exception) throw new Error('the second report is an exception')
+  await putException({ ...exception, kind: 'later_kind' })
+  const page = await openScreen('exceptions')
+  const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
+  await row.getByText('later_kind').waitFor()
+  await row.getByText('Only a later version of the service knows this kind').waitFor()
+  expect(await row.getByRole('button').count()).toBe(0)
 })
 
 describe('reconciliation', () => {
