@@ -1,7 +1,8 @@
 import { formatAmount } from '../domain/money.ts'
-import type { ProviderId } from '../domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { findDayTotal } from '../store/debits/charges.ts'
+import { changesWithin } from '../store/operator/changes.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { type CheckResult, checkResult, type Findings, notApplicable } from './findings.ts'
 import type { PartScope, Task } from './part.ts'
@@ -25,21 +26,45 @@ export const checkTotal = async (
     findDayTotal(provider, window.date),
     findProvider(provider),
   ])
-  const total = { sum, isStable: (first ?? undefined) === last, last, limit: settings?.dailyLimit }
+  const isAbove = settings?.dailyLimit !== undefined && sum > whole(settings.dailyLimit)
+  const limit = isAbove ? await highestLimit(settings, window) : undefined
+  const total = { sum, isStable: (first ?? undefined) === last, last, limit }
   findings.add(20, { provider, subject: window.date }, isCounted(total, window))
 }
+
+/** A charge reads its limit up to 25 s before its write, from a cache of 30 s. */
+const CACHED_MS = 60_000
+/** A change has the time of the start of its call. */
+const CALL_MS = 900_000
+
+/** Returns the highest limit that a charge of the day had; undefined if one had none. */
+const highestLimit = async ({ id, dailyLimit }: Provider, { from: start }: Window) => {
+  let highest = whole(dailyLimit ?? 0)
+  const from = new Date(start.getTime() - CACHED_MS - CALL_MS)
+  for await (const { target, verb, changed } of changesWithin({ from, before: ALWAYS })) {
+    const earlier = changed.daily_limit?.from
+    if (target !== id || verb === 'create' || earlier === undefined) continue
+    if (earlier === null) return undefined
+    const limit = BigInt(String(earlier).replace('.', ''))
+    if (limit > highest) highest = limit
+  }
+  return highest
+}
+
+/** After every stored time. */
+const ALWAYS = new Date('9999-01-01')
 
 type DayTotal = {
   sum: bigint
   isStable: boolean
   last: number | undefined
-  limit: number | undefined
+  limit: bigint | undefined
 }
 
 /** The lifetime of a counter. */
 const RETENTION_MS = 399 * DAY_MS
 
-/** Compares sum and counter only if the counter was stable. The limit is the current one. */
+/** Compares sum and counter only if the counter was stable. */
 const isCounted = ({ sum, isStable, last, limit }: DayTotal, window: Window): CheckResult => {
   const isRetained = window.now.getTime() - window.from.getTime() < RETENTION_MS
   if (last === undefined && (sum === 0n || !isRetained)) return notApplicable
@@ -47,7 +72,7 @@ const isCounted = ({ sum, isStable, last, limit }: DayTotal, window: Window): Ch
     [`has no total, but debits of ${formatAmount(sum)}`]: last === undefined,
     [`has a total of ${formatAmount(whole(last ?? 0))}, but debits of ${formatAmount(sum)}`]:
       last !== undefined && isStable && whole(last) !== sum,
-    [`has debits of ${formatAmount(sum)}, above its limit of ${formatAmount(whole(limit ?? 0))}`]:
-      limit !== undefined && sum > whole(limit),
+    [`has debits of ${formatAmount(sum)}, above its limit of ${formatAmount(limit ?? 0n)}`]:
+      limit !== undefined && sum > limit,
   })
 }

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { manageLimit } from '../../functions/operator/manage-limit.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
@@ -115,6 +116,25 @@ test('an event before its attempt or before its subscription causes no differenc
   }
   await overwrite(keys.webhook(demo), { since: later })
   expect(await differencesOn(TODAY)).toEqual([])
+})
+
+test('a daily limit that is lowered below what was used causes no difference', async () => {
+  await putProviders()
+  await charged()
+  const excess = async (date: Day) =>
+    (await differencesOn(date)).filter(({ number }) => number === 20)
+  for (const [limit, time] of [
+    ['99.99', '18:00:00'],
+    ['1.00', '19:00:00'],
+  ] as const) {
+    const manage = manageLimit(still({ now: () => at(TODAY, time) }))
+    const options = { provider: demo, 'daily-limit': limit }
+    expect(await manage({ verb: 'set', options, actor: 'local:ama' })).not.toHaveProperty('error')
+    expect(await excess(TODAY)).toEqual([])
+  }
+  // No charge of the next day had a higher limit.
+  await charged({ countedOn: TOMORROW }, at(TOMORROW, '12:00:00'))
+  expect(await excess(TOMORROW)).toHaveLength(1)
 })
 
 test('a finding counts all differences and lists 100 examples', async () => {
