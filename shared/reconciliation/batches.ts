@@ -15,6 +15,7 @@ import { type CheckResult, checkResult, guarded, notApplicable } from './finding
 import type { PartScope, Task } from './part.ts'
 import { linePages, loadLineRecords } from './read.ts'
 import type { Window } from './records.ts'
+import { repeatsDebit } from './settled.ts'
 import { noSums, whole, withLine } from './sums.ts'
 
 const HEADER_DAYS = 35
@@ -85,6 +86,7 @@ const lineChecks = [
   [24, checks.lineAddsUp],
   [27, checks.adjustsOnce],
   [29, checks.lineHasFee],
+  [50, ({ line, debit }: checks.LineRecord) => repeatsDebit(line, debit)],
 ] as const
 
 const PAGE_SIZE = 100

@@ -12,11 +12,24 @@ import { hasRefund } from './cases.ts'
 import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
 import { type CheckResult, checkResult, type Invariant, notApplicable } from './findings.ts'
+import { addCollected } from './ledger-state.ts'
 import { EXPECTED, listsOf } from './lifecycle.ts'
 import type { PartScope, SpanTask, Task } from './part.ts'
 import * as read from './read.ts'
-import type { DebitRecord, Subscription, Window } from './records.ts'
-import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
+import {
+  type DebitRecord,
+  firstEnded,
+  isRecent,
+  type Subscription,
+  type Window,
+} from './records.ts'
+import {
+  isAdjustedOnce,
+  isSettledOnce,
+  isSettledRightly,
+  keepsItsAmount,
+  linesRepeatDebit,
+} from './settled.ts'
 import { readSlice } from './slices.ts'
 import { addMoneyOf, whole } from './sums.ts'
 
@@ -38,6 +51,7 @@ const debitChecks: readonly [Invariant, Check][] = [
   [27, isAdjustedOnce],
   [33, checks.changesHaveActors],
   [39, hasRefund],
+  [50, linesRepeatDebit],
 ]
 
 /** Entries of an index that one call reads. */
@@ -51,7 +65,7 @@ const LAG_MS = 300_000
 
 /** Checks a slice of the debits that a provider created on the day. */
 export const checkDebits = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
-  const { provider, window, findings, amounts, sliceMax } = scope
+  const { provider, window, findings, amounts, ledger, sliceMax } = scope
   const { span, references, rest } = await readSlice(created(provider), task, sliceMax)
   const isRecent = span.before.getTime() > window.now.getTime() - LAG_MS
   const listed = await read.readFollowed(references)
@@ -68,6 +82,7 @@ export const checkDebits = async (task: SpanTask, scope: PartScope): Promise<Tas
       findings.check(number, of, () => check(record, window, subscription))
     }
     addMoneyOf(amounts, record)
+    addCollected(ledger.collected, record.debit, window)
     amounts.counted += shareOf(record.debit, window)
   }
   return rest ? [rest] : []
@@ -126,11 +141,9 @@ const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boole
 const shareOf = ({ facts, status }: Debit, { date }: Window): bigint =>
   facts.countedOn === date && EXPECTED[status].isCounted ? whole(facts.amount) : 0n
 
-/** A debit ends within ten minutes, unless an operator ends it. */
-const ENDED_DAYS = 3
 const REVERSED_DAYS = 90
 
-const endedFrom = (date: Day): Date => startOf(dayAfter(date, -ENDED_DAYS))
+const endedFrom = (date: Day): Date => startOf(firstEnded(date))
 const reversedFrom = (date: Day): Date => startOf(dayAfter(date, -REVERSED_DAYS))
 
 /**
@@ -150,6 +163,9 @@ export const checkEnded = async (task: SpanTask, scope: PartScope): Promise<Task
   const { references, rest } = await readSlice(list, task, scope.sliceMax)
   const debits = await read.readDebits(references)
   reportMissing(references, debits, 'cannot be read', scope)
+  if (task.type === 'ended') {
+    for (const debit of debits.values()) addCollected(scope.ledger.collected, debit, scope.window)
+  }
   await checkSettled([...debits.values()], scope)
   return rest ? [rest] : []
 }
@@ -169,13 +185,6 @@ export const checkUnsettled = async (task: SpanTask, scope: PartScope): Promise<
   return rest ? [rest] : []
 }
 
-/** A reference contains the day of its creation. */
-const isRecent = (reference: Reference, { date }: Window): boolean => {
-  const day = reference.split('-')[1] ?? ''
-  const first = dayAfter(date, -ENDED_DAYS).replaceAll('-', '')
-  return day >= first && day <= date.replaceAll('-', '')
-}
-
 const isCheckedByCreation = ({ history: [created], status }: Debit, { date, before }: Window) =>
   created !== undefined &&
   created.at < before &&
@@ -188,5 +197,6 @@ const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise
     const of = { provider, subject: record.debit.facts.reference }
     findings.check(22, of, () => isSettledOnce(record, window))
     findings.check(27, of, () => isAdjustedOnce(record, window))
+    findings.check(50, of, () => linesRepeatDebit(record))
   }
 }

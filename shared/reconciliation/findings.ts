@@ -22,7 +22,8 @@ export const invariants = {
   31: 'A rejected bank report is recorded with its debit',
   33: 'Each change has an actor, a time and a request',
   39: 'A reversed debit has one refund, and a refund ends in time',
-  40: 'The ledger agrees with batches, payouts, refunds and funding',
+  40: 'The ledger agrees with debits, batches, payouts, refunds and funding',
+  50: 'A line repeats the references, the bank and the time of its debit',
 } as const
 
 export type Invariant = keyof typeof invariants

@@ -23,8 +23,15 @@ import type { ReconciliationRun } from '../store/settlement/reconciliations.ts'
 import type { Span } from '../store/table.ts'
 import { type CheckResult, checkResult, type Findings } from './findings.ts'
 import { postEntry, reportUnderivable } from './ledger-part.ts'
-import { casesAt, refundsOwed, reversedSince, stateOfBatches, undecided } from './ledger-state.ts'
-import type { LedgerPart } from './part.ts'
+import {
+  addCases,
+  casesAt,
+  refundsOwed,
+  reversedSince,
+  stateOfBatches,
+  undecided,
+} from './ledger-state.ts'
+import { type LedgerPart, newLedger } from './part.ts'
 import type { Window } from './records.ts'
 import { type Amounts, whole } from './sums.ts'
 
@@ -69,6 +76,11 @@ const compare = async (request: LedgerRun): Promise<void> => {
   if (!ledger) return
   const stored = new Map(ledger.carried)
   addBalances(stored, ledger.posted)
+  for (const account of new Set([...ledger.posted.keys(), ...ledger.collected.keys()])) {
+    if (!account.startsWith('bank_receivable:')) continue
+    const expected = BigInt(balanceOf(ledger.collected, account))
+    add(all, agrees(account, ledger.posted, expected, 'changed by'))
+  }
   const fundings = await listFundings()
   const opening = new Map(ledger.carried)
   for (const funding of fundings) if (funding.date < date) post(opening, fundingEntry(funding))
@@ -121,7 +133,7 @@ const SKEW_MS = 60_000
  * unsettled debits were read. The next night then carries the day.
  */
 const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
-  const ledger: LedgerPart = { carried: new Map(), posted: new Map(), isFailed: false }
+  const ledger = newLedger()
   const stored = run.carriedFrom ? await findClosing(run.carriedFrom) : undefined
   addBalances(
     ledger.carried,
@@ -130,12 +142,14 @@ const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
   for (const one of providers.values()) {
     addBalances(ledger.carried, one.ledger.carried)
     addBalances(ledger.posted, one.ledger.posted)
+    addBalances(ledger.collected, one.ledger.collected)
   }
   const span = { from: carriedSince(run), before: window.before }
   const found = await casesSince(span.from)
   for (const [subject, item] of found) findings.add(40, { subject }, hasKnownKinds(item, span))
   const cases = [...found.values()]
   for (const entry of entriesOfCases(cases, span)) postEntry(entry, { findings, window, ledger })
+  addCases(ledger.collected, cases, window)
   for (const { entry, provider, reversedAt } of await reversedUnsettled(cases, span)) {
     const { from, until } = providers.get(provider)?.ledger.read ?? NEVER
     const at = reversedAt.getTime()

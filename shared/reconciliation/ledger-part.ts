@@ -2,6 +2,7 @@ import type { BatchId, Reference } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Line } from '../domain/settlement/batch.ts'
 import {
+  addBalances,
   type Balances,
   balanceOf,
   isWithin,
@@ -23,6 +24,7 @@ import type { Span } from '../store/table.ts'
 import { type CheckResult, checkResult } from './findings.ts'
 import { adjustedAt, lineShare, unsettledAt } from './ledger-state.ts'
 import type { PartScope, Task } from './part.ts'
+import { isRecent } from './records.ts'
 import { whole } from './sums.ts'
 
 /**
@@ -70,6 +72,9 @@ export const postEntry = (
   }
   findings.add(40, { subject: `${entry.type} ${entry.source.id}` }, isEntry(entry))
   post(ledger.posted, entry)
+  // No task reads the debits of earlier days, of which few end on the day.
+  const isEarlier = entry.type === 'completion' && !isRecent(entry.source.id, window)
+  if (isEarlier) addBalances(ledger.collected, new Map([[entry.debit, entry.amount]]))
 }
 
 const carriedSpan = ({ carriedFrom, window }: PartScope): Span => ({

@@ -1,14 +1,16 @@
+import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Debit } from '../domain/debits/debit.ts'
 import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
+import type { Account, Balances } from '../domain/settlement/ledger-entry.ts'
 import { casesSince, openCases } from '../ledger/cases.ts'
 import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/entries.ts'
 import { unsettledDebits } from '../ledger/facts.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { EXPECTED } from './lifecycle.ts'
-import { HAS_PAYOUT, timeOf } from './records.ts'
+import { HAS_PAYOUT, timeOf, type Window } from './records.ts'
 import { whole } from './sums.ts'
 
 /** Computes debts at a time without ledger entries: starts from the current table, undoes later changes. */
@@ -44,6 +46,41 @@ export const undecided = (cases: readonly Case[], end: Date): bigint =>
       return late && late.from < end && !isBefore(late.until, end) ? [whole(late.amount)] : []
     }),
   )
+
+const isOfDay = (at: Date | undefined, { from, before }: Window): boolean =>
+  at !== undefined && at >= from && at < before
+
+const addTo = (collected: Balances, bank: BankIdentifier, amount: bigint): void => {
+  const account: Account = `bank_receivable:${bank}`
+  collected.set(account, (collected.get(account) ?? 0) + Number(amount))
+}
+
+/** Adds what the bank of a debit owes since the day, if it completed the debit on the day. */
+export const addCollected = (collected: Balances, debit: Debit, window: Window): void => {
+  const { bank, amount } = debit.facts
+  if (isOfDay(timeOf(debit, 'completed'), window)) addTo(collected, bank.identifier, whole(amount))
+}
+
+/** Adds what banks owe since the day for late completions, and no longer owe for refunds. */
+export const addCases = (collected: Balances, cases: readonly Case[], window: Window): void => {
+  for (const item of cases) {
+    const { refund, exceptions } = item
+    const bank = refund?.bank ?? exceptions[0]?.bank
+    if (bank) addTo(collected, bank, shareOf(item, window.before) - shareOf(item, window.from))
+  }
+}
+
+/** Returns what a bank owes at a time for a case, besides the completion of its debit. */
+const shareOf = (item: Case, end: Date): bigint => {
+  const { refund, exceptions } = item
+  const isPaid = isBefore(refund?.completedAt, end) || isBefore(repaidAt(item), end)
+  const paid = refund && isPaid ? whole(refund.amount) : 0n
+  const late = exceptions.filter(({ kind, at }) => kind === 'late_completion' && at < end)
+  // A note leaves the amount with the customer, unless a refund follows it.
+  const isNoted = late.some(({ resolvedAt }) => resolvedAt && new Date(resolvedAt) < end)
+  const isReturned = isNoted && !isBefore(refund?.createdAt, end)
+  return (isReturned ? 0n : whole(late[0]?.amount ?? 0)) - paid
+}
 
 /** Sums by provider the debits that were completed before `end` and reversed unsettled since. */
 export const reversedSince = async (cases: readonly Case[], end: Date) => {

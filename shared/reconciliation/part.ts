@@ -27,6 +27,8 @@ export type LedgerPart = {
   carried: Balances
   /** On the day. */
   posted: Balances
+  /** The receivables of banks that follow from the debits of the day, not from entries. */
+  collected: Balances
   /** The time during which unsettled debits were read. */
   read?: { from: number; until: number }
   isFailed: boolean
@@ -55,18 +57,30 @@ export type PartScope = PartResult & {
 export const newResult = (): PartResult => ({
   findings: newFindings(),
   amounts: noAmounts(),
-  ledger: { carried: new Map(), posted: new Map(), isFailed: false },
+  ledger: newLedger(),
 })
+
+export const newLedger = (): LedgerPart => ({
+  ...{ carried: new Map(), posted: new Map(), collected: new Map() },
+  isFailed: false,
+})
+
+type StoredBalances = [Account, number][]
 
 type StoredResult = {
   findings: PartFinding[]
   amounts: Record<string, string>
-  ledger: Omit<LedgerPart, 'carried' | 'posted'> & Record<'carried' | 'posted', [Account, number][]>
+  ledger: Omit<LedgerPart, 'carried' | 'posted' | 'collected'> & {
+    carried: StoredBalances
+    posted: StoredBalances
+    /** Absent: an earlier version has performed the part. */
+    collected?: StoredBalances
+  }
   total?: number | null
 }
 
 export const resultToText = ({ findings, amounts, ledger, ...rest }: PartResult): string => {
-  const { carried, posted, ...read } = ledger
+  const { carried, posted, collected, ...read } = ledger
   const stored: StoredResult = {
     ...('total' in rest ? { total: rest.total ?? null } : {}),
     findings: findings
@@ -74,19 +88,24 @@ export const resultToText = ({ findings, amounts, ledger, ...rest }: PartResult)
       .filter(({ checked, differences }) => checked + differences > 0)
       .map(({ title, ...finding }) => finding),
     amounts: Object.fromEntries(amountNames.map((name) => [name, String(amounts[name])])),
-    ledger: { ...read, carried: [...carried], posted: [...posted] },
+    ledger: { ...read, carried: [...carried], posted: [...posted], collected: [...collected] },
   }
   return JSON.stringify(stored)
 }
 
 export const resultFromText = (text: string) => {
   const { findings, amounts, ledger, ...rest } = JSON.parse(text) as StoredResult
+  const { carried, posted, collected } = ledger
   const read = amountNames.map((name) => [name, BigInt(amounts[name] ?? 0)])
   return {
     ...rest,
     findings,
     amounts: Object.fromEntries(read) as Amounts,
-    ledger: { ...ledger, carried: new Map(ledger.carried), posted: new Map(ledger.posted) },
+    ledger: {
+      ...ledger,
+      ...{ carried: new Map(carried), posted: new Map(posted), collected: new Map(collected) },
+      isFailed: ledger.isFailed || !collected,
+    },
   }
 }
 

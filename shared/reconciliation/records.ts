@@ -23,6 +23,18 @@ export type Window = {
   restore?: Restore | undefined
 }
 
+/** A debit ends within ten minutes, unless an operator ends it. */
+const ENDED_DAYS = 3
+
+/** Returns the first of the days whose debits may end on a day. */
+export const firstEnded = (date: Day): Day => dayAfter(date, -ENDED_DAYS)
+
+/** Reports whether a debit was created on such a day, which its reference contains. */
+export const isRecent = (reference: string, { date }: Pick<Window, 'date'>): boolean => {
+  const day = reference.split('-')[1] ?? ''
+  return day >= firstEnded(date).replaceAll('-', '') && day <= date.replaceAll('-', '')
+}
+
 /** The runs of a night start at 00:00, 00:20 and 01:00, and long ones are continued. */
 const RUNS_MS = 2 * HOUR_MS
 

@@ -114,6 +114,7 @@ const addSums = (sums: DaySums, { amounts, ledger, total }: StoredPart): void =>
   addAmounts(sums.amounts, amounts)
   addBalances(sums.ledger.carried, ledger.carried)
   addBalances(sums.ledger.posted, ledger.posted)
+  addBalances(sums.ledger.collected, ledger.collected)
   sums.ledger.isFailed ||= ledger.isFailed
   if (ledger.read) sums.ledger.read = ledger.read
   if (total !== undefined) sums.total = total

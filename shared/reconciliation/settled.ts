@@ -1,6 +1,6 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Line } from '../domain/settlement/batch.ts'
-import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { EXPECTED } from './lifecycle.ts'
 import { type SettledRecord, timeOf, type Window } from './records.ts'
 
@@ -38,6 +38,31 @@ export const keepsItsAmount = ({ debit, line }: SettledRecord): CheckResult => {
       line !== undefined && line.gross !== debit.facts.amount,
   })
 }
+
+type Repeated = Exclude<keyof Line, 'type' | 'reference' | 'gross' | 'fee' | 'net'>
+
+/** The members of a line that repeat its debit. Other checks compare the amounts. */
+const REPEATED: Record<Repeated, (debit: Debit) => unknown> = {
+  partnerReference: ({ facts }) => facts.partnerReference,
+  bankReference: ({ history }) =>
+    history.findLast(({ changes }) => changes.bankReference)?.changes.bankReference ?? null,
+  bank: ({ facts }) => facts.bank.identifier,
+  completedAt: (debit) => timeOf(debit, 'completed'),
+}
+
+/** Compares a line or an adjustment with its debit. Invariant 23 reports lines of other debits. */
+export const repeatsDebit = (line: Line, debit: Debit): CheckResult => {
+  if (timeOf(debit, 'completed') === undefined) return notApplicable
+  const text = (value: unknown) => JSON.stringify(value)
+  const differing = (Object.keys(REPEATED) as Repeated[]).map((name) => [
+    `its ${line.type === 'debit' ? 'line' : 'adjustment'} has the ${name} ${text(line[name])}, not ${text(REPEATED[name](debit))}`,
+    text(line[name]) !== text(REPEATED[name](debit)),
+  ])
+  return checkResult(Object.fromEntries(differing))
+}
+
+export const linesRepeatDebit = ({ debit, line, adjustment }: SettledRecord): CheckResult =>
+  combine([line, adjustment].flatMap((one) => (one ? [repeatsDebit(one, debit)] : [])))
 
 /** A reversal after settlement needs an adjustment by the next run. */
 export const isAdjustedOnce = (record: SettledRecord, { settledBefore }: Window): CheckResult => {

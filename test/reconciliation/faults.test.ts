@@ -96,6 +96,35 @@ const appendEntry = (one: Debit, type: string, by: string): Promise<void> =>
     Object.assign(item, { status: type, version: item.version + 1 })
   })
 
+/** Returns a fault for each member of a row that repeats its debit, and for both kinds of lines. */
+const repeated = (): Changes =>
+  Object.fromEntries(
+    Object.entries({
+      "provider's reference": [1, 'another'],
+      "bank's reference": [2, 'GCB-9'],
+      bank: [3, 'ECO'],
+      'completion time': [4, NOON.getTime()],
+    }).flatMap(([name, [index, value]]) => [
+      [
+        `50 a line with another ${name}`,
+        (d: ExampleDay) => alterLine(d.batch, d.done, (row) => row.with(index as number, value)),
+      ],
+      [
+        `50 an adjustment with another ${name}`,
+        (d: ExampleDay) =>
+          alterLine(d.below, d.reversed, (row) => row.with(index as number, value), 'adjustments'),
+      ],
+    ]),
+  )
+
+const linesOf = (faults: Changes, type: 'line' | 'adjustment'): Changes =>
+  Object.fromEntries(Object.entries(faults).filter(([name]) => name.includes(type)))
+
+const alterAdjustment = (
+  { below, reversed }: ExampleDay,
+  change: Parameters<typeof alterRow>[2],
+): Promise<void> => alterLine(below, reversed, change, 'adjustments')
+
 /** Ends a debit, so that its timeout is not a second fault. */
 const end = (one: Debit) => transitioned(one, 'failed', at(TODAY, '12:02:00'))
 
@@ -143,6 +172,11 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
       '27 a reversed debit without an adjustment': (d) => unlink(d.reversed, 'adjustedIn'),
       '27 a missing adjustment line': ({ reversed, below }) =>
         removeLine(below, reversed, 'adjustments'),
+      '27 an adjustment with another fee': (d) =>
+        alterAdjustment(d, (row) => row.with(FEE, row[FEE] + 1)),
+      '27 an adjustment with another amount and the same net': (d) =>
+        alterAdjustment(d, (row) => row.with(GROSS, row[GROSS] + 1).with(FEE, row[FEE] + 1)),
+      ...repeated(),
       '31 a late completion of a completed debit': (d) =>
         putException(lateCompletionOf(d.done, NOON)),
       '33 a change without a request': (d) => set(debit(d.done), { 'history.0.rid': undefined }),
@@ -169,6 +203,7 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
         await alterLine(otherBatch, otherSettled, (row) => row.with(FEE, 40_00))
         await set(batchKey(otherBatch), { 'totals.fee': 41_50, 'totals.net': 158_50 })
       },
+      ...linesOf(repeated(), 'line'),
       '29 a fee of another schedule': (d) =>
         set(batchKey(d.batch), { feeSchedule: { basisPoints: 150, fixed: 0 } }),
       '39 a refund of another amount': (d) => set(refund(d.reversed), { amount: 1 }),
@@ -188,6 +223,9 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
       },
       '26 a failed payout without a retry': (d) =>
         set(batchKey(d.batch), { status: 'failed', failedAt: `${DAY_AFTER}T00:00:02.000Z` }),
+      ...linesOf(repeated(), 'adjustment'),
+      '24,27 an adjustment with another fee, checked by its batch': (d) =>
+        alterAdjustment(d, (row) => row.with(FEE, row[FEE] + 1)),
       '27 an adjustment of a completed debit': (d) =>
         set(debit(d.reversed), { status: 'completed' }),
       '27 a debit reversed two days later that the index lost': async ({ otherSettled }) => {

@@ -1,19 +1,29 @@
 import { beforeEach, expect, test } from 'vitest'
+import { manageException } from '../../functions/operator/manage-exception.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
-import { beginRefund, completeRefund, type Refund } from '../../shared/domain/debits/refund.ts'
+import {
+  beginRefund,
+  completeRefund,
+  newRefund,
+  type Refund,
+} from '../../shared/domain/debits/refund.ts'
 import type { BatchId, Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type Balances, post, trialBalance } from '../../shared/domain/settlement/ledger-entry.ts'
 import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
+import { performPart } from '../../shared/reconciliation/perform.ts'
+import { resultOf, startRun } from '../../shared/reconciliation/runs.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
-import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
+import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
-import { remove } from '../../shared/store/table.ts'
+import { findPart, findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
+import { transact } from '../../shared/store/transactions.ts'
 import { entryView } from '../../shared/views/operator/ledger.ts'
 import { fakeBank } from '../settlement/fake-bank.ts'
 import {
@@ -28,6 +38,7 @@ import {
   runtimeAt,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
+import { alterRow, BANK } from '../support/chunk-rows.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -151,6 +162,67 @@ test.each(Object.entries(faults))(
     expect(await found(2)).toContainEqual(expect.stringMatching(difference))
   },
 )
+
+test('the receivable of each bank follows from the debits, not from their lines', async () => {
+  const { batch, reversed } = await settleDay()
+  for (const chunk of await readCollection(keys.chunks(batch))) {
+    const change = (row: unknown[]) => row.with(BANK, 'ECO')
+    const debits = alterRow(String(chunk.debits), reversed, change)
+    await overwrite(keyOf(chunk), { debits })
+  }
+  expect((await found(0)).sort()).toEqual([
+    'bank_receivable:ECO changed by 50.00 in the ledger, but 0.00 in the table',
+    'bank_receivable:GCB changed by 100.00 in the ledger, but 150.00 in the table',
+  ])
+})
+
+test('a debit that completes a week after its charge causes no difference', async () => {
+  await completedDebits(await newProvider(), [5_00], at('12:00:00', 6))
+  expect(await found(6)).toEqual([])
+})
+
+test('a late completion that a note and a refund follow causes no difference on any day', async () => {
+  const debit = await openedDebit(await newProvider(), 20_00)
+  const { reference } = debit.facts
+  await putException(lateCompletionOf(debit, at('10:00:00')))
+  expect(await found(0)).toEqual([])
+  const manage = manageException(runtimeAt('10:00:00', 1))
+  const options = { reference, note: 'The bank returned it' }
+  expect(await manage({ verb: 'resolve', options, actor: 'local:ama' })).not.toHaveProperty('error')
+  expect(await found(1)).toEqual([])
+  const cause = { origin: 'late_completion', reason: 'Dispute', at: at('10:00:00', 2) } as const
+  const refund = newRefund(debit, cause)
+  await transact([refundCreation(refund)], still())
+  expect(await found(2)).toEqual([])
+  const paid = completeRefund(beginRefund(refund, at('10:00:00', 3)), {
+    bankReference: 'B-1',
+    at: at('10:00:01', 3),
+  })
+  await replaceRefund(refund, paid, [], still())
+  expect([await found(3), await found(0), await found(1), await found(2)]).toEqual([[], [], [], []])
+})
+
+test('a run with a part of an earlier version leaves the ledger to the next night', async () => {
+  const { provider } = await settleDay()
+  const id = `${dayAt(0)}#earlier`
+  const runtime = runtimeAt('02:00:00', 1)
+  await startRun(id, dayAt(0), runtime)
+  const perform = async (key: string) => {
+    const [run, part] = await Promise.all([findRun(id), findPart(id, key)])
+    if (!run || !part) throw new Error(`There is no part ${key}`)
+    await performPart(run, part, runtime, { timeIsUp: () => false })
+    return run
+  }
+  await perform('*')
+  const run = await perform(provider)
+  const part = await findPart(id, provider)
+  const { ledger, ...result } = JSON.parse(String(part?.findings))
+  const { collected, ...earlier } = ledger
+  expect(collected).toEqual([['bank_receivable:GCB', 150_00]])
+  const findings = JSON.stringify({ ...result, ledger: earlier })
+  await overwrite(keys.reconciliationPart(id, provider), { findings })
+  expect((await resultOf(run)).differences).toBe(0)
+})
 
 test('the balances are stored only for days without a difference', async () => {
   const { batch } = await settleDay()

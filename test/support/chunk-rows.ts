@@ -1,8 +1,9 @@
-/** The rows of stored lines: reference, ..., gross, fee. */
+/** The rows of stored lines: reference, two others, bank, completion, gross, fee. */
 
 // biome-ignore lint/suspicious/noExplicitAny: members of several types
 type Row = any[]
 
+export const BANK = 3
 export const GROSS = 5
 export const FEE = 6
 
