@@ -19,15 +19,16 @@ export type ChangeFilter = {
   previous?: Readonly<Record<string, readonly string[]>>
 }
 
+type QueueSource = {
+  queues: readonly QueueName[]
+  batchSize: number
+  /** Concurrent batches of each queue, for 1,000 debits/s (docs/operations.md#concurrency). */
+  maxConcurrency: number
+}
+
 export type JobSource =
   /** Changes of items that one of the filters passes, from the table's stream; Lambda allows five. */
-  | { stream: readonly ChangeFilter[]; batchSize: number }
-  | {
-      queues: readonly QueueName[]
-      batchSize: number
-      /** Concurrent batches of each queue, for 1,000 debits/s (docs/operations.md#concurrency). */
-      maxConcurrency: number
-    }
+  { stream: readonly ChangeFilter[]; batchSize: number } | QueueSource
 
 export type Job = {
   from: JobSource
@@ -69,84 +70,56 @@ const followed: readonly ChangeFilter[] = [
   { entity: Object.entries(changes).flatMap(([entity, all]) => (all === 'all' ? [entity] : [])) },
 ]
 
+type Consumer = Omit<Job, 'from'> & Pick<QueueSource, 'maxConcurrency'>
+
+/** Returns a function that builds a job, which consumes one queue or several in batches of a size. */
+const batchesOf =
+  (batchSize: number) =>
+  <Q extends QueueName, Row extends Consumer>(
+    queues: Q | readonly Q[],
+    { maxConcurrency, ...row }: Row,
+  ) => ({ from: { queues: [queues].flat() as Q[], batchSize, maxConcurrency }, ...row })
+
+const inTens = batchesOf(10)
+const oneByOne = batchesOf(1)
+
 export const jobs = {
   relay: { from: { stream: followed, batchSize: 100 }, timeoutSeconds: 60 },
-  'append-feed': {
-    from: { queues: ['feeds.fifo'], batchSize: 10, maxConcurrency: 20 },
-    timeoutSeconds: 30,
-  },
-  'submit-to-bank': {
-    from: { queues: ['submissions'], batchSize: 10, maxConcurrency: 200 },
-    timeoutSeconds: 30,
-  },
+  'append-feed': inTens('feeds.fifo', { maxConcurrency: 20, timeoutSeconds: 30 }),
+  'submit-to-bank': inTens('submissions', { maxConcurrency: 200, timeoutSeconds: 30 }),
   // A query and a submission may take 20 s each.
-  'submit-sidelined': {
-    from: { queues: ['submissions-sidelined'], batchSize: 10, maxConcurrency: 50 },
-    timeoutSeconds: 60,
-  },
-  'report-sandbox-outcome': {
-    from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
-    timeoutSeconds: 10,
-  },
-  'schedule-timeout': {
-    from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
-    timeoutSeconds: 20,
-  },
-  'expire-debit': {
-    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 20 },
-    timeoutSeconds: 20,
-  },
+  'submit-sidelined': inTens('submissions-sidelined', { maxConcurrency: 50, timeoutSeconds: 60 }),
+  'report-sandbox-outcome': inTens('sandbox-outcomes', { maxConcurrency: 5, timeoutSeconds: 10 }),
+  'schedule-timeout': inTens('timeouts', { maxConcurrency: 5, timeoutSeconds: 20 }),
+  'expire-debit': inTens('expiries', { maxConcurrency: 20, timeoutSeconds: 20 }),
   // The messages of a batch run concurrently. One message may hold two first attempts of up to 60 s
   // each.
-  'deliver-webhook': {
-    from: {
-      queues: ['webhooks-high', 'webhooks-medium', 'webhooks-low'],
-      batchSize: 10,
-      maxConcurrency: 50,
-    },
+  'deliver-webhook': inTens(['webhooks-high', 'webhooks-medium', 'webhooks-low'], {
+    maxConcurrency: 50,
     timeoutSeconds: 135,
-  },
-  'deliver-sidelined-webhook': {
-    from: { queues: ['webhooks-sidelined'], batchSize: 10, maxConcurrency: 20 },
+  }),
+  'deliver-sidelined-webhook': inTens('webhooks-sidelined', {
+    maxConcurrency: 20,
     timeoutSeconds: 135,
-  },
-  'recover-deliveries': {
-    from: { queues: ['recoveries'], batchSize: 1, maxConcurrency: 5 },
-    timeoutSeconds: 30,
-  },
+  }),
+  'recover-deliveries': oneByOne('recoveries', { maxConcurrency: 5, timeoutSeconds: 30 }),
   // Repeated for debits that the index lists late, and in case a run is lost.
-  'open-settlement': {
-    from: { queues: ['settlement-runs'], batchSize: 1, maxConcurrency: 2 },
+  'open-settlement': oneByOne('settlement-runs', {
+    maxConcurrency: 2,
     timeoutSeconds: 60,
     every: ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)'],
-  },
-  'build-batch': {
-    from: { queues: ['settlements'], batchSize: 1, maxConcurrency: 20 },
-    timeoutSeconds: 900,
-  },
-  'process-batch': {
-    from: { queues: ['payments'], batchSize: 1, maxConcurrency: 5 },
-    timeoutSeconds: 60,
-  },
-  'refund-customer': {
-    from: { queues: ['refunds'], batchSize: 1, maxConcurrency: 5 },
-    timeoutSeconds: 60,
-  },
+  }),
+  'build-batch': oneByOne('settlements', { maxConcurrency: 20, timeoutSeconds: 900 }),
+  'process-batch': oneByOne('payments', { maxConcurrency: 5, timeoutSeconds: 60 }),
+  'refund-customer': oneByOne('refunds', { maxConcurrency: 5, timeoutSeconds: 60 }),
   // After the settlement runs.
-  'reconcile-day': {
-    from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
+  'reconcile-day': oneByOne('reconciliations', {
+    maxConcurrency: 2,
     timeoutSeconds: 900,
     every: ['cron(0 2 * * ? *)'],
-  },
-  'reconcile-part': {
-    from: { queues: ['reconciliation-parts'], batchSize: 1, maxConcurrency: 20 },
-    timeoutSeconds: 900,
-  },
-  sweep: {
-    from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },
-    timeoutSeconds: 55,
-    every: ['rate(1 minute)'],
-  },
+  }),
+  'reconcile-part': oneByOne('reconciliation-parts', { maxConcurrency: 20, timeoutSeconds: 900 }),
+  sweep: oneByOne('sweeps', { maxConcurrency: 2, timeoutSeconds: 55, every: ['rate(1 minute)'] }),
 } as const satisfies Record<string, Job>
 
 export type JobName = keyof typeof jobs
