@@ -61,7 +61,7 @@ const duplicates = rowsOf(String.raw`
 `).flatMap(([key = '', ...texts]) => texts.map((text) => [text, key] as const))
 
 test.each([...duplicates, ['{"":1,"":2}', ''] as const])(
-  'a key occurs once per object: %s',
+  'no object repeats a key: %s',
   (...row) => {
     expect(refused(scan(row[0]))).toEqual(malformed(`duplicate key in body: ${row[1]}`))
   },
@@ -168,14 +168,11 @@ test.each(changed)('the body %s is 422/1007: parsing changes a number in %s', (t
   expect(refused(fields(text))).toEqual(invalid(field, message))
 })
 
-test.each(['null', '[]', '"x"', '1', 'true'])(
-  'a body and a wrapper are objects, not %s',
-  (text) => {
-    expect(refused(fields(text))).toEqual(malformed('body must be a JSON object'))
-    const wrapped = fields(`{"debit_request":${text}}`)
-    expect(refused(wrapped)).toEqual(invalid('debit_request', 'must be an object'))
-  },
-)
+test.each(['null', '[]', '"x"', '1', 'true'])('bodies and wrappers are objects, not %s', (text) => {
+  expect(refused(fields(text))).toEqual(malformed('body must be a JSON object'))
+  const wrapped = fields(`{"debit_request":${text}}`)
+  expect(refused(wrapped)).toEqual(invalid('debit_request', 'must be an object'))
+})
 
 test('the fields are inside the wrapper or at the top level, not both', () => {
   const reason = 'fields must be inside debit_request or at the top level, not both'

@@ -63,15 +63,12 @@ test.each([
   ['has none', undefined],
   ['has an expired one', certificateOf('expired')],
   ['has one of an unknown authority', certificateOf('self-signed')],
-])(
-  'a bank that requires a client certificate is unreachable if the service %s',
-  async (_, certificate) => {
-    trustAuthority()
-    const { url, clients } = await bankWithClients()
-    expect(await faultOf(submitWith(url, certificate))).toBe(2502)
-    expect(clients).toEqual([])
-  },
-)
+])('a bank with client certificates is unreachable if the service %s', async (_, certificate) => {
+  trustAuthority()
+  const { url, clients } = await bankWithClients()
+  expect(await faultOf(submitWith(url, certificate))).toBe(2502)
+  expect(clients).toEqual([])
+})
 
 test('a bank with a private authority is trusted only with ca', async () => {
   const { url } = await bankWithClients({ isRequired: false })
@@ -85,19 +82,16 @@ test.each([
   ['has no key', certificateOf('provider', { key: undefined })],
   ['has no PEM', certificateOf('provider', { certificate: 'private words' })],
   ['has the key of another', certificateOf('provider', { key: pem('local.key') })],
-])(
-  'a secret that %s is a fault without its text, and the next one works',
-  async (_, certificate) => {
-    const { url, clients } = await bankWithClients()
-    const fault = await submitWith(url, certificate).catch((error: unknown) => error)
-    expect(fault).toBeInstanceOf(ConnectorFault)
-    expect(fault).toMatchObject({ code: 2001 })
-    expect(String(fault)).toContain('the client certificate is unreadable')
-    expect(inspect(fault)).not.toMatch(/private words|BEGIN/)
-    expect(clients).toEqual([])
-    expect(await submitWith(url, certificateOf('provider'))).toEqual(accepted)
-  },
-)
+])('a secret that %s is a fault without its text, and the next works', async (_, certificate) => {
+  const { url, clients } = await bankWithClients()
+  const fault = await submitWith(url, certificate).catch((error: unknown) => error)
+  expect(fault).toBeInstanceOf(ConnectorFault)
+  expect(fault).toMatchObject({ code: 2001 })
+  expect(String(fault)).toContain('the client certificate is unreadable')
+  expect(inspect(fault)).not.toMatch(/private words|BEGIN/)
+  expect(clients).toEqual([])
+  expect(await submitWith(url, certificateOf('provider'))).toEqual(accepted)
+})
 
 test('a fault names an expired client certificate', async () => {
   const { url } = await bankWithClients()

@@ -74,14 +74,11 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
     [204, '', 2001],
     [200, `{${ECHO},"status":"unknown"}`, 2002],
     [200, '<html>Maintenance</html>', 2002],
-  ])(
-    'an operation is not repeated after the reply %i %s to its query',
-    async (status, reply, code) => {
-      const { url, methods } = await bankReplying(status, reply)
-      expect(await faultOf(send(url, true))).toBe(code)
-      expect(methods()).toEqual(['GET'])
-    },
-  )
+  ])('no operation is repeated after the reply %i %s to its query', async (status, reply, code) => {
+    const { url, methods } = await bankReplying(status, reply)
+    expect(await faultOf(send(url, true))).toBe(code)
+    expect(methods()).toEqual(['GET'])
+  })
 
   test('an operation is repeated if the reply to its query is 404', async () => {
     const { url, methods } = await bankReplying(200, body, { queryStatus: 404 })

@@ -70,13 +70,10 @@ describe('a failure of the command', () => {
     [[], 'usage: debit console --stage NAME [--port 3100]'],
     [['--stage', 'Sandbox'], 'usage: debit console --stage NAME [--port 3100]'],
     [['--stage', 'sandbox', '--port', 'x'], '--port: must be a port; usage: debit console'],
-  ])(
-    'the command prints one line and exits with 2 for the wrong arguments %j',
-    async (words, line) => {
-      const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
-      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
-    },
-  )
+  ])('the command prints one line and exits with 2 for wrong arguments %j', async (words, line) => {
+    const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
+  })
 
   test('the command prints one line without AWS credentials', async () => {
     const env = {

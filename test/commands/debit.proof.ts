@@ -64,19 +64,16 @@ test.each([
 })
 
 describe('completion', () => {
-  test.each(['bash', 'zsh', 'fish'])(
-    'the completion for %s has every noun, verb and option',
-    async (shell) => {
-      const { code, stdout } = await debit('completion', shell)
-      expect(code).toBe(0)
-      const words = new Set(stdout.match(/[a-z-]+/g))
-      for (const [noun, { verbs }] of Object.entries(nouns)) {
-        expect(words).toContain(noun)
-        for (const [verb, { options }] of Object.entries(verbs)) {
-          expect(words).toContain(verb)
-          for (const option of Object.keys(options.entries)) expect(words).toContain(`--${option}`)
-        }
+  test.each(['bash', 'zsh', 'fish'])('nouns, verbs and options complete in %s', async (shell) => {
+    const { code, stdout } = await debit('completion', shell)
+    expect(code).toBe(0)
+    const words = new Set(stdout.match(/[a-z-]+/g))
+    for (const [noun, { verbs }] of Object.entries(nouns)) {
+      expect(words).toContain(noun)
+      for (const [verb, { options }] of Object.entries(verbs)) {
+        expect(words).toContain(verb)
+        for (const option of Object.keys(options.entries)) expect(words).toContain(`--${option}`)
       }
-    },
-  )
+    }
+  })
 })

@@ -248,17 +248,14 @@ describe('a listener', () => {
 })
 
 describe('the listen command', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    'the listen command exits with 0 on %s',
-    async (signal) => {
-      const { child, exited, url } = await startListener()
-      const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
-      await once(openConnection, 'connect')
-      openConnection.on('error', () => openConnection.destroy())
-      child.kill(signal)
-      expect(await exited).toBe(0)
-    },
-  )
+  test.each(['SIGINT', 'SIGTERM'] as const)('the command exits with 0 on %s', async (signal) => {
+    const { child, exited, url } = await startListener()
+    const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(openConnection, 'connect')
+    openConnection.on('error', () => openConnection.destroy())
+    child.kill(signal)
+    expect(await exited).toBe(0)
+  })
 
   test('the listen command prints one line and exits with 1 when the port is taken', async () => {
     await whileListening(createServer(), async (port) => {

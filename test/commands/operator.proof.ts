@@ -50,18 +50,15 @@ describe('help', () => {
     for (const pattern of patterns) expect(stdout).toMatch(pattern)
   })
 
-  test.each(verbs)(
-    'the help of $noun $name has one short line for the verb and each option',
-    (row) => {
-      expect(row.verb.summary.length).toBeLessThan(90)
-      for (const [option, schema] of Object.entries(row.verb.options.entries)) {
-        const required = 'wrapped' in schema ? schema.wrapped : schema
-        expect(getTitle(required as never), option).toBeTruthy()
-        expect(getDescription(required as never), option).toBeTruthy()
-      }
-      expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
-    },
-  )
+  test.each(verbs)('the help of $noun $name has short lines for verb and options', (row) => {
+    expect(row.verb.summary.length).toBeLessThan(90)
+    for (const [option, schema] of Object.entries(row.verb.options.entries)) {
+      const required = 'wrapped' in schema ? schema.wrapped : schema
+      expect(getTitle(required as never), option).toBeTruthy()
+      expect(getDescription(required as never), option).toBeTruthy()
+    }
+    expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
+  })
 
   test('the help covers exactly the operator functions', () => {
     const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
@@ -96,12 +93,9 @@ test.each([
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-])(
-  'the command prints one line and exits with 2 for wrong arguments: %s',
-  async (_case, args, line) => {
-    expectOneLine(await operator(args), line, 2)
-  },
-)
+])('wrong arguments print one line and exit with 2: %s', async (_case, args, line) => {
+  expectOneLine(await operator(args), line, 2)
+})
 
 test('a port without a sandbox prints one line and exits with 1', async () => {
   const args = ['bank', 'list', '--port', '1']
@@ -154,19 +148,16 @@ test.each([
   ['invoke', ['commands/invoke.ts', 'list-banks', '--port']],
   ['clock', ['commands/clock.ts', 'show', '--port']],
   ['trigger', ['commands/trigger.ts', '--port']],
-])(
-  'the command %s prints one line and exits with 1 if another program has the port',
-  async (_name, words) => {
-    for (const [what, response] of Object.entries(responses)) {
-      const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
-      await whileListening(server, async (port) => {
-        const stderr = `Another program than the sandbox answers at port ${port}\n`
-        const output = await run([...words, String(port)])
-        expect(output, what).toEqual({ code: 1, stdout: '', stderr })
-      })
-    }
-  },
-)
+])('the command %s prints one line and exits with 1 if the port is taken', async (_name, words) => {
+  for (const [what, response] of Object.entries(responses)) {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
+    await whileListening(server, async (port) => {
+      const stderr = `Another program than the sandbox answers at port ${port}\n`
+      const output = await run([...words, String(port)])
+      expect(output, what).toEqual({ code: 1, stdout: '', stderr })
+    })
+  }
+})
 
 test('a secret is read from standard input without its line end, and never from the command line', async () => {
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']

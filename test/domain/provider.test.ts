@@ -42,9 +42,6 @@ const holds: [string, Before, SettlementAccount | undefined, string | undefined]
   ['an account after a removal is held', { payoutsHeldUntil: earlier }, account, tomorrow],
 ]
 
-test.each(holds)(
-  'a change of a settlement account holds payouts: %s',
-  (_, before, after, until) => {
-    expect(payoutsHeldUntil(before, after, NOON)).toBe(until)
-  },
-)
+test.each(holds)('a changed settlement account holds payouts: %s', (_, before, after, until) => {
+  expect(payoutsHeldUntil(before, after, NOON)).toBe(until)
+})

@@ -70,20 +70,17 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     ['late_completion', failed, completed],
     ['contradiction', completed, failed],
     ['refused_report', failed, { ...completed, status: 'approved' }],
-  ])(
-    'a report after the opposite outcome gets 422/3001 and is a %s',
-    async (kind, first, second) => {
-      const { reference, uuid } = await processing()
-      expect((await service.report(uuid, first)).status).toBe(200)
-      const reply = await service.report(uuid, second)
-      expect(codeOf(reply)).toBe('422/3001')
-      const status = [expect.stringContaining(`cannot transition from ${first.status} to `)]
-      if (kind !== 'refused_report') expect(reply.body.details).toEqual({ status })
-      expect(await service.exceptions(reference)).toMatchObject([
-        { kind, debit_status: first.status, code: 3001, report: textOf(second) },
-      ])
-    },
-  )
+  ])('a report of the opposite outcome gets 422/3001 and is a %s', async (kind, first, second) => {
+    const { reference, uuid } = await processing()
+    expect((await service.report(uuid, first)).status).toBe(200)
+    const reply = await service.report(uuid, second)
+    expect(codeOf(reply)).toBe('422/3001')
+    const status = [expect.stringContaining(`cannot transition from ${first.status} to `)]
+    if (kind !== 'refused_report') expect(reply.body.details).toEqual({ status })
+    expect(await service.exceptions(reference)).toMatchObject([
+      { kind, debit_status: first.status, code: 3001, report: textOf(second) },
+    ])
+  })
 })
 
 describe('update-debit-transaction with a rejected report', () => {
@@ -201,23 +198,20 @@ describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
     ['failed wins with its code', declined, 'failed', lost],
     ['accepted lets the timeout proceed', undefined, 'failed', timedOut],
     ['another amount lets it proceed', { ...declined, amount: '1.00' }, 'failed', timedOut],
-  ])(
-    'the service queries a bank once before a timeout: %s',
-    async (_name, outcome, status, expected) => {
-      const { reference, uuid } = await charge()
-      await service.until(reference, 'processing')
-      await service.runJob('schedule-timeout', { reference })
-      const schedules = service.sandbox().schedules()
-      expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
-      if (outcome) bank.outcomes.set(uuid, outcome)
-      for (const _ of [1, 2]) {
-        await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
-      }
-      const shown = await service.show(reference)
-      expect(shown).toMatchObject({ status, ...expected })
-      const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
-      expect(shown.history.at(-1)).toMatchObject({ by })
-      expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-    },
-  )
+  ])('a bank is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
+    const { reference, uuid } = await charge()
+    await service.until(reference, 'processing')
+    await service.runJob('schedule-timeout', { reference })
+    const schedules = service.sandbox().schedules()
+    expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
+    if (outcome) bank.outcomes.set(uuid, outcome)
+    for (const _ of [1, 2]) {
+      await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
+    }
+    const shown = await service.show(reference)
+    expect(shown).toMatchObject({ status, ...expected })
+    const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
+    expect(shown.history.at(-1)).toMatchObject({ by })
+    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+  })
 })

@@ -118,18 +118,15 @@ describe('test-webhook', () => {
   test.each<[Answer, object]>([
     [500, { response_code: 500, error_class: 'status' }],
     [(response) => response.destroy(), { response_code: null, error_class: 'connect' }],
-  ])(
-    'a test reports with 200 that the response %s failed, without a retry',
-    async (answer, expected) => {
-      receiver.answers.push(answer)
-      const before = pings().length
-      const { status, body } = await ping()
-      expect(status).toBe(200)
-      expect(body.data).toMatchObject({ delivered: false, reason: { code: 4001 }, ...expected })
-      expect(pings()).toHaveLength(before + 1)
-      expect((await page(provider)).data).toEqual([])
-    },
-  )
+  ])('a test reports with 200, without a retry, that %s failed', async (answer, expected) => {
+    receiver.answers.push(answer)
+    const before = pings().length
+    const { status, body } = await ping()
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({ delivered: false, reason: { code: 4001 }, ...expected })
+    expect(pings()).toHaveLength(before + 1)
+    expect((await page(provider)).data).toEqual([])
+  })
 
   test('a test enables a disabled webhook only when the ping is received', async () => {
     await changeHealth(providerId(provider.id), () => ({ failingSince: NOON, disabledAt: NOON }))

@@ -40,20 +40,17 @@ test.each([
   ['return', { amount: '100.01' }],
   ['return', { narration: 'Order 2' }],
   ['reject', {}],
-])(
-  'a repeat at a provider with duplicates: %s and the changes %o gets 409/3003',
-  async (duplicates, changes) => {
-    const id = `duplicates-${Object.keys(changes)[0] ?? 'none'}`
-    const { credential } = await createProvider(service, id, { duplicates })
-    const body = chargeBody({ phone_number: SILENT })
-    const [reference, uuid] = idsOf(await charge(body, credential))
-    await service.until(String(reference), 'processing')
-    const other = await charge({ ...body, ...changes }, credential)
-    expect(codeOf(other)).toBe('409/3003')
-    const details = { reference, uuid, status: 'processing' }
-    expect([other.body.details, other.body.error.details]).toEqual([details, details])
-  },
-)
+])('a repeat with duplicates: %s and changes %o gets 409/3003', async (duplicates, changes) => {
+  const id = `duplicates-${Object.keys(changes)[0] ?? 'none'}`
+  const { credential } = await createProvider(service, id, { duplicates })
+  const body = chargeBody({ phone_number: SILENT })
+  const [reference, uuid] = idsOf(await charge(body, credential))
+  await service.until(String(reference), 'processing')
+  const other = await charge({ ...body, ...changes }, credential)
+  expect(codeOf(other)).toBe('409/3003')
+  const details = { reference, uuid, status: 'processing' }
+  expect([other.body.details, other.body.error.details]).toEqual([details, details])
+})
 
 test('a repeat returns the existing debit although its bank has closed since, and 409 for another body', async () => {
   const bank = { bank: 'TMP', name: 'Closing Bank', connector: 'sandbox' }

@@ -204,43 +204,40 @@ describe('the sweep', () => {
     }, PATIENCE)
   })
 
-  testInProcess(
-    'the sweep publishes and submits debits, and makes attempts and recoveries whose messages were lost',
-    async () => {
-      const { id, webhook } = await createProvider(service, 'swept')
-      await webhook('set', { url: receiver.url() })
-      const provider = providerId(id)
-      for (const _ of ['first event of the feed', 'later event']) {
-        // Earlier sweeps of this file ran at later times.
-        await putSweepProgress({ until: new Date(), behind: new Map() })
-        const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
-        // A pending debit has no five-minute timeout.
-        await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
-        expect((await service.show(reference)).status).toBe('pending')
-        await service.runJob('sweep', {}, 180)
-        // The attempts are due at the time of the sweep, which is ahead of the relay's.
-        for (const n of [0, 1]) {
-          await service.runJob('deliver-webhook', { reference, n, attempt: 1 }, 180)
-        }
-        await receiver.events(reference, 2)
-        await service.until(reference, 'processing')
-      }
+  testInProcess('the sweep repairs lost events, submissions, attempts and recoveries', async () => {
+    const { id, webhook } = await createProvider(service, 'swept')
+    await webhook('set', { url: receiver.url() })
+    const provider = providerId(id)
+    for (const _ of ['first event of the feed', 'later event']) {
+      // Earlier sweeps of this file ran at later times.
       await putSweepProgress({ until: new Date(), behind: new Map() })
-      const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
-      const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
-      for (const [n, { type, at }] of history.entries()) {
-        const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
-        await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
-      }
-      const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
-      await unrelayed(() => openRecovery(recovery))
+      const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
+      // A pending debit has no five-minute timeout.
+      await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
+      expect((await service.show(reference)).status).toBe('pending')
       await service.runJob('sweep', {}, 180)
-      expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
-      await vi.waitFor(async () => {
-        expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
-      }, PATIENCE)
-    },
-  )
+      // The attempts are due at the time of the sweep, which is ahead of the relay's.
+      for (const n of [0, 1]) {
+        await service.runJob('deliver-webhook', { reference, n, attempt: 1 }, 180)
+      }
+      await receiver.events(reference, 2)
+      await service.until(reference, 'processing')
+    }
+    await putSweepProgress({ until: new Date(), behind: new Map() })
+    const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
+    const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
+    for (const [n, { type, at }] of history.entries()) {
+      const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
+      await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
+    }
+    const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
+    await unrelayed(() => openRecovery(recovery))
+    await service.runJob('sweep', {}, 180)
+    expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
+    await vi.waitFor(async () => {
+      expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
+    }, PATIENCE)
+  })
 })
 
 test('`submit-to-bank` fails a debit after its ten minutes without a submission', async () => {

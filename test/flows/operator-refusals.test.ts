@@ -127,18 +127,15 @@ const rows = rowsOf(`
 
 const newestChange = async (): Promise<Shown> => (await service.call('change', 'list'))[0]
 
-test.each(rows)(
-  'the call `%s` is refused with and without approvals: %s',
-  async (call = '', line = '') => {
-    const [noun = '', verb = '', ...words] = call.split(' ')
-    const options = Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
-    const before = await newestChange()
-    for (const approvals of ['false', 'true']) {
-      vi.stubEnv('APPROVALS', approvals)
-      const refusal = await service.refusal(noun, verb, options, 'local:ama')
-      expect(refusal, approvals).toContain(line)
-      expect(refusal).not.toContain('\n')
-      expect(await newestChange()).toEqual(before)
-    }
-  },
-)
+test.each(rows)('every stage refuses the call `%s`: %s', async (call = '', line = '') => {
+  const [noun = '', verb = '', ...words] = call.split(' ')
+  const options = Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
+  const before = await newestChange()
+  for (const approvals of ['false', 'true']) {
+    vi.stubEnv('APPROVALS', approvals)
+    const refusal = await service.refusal(noun, verb, options, 'local:ama')
+    expect(refusal, approvals).toContain(line)
+    expect(refusal).not.toContain('\n')
+    expect(await newestChange()).toEqual(before)
+  }
+})

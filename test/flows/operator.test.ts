@@ -47,37 +47,31 @@ describe('credential', () => {
     expect((await service.get('/api/v1/banks/debit-transactions', token)).status).toBe(401)
   })
 
-  testInProcess(
-    'a credential in production begins with sk_live_ and cannot be chosen',
-    async () => {
-      vi.stubEnv('STAGE', 'production')
-      const { token } = await service.call('credential', 'issue', { provider: 'demo' })
-      expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
-      const chosen = { provider: 'demo', token: 'by_hand_1' }
-      expect(await service.refusal('credential', 'issue', chosen)).toContain('for sandboxes only')
-    },
-  )
+  testInProcess('a production credential begins with sk_live_ and cannot be chosen', async () => {
+    vi.stubEnv('STAGE', 'production')
+    const { token } = await service.call('credential', 'issue', { provider: 'demo' })
+    expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
+    const chosen = { provider: 'demo', token: 'by_hand_1' }
+    expect(await service.refusal('credential', 'issue', chosen)).toContain('for sandboxes only')
+  })
 
-  testInProcess(
-    'a credential with a wrong checksum gets the usual 401 without a read',
-    async () => {
-      const { token } = await service.call('credential', 'issue', { provider: 'demo' })
-      const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
-      const send = vi.spyOn(table, 'send')
-      const request = async (credential: string) => {
-        send.mockClear()
-        const { status, body } = await service.get(BANKS, credential)
-        const inputs = send.mock.calls.map(([{ input }]) => JSON.stringify(input))
-        const reads = inputs.filter((input) => input.includes('"CREDENTIAL#')).length
-        return { status, error: body.error, reads }
-      }
-      const unknown = await request('sk_sandbox_nobody')
-      expect(unknown).toMatchObject({ status: 401, error: { code: 1401 }, reads: 1 })
-      expect(await request(mistyped)).toEqual({ ...unknown, reads: 0 })
-      expect(await request(token)).toMatchObject({ status: 200 })
-      send.mockRestore()
-    },
-  )
+  testInProcess('a credential with a wrong checksum gets the same 401 without a read', async () => {
+    const { token } = await service.call('credential', 'issue', { provider: 'demo' })
+    const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    const send = vi.spyOn(table, 'send')
+    const request = async (credential: string) => {
+      send.mockClear()
+      const { status, body } = await service.get(BANKS, credential)
+      const inputs = send.mock.calls.map(([{ input }]) => JSON.stringify(input))
+      const reads = inputs.filter((input) => input.includes('"CREDENTIAL#')).length
+      return { status, error: body.error, reads }
+    }
+    const unknown = await request('sk_sandbox_nobody')
+    expect(unknown).toMatchObject({ status: 401, error: { code: 1401 }, reads: 1 })
+    expect(await request(mistyped)).toEqual({ ...unknown, reads: 0 })
+    expect(await request(token)).toMatchObject({ status: 200 })
+    send.mockRestore()
+  })
 })
 
 test('a provider is listed, keeps its settings, and can call only while it is enabled', async () => {
@@ -99,31 +93,28 @@ describe('limit', () => {
     ['limit', 'remove', {}],
     ['limit', 'set', { 'daily-limit': 'none' }],
     ['provider', 'update', { 'daily-limit': 'none' }],
-  ])(
-    'a daily limit is set, and after %s %s %o charges count towards the next',
-    async (noun, verb, options) => {
-      const provider = `limit-${noun}-${verb}`
-      const { credential } = await createProvider(service, provider, { 'daily-limit': '300.00' })
-      const show = () => service.call('limit', 'show', { provider })
-      expect(await charge('300.01', credential)).toBe('400/3005')
-      expect(await charge('100.00', credential)).toBe('202')
-      expect(await charge('200.01', credential)).toBe('400/3005')
-      const day = new Date().toISOString().slice(0, 10)
-      const used = { day, used: '100.00', left: '200.00' }
-      expect(await show()).toMatchObject({ provider, daily_limit: '300.00', ...used })
-      expect(await service.call('limit', 'list')).toContainEqual(
-        expect.objectContaining({ provider, daily_limit: '300.00' }),
-      )
-      await service.call(noun, verb, { provider, ...options })
-      expect(await show()).toMatchObject({ daily_limit: null, used: null, left: null })
-      expect(await charge('250.00', credential)).toBe('202')
-      await service.call('limit', 'set', { provider, 'daily-limit': '400.00' })
-      expect(await show()).toMatchObject({ used: '350.00', left: '50.00' })
-      const { invariants } = await service.call('reconciliation', 'run', { date: day })
-      const { examples } = invariants.find(({ number }: Shown) => number === 20)
-      expect(examples.filter((example: Shown) => example.provider === provider)).toEqual([])
-    },
-  )
+  ])('after %s %s %o charges count towards the next daily limit', async (noun, verb, options) => {
+    const provider = `limit-${noun}-${verb}`
+    const { credential } = await createProvider(service, provider, { 'daily-limit': '300.00' })
+    const show = () => service.call('limit', 'show', { provider })
+    expect(await charge('300.01', credential)).toBe('400/3005')
+    expect(await charge('100.00', credential)).toBe('202')
+    expect(await charge('200.01', credential)).toBe('400/3005')
+    const day = new Date().toISOString().slice(0, 10)
+    const used = { day, used: '100.00', left: '200.00' }
+    expect(await show()).toMatchObject({ provider, daily_limit: '300.00', ...used })
+    expect(await service.call('limit', 'list')).toContainEqual(
+      expect.objectContaining({ provider, daily_limit: '300.00' }),
+    )
+    await service.call(noun, verb, { provider, ...options })
+    expect(await show()).toMatchObject({ daily_limit: null, used: null, left: null })
+    expect(await charge('250.00', credential)).toBe('202')
+    await service.call('limit', 'set', { provider, 'daily-limit': '400.00' })
+    expect(await show()).toMatchObject({ used: '350.00', left: '50.00' })
+    const { invariants } = await service.call('reconciliation', 'run', { date: day })
+    const { examples } = invariants.find(({ number }: Shown) => number === 20)
+    expect(examples.filter((example: Shown) => example.provider === provider)).toEqual([])
+  })
 
   const BANK_LIST = '/api/v1/banks/debit-transactions'
   const limitOf = async (path: string, credential: string) =>
@@ -132,38 +123,35 @@ describe('limit', () => {
   test.each([
     ['provider', 'raised', 'list-banks', BANKS, 'sk_sandbox_raised', 'per_provider'],
     ['bank', 'ECO', 'list-debit-transactions', BANK_LIST, 'bt_sandbox_eco', 'per_token'],
-  ])(
-    'a limit of requests a minute of a %s is set, shown, listed, kept and reset',
-    async (...row) => {
-      const [owner, id, operation, path, credential, scope] = row
-      if (owner === 'provider') await createProvider(service, id)
-      const target = { [owner]: id }
-      const before = await service.call('limit', 'show', target)
-      expect(before).toMatchObject({
-        overrides: {},
-        requests_per_minute:
-          owner === 'bank'
-            ? { 'update-debit-transaction': { per_token: 10 }, 'debit-callback': { per_token: 60 } }
-            : { 'get-debit-request': { per_reference: 60, per_provider: 1000 } },
-      })
-      const set = (limit: string) =>
-        service.call('limit', 'set', { ...target, operation, 'per-minute': limit })
-      const shown = await set('500')
-      expect(shown).toMatchObject({
-        overrides: { [operation]: 500 },
-        requests_per_minute: { [operation]: { [scope]: 500 } },
-      })
-      await service.call(owner, 'update', { ...target, name: 'Renamed' })
-      const sandbox = { ...target, connector: 'sandbox' }
-      if (owner === 'bank') await service.call('connector', 'set', sandbox)
-      expect(await service.call('limit', 'show', target)).toMatchObject(shown)
-      expect(await service.call('limit', 'list')).toContainEqual(shown)
-      expect(await limitOf(path, credential)).toBe(500)
-      await set('default')
-      expect(await limitOf(path, credential)).toBe(60)
-      expect(await service.call('limit', 'show', target)).toEqual(before)
-    },
-  )
+  ])('a request limit of a %s is set, shown, listed, kept and reset', async (...row) => {
+    const [owner, id, operation, path, credential, scope] = row
+    if (owner === 'provider') await createProvider(service, id)
+    const target = { [owner]: id }
+    const before = await service.call('limit', 'show', target)
+    expect(before).toMatchObject({
+      overrides: {},
+      requests_per_minute:
+        owner === 'bank'
+          ? { 'update-debit-transaction': { per_token: 10 }, 'debit-callback': { per_token: 60 } }
+          : { 'get-debit-request': { per_reference: 60, per_provider: 1000 } },
+    })
+    const set = (limit: string) =>
+      service.call('limit', 'set', { ...target, operation, 'per-minute': limit })
+    const shown = await set('500')
+    expect(shown).toMatchObject({
+      overrides: { [operation]: 500 },
+      requests_per_minute: { [operation]: { [scope]: 500 } },
+    })
+    await service.call(owner, 'update', { ...target, name: 'Renamed' })
+    const sandbox = { ...target, connector: 'sandbox' }
+    if (owner === 'bank') await service.call('connector', 'set', sandbox)
+    expect(await service.call('limit', 'show', target)).toMatchObject(shown)
+    expect(await service.call('limit', 'list')).toContainEqual(shown)
+    expect(await limitOf(path, credential)).toBe(500)
+    await set('default')
+    expect(await limitOf(path, credential)).toBe(60)
+    expect(await service.call('limit', 'show', target)).toEqual(before)
+  })
 })
 
 test('a disabled bank rejects charges and is listed as inactive', async () => {

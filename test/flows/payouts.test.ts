@@ -130,32 +130,29 @@ test.each([
   ['pending', '1041007001'],
   ['failed', '1041000000'],
   ['processing', '1041009999'],
-])(
-  'the verb `settlement complete` records the payout of a %s batch, and no run pays it again',
-  async (...row) => {
-    const [status, digits] = row
-    const reason = 'On the statement of GCB'
-    const evidence = { 'bank-reference': 'GCB-PAID-1', reason }
-    const { payee, batch } = await createBatch(`was-${status}`, { 'settlement-account': digits })
-    if (status !== 'pending') {
-      expect(await payee.batch('process', batch.id)).toMatchObject({ status })
-    }
-    const paid = { status: 'completed', paid: batch.net, failure: null }
-    const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
-    expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)
-    await eventOf(payee, batch)
-    await expect(payee.run(second)).rejects.toThrow('5002')
-    await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow('5005')
-    expect(await service.changeOf(batch.id)).toMatchObject({
-      ...{ noun: 'settlement', verb: 'complete' },
-      changed: {
-        status: { from: status, to: 'completed' },
-        bank_reference: { from: null, to: 'GCB-PAID-1' },
-        reason: { from: null, to: reason },
-      },
-    })
-  },
-)
+])('`settlement complete` records the payout of a %s batch, and no run pays it', async (...row) => {
+  const [status, digits] = row
+  const reason = 'On the statement of GCB'
+  const evidence = { 'bank-reference': 'GCB-PAID-1', reason }
+  const { payee, batch } = await createBatch(`was-${status}`, { 'settlement-account': digits })
+  if (status !== 'pending') {
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status })
+  }
+  const paid = { status: 'completed', paid: batch.net, failure: null }
+  const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
+  expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)
+  await eventOf(payee, batch)
+  await expect(payee.run(second)).rejects.toThrow('5002')
+  await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow('5005')
+  expect(await service.changeOf(batch.id)).toMatchObject({
+    ...{ noun: 'settlement', verb: 'complete' },
+    changed: {
+      status: { from: status, to: 'completed' },
+      bank_reference: { from: null, to: 'GCB-PAID-1' },
+      reason: { from: null, to: reason },
+    },
+  })
+})
 
 describe('settlement.completed', () => {
   test('the event is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {

@@ -127,39 +127,33 @@ const bank_reference = 'GCB-4711'
 test.each([
   ['complete', 'completed', { metadata: { completion_reason: evidence.reason } }],
   ['fail', 'failed', { error_message: evidence.reason, error_code: 'insufficient_funds' }],
-])(
-  'the verb `debit %s` ends a processing debit as a report of its bank does',
-  async (verb, to, shown) => {
-    const { credential, webhook } = await createProvider(service, to, { 'daily-limit': '150.00' })
-    await webhook('set', { url: receiver.url() })
-    const charge = () => service.chargeUntil('processing', { phone_number: SILENT }, credential)
-    const { reference } = await charge()
-    const line = '--bank-reference: is required, --reason: is required'
-    expect(await service.refusal('debit', verb, { reference })).toBe(line)
-    const ended = await service.call('debit', verb, { reference, ...evidence })
-    expect(ended).toMatchObject({ status: to, bank_reference, ...shown })
-    const by = expect.stringMatching(/^operator:/)
-    expect(ended.history.at(-1)).toMatchObject({ event: `transaction.${to}`, by })
-    const { body } = (await receiver.events(reference, 4))[3] ?? {}
-    const transaction = { status: to, bank_reference }
-    expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
-    expect(await service.changeOf(reference)).toMatchObject({
-      ...{ noun: 'debit', verb },
-      changed: {
-        status: { from: 'processing', to },
-        bank_reference: { from: null, to: 'GCB-4711' },
-      },
-    })
-    for (const other of ['complete', 'fail']) {
-      const refused = await service.refusal('debit', other, { reference, ...evidence })
-      expect(refused).toMatch(new RegExp(`^cannot transition from ${to} to `))
-    }
-    expect(await service.show(reference)).toEqual(ended)
-    // A failed debit returns its amount to the daily limit.
-    if (to === 'failed') await charge()
-    else await expect(charge()).rejects.toThrow('400')
-  },
-)
+])('the verb `debit %s` ends a processing debit as a bank report does', async (verb, to, shown) => {
+  const { credential, webhook } = await createProvider(service, to, { 'daily-limit': '150.00' })
+  await webhook('set', { url: receiver.url() })
+  const charge = () => service.chargeUntil('processing', { phone_number: SILENT }, credential)
+  const { reference } = await charge()
+  const line = '--bank-reference: is required, --reason: is required'
+  expect(await service.refusal('debit', verb, { reference })).toBe(line)
+  const ended = await service.call('debit', verb, { reference, ...evidence })
+  expect(ended).toMatchObject({ status: to, bank_reference, ...shown })
+  const by = expect.stringMatching(/^operator:/)
+  expect(ended.history.at(-1)).toMatchObject({ event: `transaction.${to}`, by })
+  const { body } = (await receiver.events(reference, 4))[3] ?? {}
+  const transaction = { status: to, bank_reference }
+  expect(body).toMatchObject({ event: `transaction.${to}`, data: { transaction } })
+  expect(await service.changeOf(reference)).toMatchObject({
+    ...{ noun: 'debit', verb },
+    changed: { status: { from: 'processing', to }, bank_reference: { from: null, to: 'GCB-4711' } },
+  })
+  for (const other of ['complete', 'fail']) {
+    const refused = await service.refusal('debit', other, { reference, ...evidence })
+    expect(refused).toMatch(new RegExp(`^cannot transition from ${to} to `))
+  }
+  expect(await service.show(reference)).toEqual(ended)
+  // A failed debit returns its amount to the daily limit.
+  if (to === 'failed') await charge()
+  else await expect(charge()).rejects.toThrow('400')
+})
 
 test('a refund in progress is queried by the sweep until the bank has made it', async () => {
   const debit = await completed('GCB', await customer('9999'))

@@ -30,15 +30,12 @@ import { sign } from '../support/requests.ts'
 useCountedRequests()
 
 describe('the Authorization header', () => {
-  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])(
-    'the service accepts the scheme %s',
-    async (scheme) => {
-      const reply = await callerOf('list-banks')({
-        headers: { authorization: `${scheme} token-any` },
-      })
-      expect(reply.statusCode).toBe(200)
-    },
-  )
+  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])('the scheme %s is accepted', async (scheme) => {
+    const reply = await callerOf('list-banks')({
+      headers: { authorization: `${scheme} token-any` },
+    })
+    expect(reply.statusCode).toBe(200)
+  })
 
   const missing = 'the Authorization header is missing'
   const twice = 'the request has more than one Authorization header'
@@ -63,17 +60,14 @@ describe('the Authorization header', () => {
     [`Bearer sk_test_${'0'.repeat(39)}`, unknown],
   ]
 
-  test.each(rows)(
-    'the header %j gets 401/1401 with the problem in details',
-    async (value, problem) => {
-      const send = callerOf('list-banks')
-      credentialIs({})
-      const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
-      expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
-      const error = { message: 'Unauthorized', details: problem }
-      expect(JSON.parse(reply.body).error).toMatchObject(error)
-    },
-  )
+  test.each(rows)('the header %j gets 401/1401 and names the problem', async (value, problem) => {
+    const send = callerOf('list-banks')
+    credentialIs({})
+    const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
+    expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
+    const error = { message: 'Unauthorized', details: problem }
+    expect(JSON.parse(reply.body).error).toMatchObject(error)
+  })
 
   test.each([
     { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' },

@@ -55,13 +55,10 @@ test.each([
   ['build-batch', batch()],
   ['manage-settlement', batch()],
   ['manage-ledger', { journal: batch().date }],
-] as const)(
-  'a failed upload of a report of %s aborts the parts that were written',
-  async (name, report) => {
-    const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
-    await expect(writing).rejects.toThrow('break off')
-  },
-)
+] as const)('a failed upload of a report of %s aborts the written parts', async (name, report) => {
+  const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
+  await expect(writing).rejects.toThrow('break off')
+})
 
 describe('the Invoke API', () => {
   const invoke = async (name: string, event: unknown) => {

@@ -51,16 +51,13 @@ const targets = rowsOf(`
   /${BANKS}  ${BANKS}/
 `)
 
-test.each(targets)(
-  'the target %s is signed as it is sent, and not as %s',
-  async (path = '', other = '') => {
-    const get = async (signed: string) => {
-      const headers = sign({ path: signed })
-      return (await service.send('GET', path, { credential, headers })).status
-    }
-    expect([await get(path), await get(other)]).toEqual([200, 401])
-  },
-)
+test.each(targets)('the target %s is signed as sent, not as %s', async (path = '', other = '') => {
+  const get = async (signed: string) => {
+    const headers = sign({ path: signed })
+    return (await service.send('GET', path, { credential, headers })).status
+  }
+  expect([await get(path), await get(other)]).toEqual([200, 401])
+})
 
 test('every operation of a provider verifies signatures, also when it replies 404', async () => {
   // Each key has 30 rejections a minute; other tests use some of the common key.

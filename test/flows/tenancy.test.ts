@@ -15,17 +15,14 @@ import { codeOf, textOf, useService } from '../support/running-service.ts'
 const service = useService()
 const ECO = 'bt_sandbox_eco'
 
-test.each(operationNames)(
-  'the operation %s replies 401/1401 to a credential of the other kind',
-  async (name) => {
-    const { method, caller } = operations[name]
-    const { reference, uuid } = await service.charge({ phone_number: SILENT })
-    const path = pathOf(name, { reference, uuid })
-    const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
-    const body = method === 'GET' ? {} : { body: {} }
-    expect(codeOf(await service.send(method, path, { credential, ...body }))).toBe('401/1401')
-  },
-)
+test.each(operationNames)('a credential of the other kind gets 401/1401 of %s', async (name) => {
+  const { method, caller } = operations[name]
+  const { reference, uuid } = await service.charge({ phone_number: SILENT })
+  const path = pathOf(name, { reference, uuid })
+  const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
+  const body = method === 'GET' ? {} : { body: {} }
+  expect(codeOf(await service.send(method, path, { credential, ...body }))).toBe('401/1401')
+})
 
 test('an object of another owner gets the same bytes as an unknown one, and does not change', async () => {
   const { reference, uuid } = await service.charge({ phone_number: SILENT })

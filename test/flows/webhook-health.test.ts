@@ -94,40 +94,37 @@ describe('redeliver-event', () => {
   })
 })
 
-test.each(['enable', 'set'])(
-  'a disabled webhook gets no events until `webhook %s`',
-  async (verb) => {
-    const own = await subscribe(`renewed-by-${verb}`, CREATED)
-    const { provider, respond, debit } = own
-    respond(503)
-    const due = (await debit('failed')).reference
-    await shows(provider, { health: 'failing', failing_since: TIME, exhausted_since: null })
-    const since = daysAgo(5.01)
-    const health = { failingSince: since, exhaustedSince: since }
-    await changeHealth(providerId(provider.id), () => health)
-    respond(400)
-    const last = (await debit('abandoned')).reference
-    await shows(provider, { health: 'disabled', disabled_at: TIME })
-    respond(204)
-    const sent = own.arrived().length
-    const missed = await debit('abandoned')
-    await provider.attempt(due, 0, 2)
-    const refused = { reason: { code: 4001 }, failed_at: TIME, next_attempt_at: null }
-    const without = { attempt_count: 0, response_code: null, attempts: [] }
-    expect(missed.record).toMatchObject({ ...refused, ...without })
-    const abandoned = await provider.delivery(due, 'created', 'abandoned')
-    expect(abandoned).toMatchObject({ ...refused, attempt_count: 1 })
-    expect(own.arrived()).toHaveLength(sent)
-    await (verb === 'set' ? own.set(CREATED) : provider.webhook(verb))
-    await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
-    await debit('delivered')
-    const open = { failing_since: null, exhausted_since: null, disabled_at: null }
-    await shows(provider, { ...open, health: 'healthy', recovered_at: TIME, is_sidelined: false })
-    for (const reference of [due, last, missed.reference]) {
-      await provider.delivery(reference, 'created', 'delivered')
-    }
-  },
-)
+test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`', async (verb) => {
+  const own = await subscribe(`renewed-by-${verb}`, CREATED)
+  const { provider, respond, debit } = own
+  respond(503)
+  const due = (await debit('failed')).reference
+  await shows(provider, { health: 'failing', failing_since: TIME, exhausted_since: null })
+  const since = daysAgo(5.01)
+  const health = { failingSince: since, exhaustedSince: since }
+  await changeHealth(providerId(provider.id), () => health)
+  respond(400)
+  const last = (await debit('abandoned')).reference
+  await shows(provider, { health: 'disabled', disabled_at: TIME })
+  respond(204)
+  const sent = own.arrived().length
+  const missed = await debit('abandoned')
+  await provider.attempt(due, 0, 2)
+  const refused = { reason: { code: 4001 }, failed_at: TIME, next_attempt_at: null }
+  const without = { attempt_count: 0, response_code: null, attempts: [] }
+  expect(missed.record).toMatchObject({ ...refused, ...without })
+  const abandoned = await provider.delivery(due, 'created', 'abandoned')
+  expect(abandoned).toMatchObject({ ...refused, attempt_count: 1 })
+  expect(own.arrived()).toHaveLength(sent)
+  await (verb === 'set' ? own.set(CREATED) : provider.webhook(verb))
+  await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
+  await debit('delivered')
+  const open = { failing_since: null, exhausted_since: null, disabled_at: null }
+  await shows(provider, { ...open, health: 'healthy', recovered_at: TIME, is_sidelined: false })
+  for (const reference of [due, last, missed.reference]) {
+    await provider.delivery(reference, 'created', 'delivered')
+  }
+})
 
 describe('delivery recover', () => {
   test.each([

@@ -152,18 +152,15 @@ describe('list-deliveries', () => {
   test.each([
     ['set', { events: 'transaction.completed' }, 4403],
     ['remove', {}, 4404],
-  ] as const)(
-    'the list shows %s %o between two attempts as the reason %i',
-    async (verb, options, code) => {
-      const { provider, set, script, debit } = await subscribe(`abandons-${code}`, CREATED)
-      script(503)
-      const { reference } = await debit('failed')
-      await (verb === 'set' ? set(options) : provider.webhook(verb))
-      await provider.attempt(reference, 0, 2)
-      expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
-        ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME },
-        ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
-      })
-    },
-  )
+  ] as const)('the list shows %s %o between attempts as reason %i', async (verb, options, code) => {
+    const { provider, set, script, debit } = await subscribe(`abandons-${code}`, CREATED)
+    script(503)
+    const { reference } = await debit('failed')
+    await (verb === 'set' ? set(options) : provider.webhook(verb))
+    await provider.attempt(reference, 0, 2)
+    expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+      ...{ attempt_count: 1, next_attempt_at: null, failed_at: TIME },
+      ...{ reason: { code }, attempts: [{ attempt: 1, response_code: 503 }] },
+    })
+  })
 })

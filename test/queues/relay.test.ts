@@ -151,7 +151,7 @@ test.each([
   // The message of the whole batch.
   ['feeds.fifo', 0, '0'],
 ])(
-  'a refusal of %s fails its own records, and counts only those before',
+  'a refusal of %s fails its records and counts only earlier ones',
   async (queue, index, failed) => {
     refusing.push({ queue, index })
     const Records = [0, 1, 2].map((n) => recordOf(toDebitItem(pendingDebit()), undefined, n))

@@ -93,15 +93,12 @@ const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] 
   ],
 ]
 
-test.each(inProgress)(
-  'the run reports no difference for %s',
-  async (_, plant, last, first, number) => {
-    await putProviders()
-    await plant()
-    expect(await differencesOn(TODAY, last)).toEqual([])
-    expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
-  },
-)
+test.each(inProgress)('a run finds no difference for %s', async (_, plant, last, first, number) => {
+  await putProviders()
+  await plant()
+  expect(await differencesOn(TODAY, last)).toEqual([])
+  expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
+})
 
 test('an event before its attempt or before its subscription causes no difference', async () => {
   await putProviders()

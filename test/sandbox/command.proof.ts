@@ -188,9 +188,6 @@ test.each([
   [['charg'], 2, 'unknown function charg; did you mean charge?'],
   [['charge', '--colour', 'red'], 2, 'usage: '],
   [['charge', '--port', 'x'], 2, '--port: must be a port'],
-])(
-  'the invoke command without a sandbox prints one line for %j and exits with %i',
-  async (args, code, line) => {
-    expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
-  },
-)
+])('without a sandbox, %j prints one line and exits with %i', async (args, code, line) => {
+  expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
+})

@@ -94,15 +94,12 @@ describe('the query of an event', () => {
     ['?', null],
     ['?empty=&none', { empty: [''], none: [''] }],
     ['?twice=%2525&k%65y=1&Key=2', { twice: ['%25'], key: ['1'], Key: ['2'] }],
-  ])(
-    'the query %s is decoded once, with the last value as the single one',
-    async (query, expected) => {
-      const event = await eventOf(`GET /x${query}`)
-      expect(event.multiValueQueryStringParameters).toEqual(expected)
-      const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
-      expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
-    },
-  )
+  ])('the query %s is decoded once, with the last as the single value', async (query, expected) => {
+    const event = await eventOf(`GET /x${query}`)
+    expect(event.multiValueQueryStringParameters).toEqual(expected)
+    const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
+    expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
+  })
 })
 
 describe('the headers of an event', () => {

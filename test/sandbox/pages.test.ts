@@ -18,14 +18,11 @@ describe('the root path', () => {
     expect(await response.text()).toContain(`curl -s http://${host}/api/v1/`)
   })
 
-  test.each(['*/*', 'application/json', ''])(
-    'the root is 404/1404 for Accept: %s',
-    async (accept) => {
-      const response = await get('/', { Accept: accept })
-      expect(response.status).toBe(404)
-      expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
-    },
-  )
+  test.each(['*/*', 'application/json', ''])('the root is 404 for Accept: %s', async (accept) => {
+    const response = await get('/', { Accept: accept })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
+  })
 })
 
 test('the sandbox serves the API description', async () => {

@@ -97,19 +97,16 @@ describe('the largest number of lines of a batch', () => {
       { debits: 200, linesMax: 70, runs: 3 },
       [70, 70, 60],
     ],
-  ])(
-    'a batch has at most the largest number of lines: %s',
-    async (_, { debits, linesMax, runs }, counts) => {
-      const provider = await newProvider()
-      await addDebits(provider, debits)
-      for (let run = 1; run <= runs; run += 1) {
-        const { isDone } = await build(provider, { isInterrupted: run < runs, linesMax })
-        expect(isDone).toBe(run === runs)
-      }
-      expect(await countsOf(provider)).toEqual(counts.map((count, index) => [index + 1, count]))
-      expect(await build(provider)).toEqual({ batches: [], isDone: true })
-    },
-  )
+  ])('a batch has at most linesMax lines: %s', async (_, { debits, linesMax, runs }, counts) => {
+    const provider = await newProvider()
+    await addDebits(provider, debits)
+    for (let run = 1; run <= runs; run += 1) {
+      const { isDone } = await build(provider, { isInterrupted: run < runs, linesMax })
+      expect(isDone).toBe(run === runs)
+    }
+    expect(await countsOf(provider)).toEqual(counts.map((count, index) => [index + 1, count]))
+    expect(await build(provider)).toEqual({ batches: [], isDone: true })
+  })
 
   test('an open batch that is already full gets no more lines', async () => {
     const provider = await newProvider()

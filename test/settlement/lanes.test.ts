@@ -55,19 +55,16 @@ const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<v
 }
 
 describe('the builders of a large day', () => {
-  test.each([1, 2, 3])(
-    'the %i builders of a day cancel no transaction of each other',
-    async (builders) => {
-      const large = largeDay()
-      const results = await runBuilders(large, builders)
-      expect(results.some(({ isDone }) => isDone)).toBe(true)
-      await expectSettledOnce(large)
-      // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
-      expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
-      expect(large.counts.cancelled).toBe(0)
-      expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
-    },
-  )
+  test.each([1, 2, 3])('the %i builders of a day cancel no transactions', async (builders) => {
+    const large = largeDay()
+    const results = await runBuilders(large, builders)
+    expect(results.some(({ isDone }) => isDone)).toBe(true)
+    await expectSettledOnce(large)
+    // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
+    expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
+    expect(large.counts.cancelled).toBe(0)
+    expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
+  })
 
   test('a batch that is full is sealed once while builders fill the next one', async () => {
     const large = largeDay(8_000, { linesMax: 6_400 })
@@ -113,18 +110,15 @@ test.each([
   [98, 3.35, 0.4],
   [1_000, 3.23, 1.9],
   [10_000, 3.23, 4.7],
-])(
-  'a batch of %i debits costs at most %d write units per debit and takes at most %d s',
-  async (...row) => {
-    const [count, units, seconds] = row
-    const large = largeDay(count, { dividesAfter: 1_000 })
-    await putSweepProgress({ until: NIGHT, behind: new Map() })
-    const seeded = large.units.write
-    await runBuilders(large, 2)
-    expect((large.units.write - seeded) / count).toBeLessThanOrEqual(units)
-    expect(large.elapsed() / 1_000).toBeLessThanOrEqual(seconds)
-  },
-)
+])('a batch of %i debits costs at most %d write units each and %d s', async (...row) => {
+  const [count, units, seconds] = row
+  const large = largeDay(count, { dividesAfter: 1_000 })
+  await putSweepProgress({ until: NIGHT, behind: new Map() })
+  const seeded = large.units.write
+  await runBuilders(large, 2)
+  expect((large.units.write - seeded) / count).toBeLessThanOrEqual(units)
+  expect(large.elapsed() / 1_000).toBeLessThanOrEqual(seconds)
+})
 
 test('a debit has one of eight lanes, and each lane has as many debits', () => {
   const counts = Array<number>(8).fill(0)

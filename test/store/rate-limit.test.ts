@@ -138,24 +138,21 @@ describe('leased tokens', () => {
     [64, 16, 1_000, 1],
     [1, 1, 1_000, 0.2],
     [8, 64, 5_000, 0.1],
-  ])(
-    'the tokens of %i workers with %i requests a second, within %i, cost at most %f writes',
-    async (...row) => {
-      const [count, perSecond, limit, most] = row
-      const workers = workersOf(count)
-      const scope = `steady#${row}`
-      writes = 0
-      const requests = perSecond * 60 * 5
-      for (let n = 0; n < requests; n += 1) {
-        // Each request goes to a pseudo-random worker.
-        const place = ((n * 2_654_435_761) % 4_294_967_296) % count
-        const now = inMinute(0, n / perSecond)
-        const { exceeded } = await (workers[place] as CountRequest)(scope, limit, now)
-        expect(exceeded).toBe(false)
-      }
-      expect(writes / requests).toBeLessThan(most)
-    },
-  )
+  ])('%i workers with %i requests a second, within %i, cost at most %f writes', async (...row) => {
+    const [count, perSecond, limit, most] = row
+    const workers = workersOf(count)
+    const scope = `steady#${row}`
+    writes = 0
+    const requests = perSecond * 60 * 5
+    for (let n = 0; n < requests; n += 1) {
+      // Each request goes to a pseudo-random worker.
+      const place = ((n * 2_654_435_761) % 4_294_967_296) % count
+      const now = inMinute(0, n / perSecond)
+      const { exceeded } = await (workers[place] as CountRequest)(scope, limit, now)
+      expect(exceeded).toBe(false)
+    }
+    expect(writes / requests).toBeLessThan(most)
+  })
 
   test('a request above the limit reads no further counter', async () => {
     const [count = countRequest] = workersOf(1)

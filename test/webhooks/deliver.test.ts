@@ -99,39 +99,36 @@ const recordsOf = async ({ facts }: Debit) =>
 test.each([
   ['deliver-webhook', deliverWebhook],
   ['deliver-sidelined-webhook', deliverSidelinedWebhook],
-])(
-  'the job %s delivers and records nine messages while the receiver of the tenth hangs',
-  async (_, job) => {
-    answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
-    const hanging = await storeWithWebhook('hangs', [], { timeoutSeconds: 30 })
-    const others = await atOnce(9, (n) => storeWithWebhook(`quick-${n}`))
-    // No attempt counts as slow.
-    const pause = () => new Promise<never>(() => undefined)
-    let hasEnded = false
-    const run = invoke([hanging, ...others].map(charged), job({ ...real, pause })).then(
-      (response) => {
-        hasEnded = true
-        return response
-      },
-    )
-    await vi.waitFor(async () => {
-      for (const debit of others) {
-        expect(await recordsOf(debit)).toEqual([
-          [0, 'delivered', 1],
-          [1, 'delivered', 1],
-        ])
-      }
-    }, 30_000)
-    expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
-    answer = (_path, response) => response.writeHead(503).end()
-    for (const response of held.splice(0)) response.writeHead(503).end()
-    expect(await run).toEqual(DONE)
-    expect(await recordsOf(hanging)).toEqual([
-      [0, 'failed', 1],
-      [1, 'failed', 1],
-    ])
-  },
-)
+])('the job %s delivers nine messages while the receiver of the tenth hangs', async (_, job) => {
+  answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
+  const hanging = await storeWithWebhook('hangs', [], { timeoutSeconds: 30 })
+  const others = await atOnce(9, (n) => storeWithWebhook(`quick-${n}`))
+  // No attempt counts as slow.
+  const pause = () => new Promise<never>(() => undefined)
+  let hasEnded = false
+  const run = invoke([hanging, ...others].map(charged), job({ ...real, pause })).then(
+    (response) => {
+      hasEnded = true
+      return response
+    },
+  )
+  await vi.waitFor(async () => {
+    for (const debit of others) {
+      expect(await recordsOf(debit)).toEqual([
+        [0, 'delivered', 1],
+        [1, 'delivered', 1],
+      ])
+    }
+  }, 30_000)
+  expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
+  answer = (_path, response) => response.writeHead(503).end()
+  for (const response of held.splice(0)) response.writeHead(503).end()
+  expect(await run).toEqual(DONE)
+  expect(await recordsOf(hanging)).toEqual([
+    [0, 'failed', 1],
+    [1, 'failed', 1],
+  ])
+})
 
 test('the ten messages of one provider read its webhook once, and their debits once each', async () => {
   const debits = await atOnce(10, () => storeWithWebhook('shared'))

@@ -157,26 +157,21 @@ const table = rowsOf(`
   failed, requested     late 410            abandoned  3/11      -             -             12:00:00.250  4001
 `).slice(1)
 
-test.each(table)(
-  'a delivery that is %s, after %s, is %s',
-  (name = '', change = '', ...expected) => {
-    const [verb = '', text] = change.split(' ')
-    const delivery = before[name] ?? fresh
-    const after = changes[verb]?.(delivery, text) ?? fresh
-    const { status, attemptCount, nextAttemptAt, deliveredAt, failedAt, reason } = after
-    const times = [nextAttemptAt, deliveredAt, failedAt].map((at) =>
-      at?.toISOString().slice(11, 23),
-    )
-    const shown = [status, `${attemptCount}/${after.attemptsMax}`, ...times, reason]
-    expect(shown.map((cell) => String(cell ?? '-'))).toEqual(expected)
-    expect(isSettled(after)).toBe(/delivered|abandoned/.test(status))
-    const isLate = verb.startsWith('late')
-    const last = { number: attemptCount, id: isLate ? 'dlv_1_b' : 'dlv_1_a' }
-    if (isLate || verb === 'attempt') expect(after.last).toMatchObject(last)
-    else expect(after.last).toEqual(delivery.last)
-    expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
-  },
-)
+test.each(table)('a delivery that is %s, after %s is %s', (name = '', change = '', ...expected) => {
+  const [verb = '', text] = change.split(' ')
+  const delivery = before[name] ?? fresh
+  const after = changes[verb]?.(delivery, text) ?? fresh
+  const { status, attemptCount, nextAttemptAt, deliveredAt, failedAt, reason } = after
+  const times = [nextAttemptAt, deliveredAt, failedAt].map((at) => at?.toISOString().slice(11, 23))
+  const shown = [status, `${attemptCount}/${after.attemptsMax}`, ...times, reason]
+  expect(shown.map((cell) => String(cell ?? '-'))).toEqual(expected)
+  expect(isSettled(after)).toBe(/delivered|abandoned/.test(status))
+  const isLate = verb.startsWith('late')
+  const last = { number: attemptCount, id: isLate ? 'dlv_1_b' : 'dlv_1_a' }
+  if (isLate || verb === 'attempt') expect(after.last).toMatchObject(last)
+  else expect(after.last).toEqual(delivery.last)
+  expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
+})
 
 test('a record escapes the response of the receiver', () => {
   const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })

@@ -42,26 +42,23 @@ const bodyOf = ([event = '', n, time, from, fee, method, bank, error, processed,
   `"account_number":${bank === 'null' ? null : '"*********7890"'}}},"previous_status":${from},` +
   `${lastMembers[event] ?? '"metadata":{"order":1001,"branch":"Kumasi"}'}}}`
 
-test.each(events)(
-  'the body of transaction.%s is the published one, also after later events',
-  (...row) => {
-    const [event = '', number] = row
-    const n = Number(number)
-    const debits = lives.filter(({ history }) => history[n]?.type === event)
-    expect(debits.length).toBeGreaterThan(0)
-    for (const debit of debits) {
-      expect(webhookBody(debit, n)).toBe(bodyOf(row))
-      expect(webhookBody(debit, n, { eventNames: 'debit_request' })).toBe(
-        bodyOf(row).replace('transaction.', 'debit_request.'),
-      )
-      expect(webhookBody(debit, n, { payload: 'reduced' })).toBe(
-        `${bodyOf(row).split('"data":')[0]}"data":{"reference":"DCS-20250102-00000A",` +
-          `"status":"${event}","amount":100.00,"currency":"GHS","partner_reference":"order-1001",` +
-          `"timestamp":"2025-01-02T${row[2]}Z"}}`,
-      )
-    }
-  },
-)
+test.each(events)('the body of transaction.%s is as published, and stays so', (...row) => {
+  const [event = '', number] = row
+  const n = Number(number)
+  const debits = lives.filter(({ history }) => history[n]?.type === event)
+  expect(debits.length).toBeGreaterThan(0)
+  for (const debit of debits) {
+    expect(webhookBody(debit, n)).toBe(bodyOf(row))
+    expect(webhookBody(debit, n, { eventNames: 'debit_request' })).toBe(
+      bodyOf(row).replace('transaction.', 'debit_request.'),
+    )
+    expect(webhookBody(debit, n, { payload: 'reduced' })).toBe(
+      `${bodyOf(row).split('"data":')[0]}"data":{"reference":"DCS-20250102-00000A",` +
+        `"status":"${event}","amount":100.00,"currency":"GHS","partner_reference":"order-1001",` +
+        `"timestamp":"2025-01-02T${row[2]}Z"}}`,
+    )
+  }
+})
 
 test.each([
   [3, ['03', '03', '13', '83']],

@@ -51,22 +51,19 @@ test('every page expires except the newest', async () => {
 const provider = providerId('reader')
 beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
-test.each([1, 29, 30, 31, 99, 100, 101])(
-  'a reader with pages of %i gets every event once',
-  async (limit) => {
-    const seen: FeedEntry[] = []
-    let after: FeedPosition = START
-    for (;;) {
-      const found = await read(provider, after, limit)
-      expect(found.length).toBe(Math.min(limit, 100 - seen.length))
-      const last = found.at(-1)
-      if (!last) break
-      seen.push(...found.map(({ entry }) => entry))
-      after = last.position
-    }
-    expect(seen).toEqual(events(1, 100))
-  },
-)
+test.each([1, 29, 30, 31, 99, 100, 101])('pages of %i have each event once', async (limit) => {
+  const seen: FeedEntry[] = []
+  let after: FeedPosition = START
+  for (;;) {
+    const found = await read(provider, after, limit)
+    expect(found.length).toBe(Math.min(limit, 100 - seen.length))
+    const last = found.at(-1)
+    if (!last) break
+    seen.push(...found.map(({ entry }) => entry))
+    after = last.position
+  }
+  expect(seen).toEqual(events(1, 100))
+})
 
 test('an expired page is not returned', async () => {
   const old = providerId('old')
