@@ -55,10 +55,8 @@ const allCounted = (metrics: Metrics, ...names: MetricName[]) =>
 const debitWidgets = (metrics: Metrics, graph: Graph, relayLog: string) => {
   const completed = counted(metrics, 'DebitsCompleted')
   const failed = counted(metrics, 'DebitsFailed')
-  const [charged, reversed] = [
-    counted(metrics, 'DebitsCharged'),
-    counted(metrics, 'DebitsReversed'),
-  ]
+  const charged = counted(metrics, 'DebitsCharged')
+  const reversed = counted(metrics, 'DebitsReversed')
   const completionRate = percent(
     'Completed of all final debits (%)',
     '100 * completed / (completed + failed)',
@@ -203,15 +201,9 @@ const graphWith =
         }),
       )
     }
-    const [leftAnnotations, rightAnnotations] = [thresholds(left), thresholds(right)]
-    return new cloudwatch.GraphWidget({
-      ...SIZE,
-      title,
-      left,
-      right,
-      leftAnnotations,
-      rightAnnotations,
-    })
+    const leftAnnotations = thresholds(left)
+    const shown = { ...SIZE, title, left, right, leftAnnotations }
+    return new cloudwatch.GraphWidget({ ...shown, rightAnnotations: thresholds(right) })
   }
 
 /** Returns the identity of a metric without its statistic. Labels identify expressions. */

@@ -70,7 +70,7 @@ const followed: readonly ChangeFilter[] = [
   { entity: Object.entries(changes).flatMap(([entity, all]) => (all === 'all' ? [entity] : [])) },
 ]
 
-type Consumer = Omit<Job, 'from'> & Pick<QueueSource, 'maxConcurrency'>
+type Consumer = Pick<Job, 'timeoutSeconds' | 'every'> & Pick<QueueSource, 'maxConcurrency'>
 
 /** Returns a function that builds a job, which consumes one queue or several in batches of a size. */
 const batchesOf =

@@ -20,7 +20,6 @@ const files: Record<string, string> = {
   'own-time': 'requests',
   cost: 'cost',
   growth: 'growth',
-  'sandbox-start': 'sandbox-start',
 }
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../../docs/benchmarks.md')

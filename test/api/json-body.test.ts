@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { bodyText, checkReserved, fieldsOf, scan } from '../../shared/api/json-body.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -12,26 +12,25 @@ const invalid = (field: string, message: string) => ({
 })
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64')
 
-describe('the text of a body', () => {
-  test.each([null, ''])('a missing body (%j) is 400/1400', (body) => {
-    for (const isBase64 of [false, true]) {
-      expect(refused(bodyText(body, isBase64))).toEqual(malformed('body is required'))
-    }
-  })
+test.each([null, ''])('a missing body (%j) is 400/1400', (body) => {
+  for (const isBase64 of [false, true]) {
+    expect(refused(bodyText(body, isBase64))).toEqual(malformed('body is required'))
+  }
+})
 
-  test.each([
-    ['mixed letters', '{"narration":"Nyansapɔ \u{1F600}"}'],
-    ['64 KiB of letters', 'a'.repeat(64 * 1024)],
-    ['64 KiB of letters of two bytes', '\u{E9}'.repeat(32 * 1024)],
-  ])('a body of %s is read as text or base64, and has at most 64 KiB', (_, text) => {
-    expect([bodyText(text, false), bodyText(base64(text), true)]).toEqual([text, text])
-    const longer = text.padEnd(text.length + 64 * 1024, 'a').slice(0, 64 * 1024 + 1)
-    for (const result of [bodyText(longer, false), bodyText(base64(longer), true)]) {
-      expect(refused(result)).toEqual(malformed('body too large'))
-    }
-  })
+test.each([
+  ['mixed letters', '{"narration":"Nyansapɔ \u{1F600}"}'],
+  ['64 KiB of letters', 'a'.repeat(64 * 1024)],
+  ['64 KiB of letters of two bytes', '\u{E9}'.repeat(32 * 1024)],
+])('a body of %s is read as text or base64, and has at most 64 KiB', (_, text) => {
+  expect([bodyText(text, false), bodyText(base64(text), true)]).toEqual([text, text])
+  const longer = text.padEnd(text.length + 64 * 1024, 'a').slice(0, 64 * 1024 + 1)
+  for (const result of [bodyText(longer, false), bodyText(base64(longer), true)]) {
+    expect(refused(result)).toEqual(malformed('body too large'))
+  }
+})
 
-  const notUtf8 = rowsOf(`
+const notUtf8 = rowsOf(`
     7b22ff227d        a byte that never occurs
     7b22c0af227d      an overlong slash
     7b22eda080227d    a surrogate
@@ -40,10 +39,9 @@ describe('the text of a body', () => {
     fffe7b007d00      UTF-16
   `)
 
-  test.each(notUtf8)('a body must be UTF-8: %s is %s', (hex) => {
-    const body = base64(Buffer.from(hex, 'hex'))
-    expect(refused(bodyText(body, true))).toEqual(malformed('body must be UTF-8'))
-  })
+test.each(notUtf8)('a body must be UTF-8: %s is %s', (hex) => {
+  const body = base64(Buffer.from(hex, 'hex'))
+  expect(refused(bodyText(body, true))).toEqual(malformed('body must be UTF-8'))
 })
 
 test.each([
@@ -60,12 +58,9 @@ const duplicates = rowsOf(String.raw`
   a       {"metadata":{"a":1,"b":2,"a":3}}  {"metadata":{"list":[{"a":1,"\u0061":2}]}}
 `).flatMap(([key = '', ...texts]) => texts.map((text) => [text, key] as const))
 
-test.each([...duplicates, ['{"":1,"":2}', ''] as const])(
-  'no object repeats a key: %s',
-  (...row) => {
-    expect(refused(scan(row[0]))).toEqual(malformed(`duplicate key in body: ${row[1]}`))
-  },
-)
+test.each([...duplicates, ['{"":1,"":2}', ''] as const])('no key is repeated: %s', (...row) => {
+  expect(refused(scan(row[0]))).toEqual(malformed(`duplicate key in body: ${row[1]}`))
+})
 
 const checkKeys = (text: string) =>
   checkReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
@@ -168,7 +163,7 @@ test.each(changed)('the body %s is 422/1007: parsing changes a number in %s', (t
   expect(refused(fields(text))).toEqual(invalid(field, message))
 })
 
-test.each(['null', '[]', '"x"', '1', 'true'])('bodies and wrappers are objects, not %s', (text) => {
+test.each(['null', '[]', '"x"', '1', 'true'])('a body or wrapper is an object, not %s', (text) => {
   expect(refused(fields(text))).toEqual(malformed('body must be a JSON object'))
   const wrapped = fields(`{"debit_request":${text}}`)
   expect(refused(wrapped)).toEqual(invalid('debit_request', 'must be an object'))

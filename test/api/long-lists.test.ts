@@ -104,69 +104,64 @@ const newCustomer = async (): Promise<PhoneNumber> => {
   return phone as PhoneNumber
 }
 
-describe('bank list', () => {
-  test('520 debits of one provider do not hide the debit of another provider', async () => {
-    const phone = await newCustomer()
-    const victim = debitsIn(1, ['processing'], { phone, amount: pesewas(7_50) })
-    const debits = [
-      ...victim,
-      ...debitsIn(520, ['failed', 'processing'], { phone, provider: flood }),
-    ]
-    write(debits)
-    for (const [status, total_count, total_amount] of [
-      ['processing', 261, 267.5],
-      ['failed', 260, 260],
-      ['all', 521, 527.5],
-    ] as const) {
-      const query = { phone_number: phone, per_page: '100', status }
-      const pages = await readPages(query)
-      const [first, second] = pages
-      expect(first?.data).toMatchObject({ total_count, total_amount })
-      expect(first?.data).not.toHaveProperty('total_is_at_least')
-      const total_pages = Math.ceil(total_count / 100)
-      expect(first?.meta).toMatchObject({ per_page: 100, current_page: 1, total_pages })
-      expect(second?.data).not.toHaveProperty('total_count')
-      expect(second?.meta).not.toHaveProperty('current_page')
-      const ours = debits.filter((debit) => status === 'all' || debit.status === status)
-      const expected = ours.map(({ facts }) => facts.reference).reverse()
-      expect(pages.flatMap(({ references }) => references)).toEqual(expected)
-      const numbered = await atOnce(total_pages, (n) => bankList({ ...query, page: `${n + 1}` }))
-      expect(numbered.flatMap(({ references }) => references)).toEqual(expected)
-    }
-  })
-
-  test('a page stays below 4 MB: the largest debits fit, and a longer page ends early', async () => {
-    const [fitting, exceeding] = [await newCustomer(), await newCustomer()]
-    const texts = { narration: '"'.repeat(100), partnerReference: '"'.repeat(50) }
-    const large = { phone: fitting, ...texts, metadata: { a: '"'.repeat(4_092) } }
-    write(debitsIn(100, ['processing'], large))
-    const query = { per_page: '100', status: 'processing' }
-    const largest = await bankList({ ...query, phone_number: fitting })
-    expect(largest.references).toHaveLength(100)
-    expect(largest.bytes).toBeGreaterThan(1_700_000)
-    const metadata = { a: '"é'.repeat(10_000) }
-    const expected = write(debitsIn(90, ['processing'], { phone: exceeding, metadata }))
-    const pages = await readPages({ ...query, phone_number: exceeding })
-    expect(pages.length).toBeGreaterThan(1)
-    expect(Math.max(...[largest, ...pages].map(({ bytes }) => bytes))).toBeLessThan(4_000_000)
+test('520 debits of one provider do not hide the debit of another provider', async () => {
+  const phone = await newCustomer()
+  const victim = debitsIn(1, ['processing'], { phone, amount: pesewas(7_50) })
+  const debits = [...victim, ...debitsIn(520, ['failed', 'processing'], { phone, provider: flood })]
+  write(debits)
+  for (const [status, total_count, total_amount] of [
+    ['processing', 261, 267.5],
+    ['failed', 260, 260],
+    ['all', 521, 527.5],
+  ] as const) {
+    const query = { phone_number: phone, per_page: '100', status }
+    const pages = await readPages(query)
+    const [first, second] = pages
+    expect(first?.data).toMatchObject({ total_count, total_amount })
+    expect(first?.data).not.toHaveProperty('total_is_at_least')
+    const total_pages = Math.ceil(total_count / 100)
+    expect(first?.meta).toMatchObject({ per_page: 100, current_page: 1, total_pages })
+    expect(second?.data).not.toHaveProperty('total_count')
+    expect(second?.meta).not.toHaveProperty('current_page')
+    const ours = debits.filter((debit) => status === 'all' || debit.status === status)
+    const expected = ours.map(({ facts }) => facts.reference).reverse()
     expect(pages.flatMap(({ references }) => references)).toEqual(expected)
-    expect(pages[0]?.data.total_count).toBe(90)
-  })
+    const numbered = await atOnce(total_pages, (n) => bankList({ ...query, page: `${n + 1}` }))
+    expect(numbered.flatMap(({ references }) => references)).toEqual(expected)
+  }
+})
 
-  test('the status of the item decides while the index entry is stale', async () => {
-    const phone_number = await newCustomer()
-    const [stays, fails] = debitsIn(2, ['processing'], { phone: phone_number }) as [Debit, Debit]
-    write([stays, fails])
-    clock.lag = 1_000
-    write([{ ...fails, status: 'failed' }])
-    const stale = await bankList({ phone_number, status: 'processing' })
-    expect(stale.references).toEqual([stays.facts.reference])
-    clock.now += 1_000
-    clock.lag = 0
-    const current = await bankList({ phone_number, status: 'failed' })
-    expect(current.references).toEqual([fails.facts.reference])
-    expect(current.data).toMatchObject({ total_count: 1, total_amount: 1 })
-  })
+test('a page stays below 4 MB: the largest debits fit, and a longer page ends early', async () => {
+  const [fitting, exceeding] = [await newCustomer(), await newCustomer()]
+  const texts = { narration: '"'.repeat(100), partnerReference: '"'.repeat(50) }
+  const large = { phone: fitting, ...texts, metadata: { a: '"'.repeat(4_092) } }
+  write(debitsIn(100, ['processing'], large))
+  const query = { per_page: '100', status: 'processing' }
+  const largest = await bankList({ ...query, phone_number: fitting })
+  expect(largest.references).toHaveLength(100)
+  expect(largest.bytes).toBeGreaterThan(1_700_000)
+  const metadata = { a: '"é'.repeat(10_000) }
+  const expected = write(debitsIn(90, ['processing'], { phone: exceeding, metadata }))
+  const pages = await readPages({ ...query, phone_number: exceeding })
+  expect(pages.length).toBeGreaterThan(1)
+  expect(Math.max(...[largest, ...pages].map(({ bytes }) => bytes))).toBeLessThan(4_000_000)
+  expect(pages.flatMap(({ references }) => references)).toEqual(expected)
+  expect(pages[0]?.data.total_count).toBe(90)
+})
+
+test('the status of the item decides while the index entry is stale', async () => {
+  const phone_number = await newCustomer()
+  const [stays, fails] = debitsIn(2, ['processing'], { phone: phone_number }) as [Debit, Debit]
+  write([stays, fails])
+  clock.lag = 1_000
+  write([{ ...fails, status: 'failed' }])
+  const stale = await bankList({ phone_number, status: 'processing' })
+  expect(stale.references).toEqual([stays.facts.reference])
+  clock.now += 1_000
+  clock.lag = 0
+  const current = await bankList({ phone_number, status: 'failed' })
+  expect(current.references).toEqual([fails.facts.reference])
+  expect(current.data).toMatchObject({ total_count: 1, total_amount: 1 })
 })
 
 test('the pages of a provider show each debit once, newest first, while debits change their status', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { legibilityFindings } from '../support/browser.ts'
 import { rowsOf, useConsole } from '../support/console.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -13,139 +13,135 @@ const { openScreen, problems } = useConsole(service)
 
 const chargeSilent = (fields = {}) => service.charge({ phone_number: SILENT, ...fields })
 
-describe('debits', () => {
-  test('a debit is charged in a dialog and appears in the empty list and in the chart at once', async () => {
-    const page = await openScreen('debits')
-    await page.getByText('No debits yet').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.getByRole('button', { name: 'New debit' }).click()
-    const dialog = page.getByRole('dialog', { name: 'New debit' })
-    expect(await legibilityFindings(page)).toEqual([])
-    await dialog.getByLabel('Amount in GHS').fill('12.50')
-    await dialog.getByRole('button', { name: 'New debit' }).click()
-    await rowsOf(page, 'Debits').filter({ hasText: '12.50' }).waitFor()
-    await page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' }).waitFor()
-    await page.getByRole('status').getByText('Live').waitFor()
-  })
-
-  test('a debit of the API appears live, and changes its status live', async () => {
-    const page = await openScreen('debits')
-    const { reference, uuid } = await chargeSilent()
-    const row = rowsOf(page, 'Debits').filter({ hasText: reference })
-    await row.getByText('processing').waitFor()
-    await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
-    await row.getByText('completed').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
-
-  test('the debits are filtered by status, provider and text, and the address keeps the filters', async () => {
-    const { reference } = await chargeSilent({ narration: 'Rare words' })
-    const page = await openScreen('debits')
-    await page.getByLabel('Find').fill('rare')
-    await page.getByLabel('Provider').selectOption('demo')
-    await expect
-      .poll(() => rowsOf(page, 'Debits').allInnerTexts())
-      .toEqual([expect.stringContaining(reference)])
-    await page.reload()
-    await expect.poll(() => rowsOf(page, 'Debits').count()).toBe(1)
-    await page.getByLabel('Status').selectOption('reversed')
-    await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
-  })
-
-  test('the dialog shows the reason of a refused charge', async () => {
-    const page = await openScreen('debits')
-    await page.getByRole('button', { name: 'New debit' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Amount in GHS').fill('-1')
-    await dialog.getByRole('button', { name: 'New debit' }).click()
-    await dialog.getByRole('alert').getByText('amount').waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-    expect(problems()).toEqual([expect.stringContaining('status of 400')])
-  })
+test('a debit is charged in a dialog and appears in the empty list and in the chart at once', async () => {
+  const page = await openScreen('debits')
+  await page.getByText('No debits yet').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('button', { name: 'New debit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New debit' })
+  expect(await legibilityFindings(page)).toEqual([])
+  await dialog.getByLabel('Amount in GHS').fill('12.50')
+  await dialog.getByRole('button', { name: 'New debit' }).click()
+  await rowsOf(page, 'Debits').filter({ hasText: '12.50' }).waitFor()
+  await page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' }).waitFor()
+  await page.getByRole('status').getByText('Live').waitFor()
 })
 
-describe('a debit', () => {
-  test('a debit has a timeline, is completed by its bank, reversed and refunded', async () => {
-    const { reference } = await chargeSilent()
-    await service.until(reference, 'processing')
-    const page = await openScreen(`debit/${reference}`)
-    await page.getByText('by provider:demo').first().waitFor()
-    await page.getByRole('button', { name: 'Bank: completed' }).click()
-    await page.getByRole('heading', { name: 'Completed' }).waitFor()
-    await page.getByText('bank:GCB').last().waitFor()
-    await page.getByRole('button', { name: 'Reverse' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('refunds 100.00 GHS').waitFor()
-    await dialog.getByLabel('Reason').fill('Dispute 4711')
-    await dialog.getByText(`operator debit reverse --reference ${reference}`).waitFor()
-    await dialog.getByRole('button', { name: 'Reverse' }).click()
-    await page.getByRole('heading', { name: 'Reversed' }).waitFor()
-    await page.getByRole('heading', { name: 'Refund', exact: true }).waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('a debit of the API appears live, and changes its status live', async () => {
+  const page = await openScreen('debits')
+  const { reference, uuid } = await chargeSilent()
+  const row = rowsOf(page, 'Debits').filter({ hasText: reference })
+  await row.getByText('processing').waitFor()
+  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
+  await row.getByText('completed').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+})
 
-  test('a debit fails with the code that is chosen', async () => {
-    const { reference } = await chargeSilent()
-    await service.until(reference, 'processing')
-    const page = await openScreen(`debit/${reference}`)
-    await page.getByRole('button', { name: 'Bank: failed' }).click()
-    await page.getByLabel('Failure code').selectOption({ label: 'invalid_account' })
-    await page.getByRole('dialog').getByRole('button', { name: 'Bank: failed' }).click()
-    await page.getByText('(invalid_account)').waitFor()
-  })
+test('the debits are filtered by status, provider and text, and the address keeps the filters', async () => {
+  const { reference } = await chargeSilent({ narration: 'Rare words' })
+  const page = await openScreen('debits')
+  await page.getByLabel('Find').fill('rare')
+  await page.getByLabel('Provider').selectOption('demo')
+  await expect
+    .poll(() => rowsOf(page, 'Debits').allInnerTexts())
+    .toEqual([expect.stringContaining(reference)])
+  await page.reload()
+  await expect.poll(() => rowsOf(page, 'Debits').count()).toBe(1)
+  await page.getByLabel('Status').selectOption('reversed')
+  await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
+})
 
-  test('the operator completes a debit of a bank without a token', async () => {
-    await service.call('customer', 'link', {
-      ...{ phone: '+233245550001', bank: 'ABSA', name: 'Adwoa Addo' },
-      'account-number': '3041001001',
-    })
-    const fields = { phone_number: '+233245550001', bank_identifier: 'ABSA' }
-    const { reference } = await service.charge(fields)
-    await service.until(reference, 'processing')
-    const page = await openScreen(`debit/${reference}`)
-    await page.getByRole('button', { name: 'Bank: completed' }).click()
-    await page.getByText('operator:local:').waitFor()
-  })
+test('the dialog shows the reason of a refused charge', async () => {
+  const page = await openScreen('debits')
+  await page.getByRole('button', { name: 'New debit' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Amount in GHS').fill('-1')
+  await dialog.getByRole('button', { name: 'New debit' }).click()
+  await dialog.getByRole('alert').getByText('amount').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(problems()).toEqual([expect.stringContaining('status of 400')])
+})
 
-  test('a debit has its deliveries with attempts and bodies, which are sent again', async () => {
-    const path = '/console'
-    const url = receiver.url(path)
-    receiver.script(path, 500)
-    await service.call('webhook', 'set', { provider: 'other', url, events: 'transaction.created' })
-    const { reference } = await service.charge({ phone_number: SILENT }, 'sk_sandbox_other')
-    const page = await openScreen(`debit/${reference}`)
-    await page.getByText('2 of 3 attempts').waitFor()
-    await page.getByText('Attempts and bodies').click()
-    await page.getByText('HTTP 500').waitFor()
-    await page.getByRole('region', { name: 'Sent body' }).getByText('"+233*****4444"').waitFor()
-    await page.getByText('Headers and response').first().click()
-    await page.getByText('X-SVC-Event-ID').first().waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByText('3 of 3 attempts').waitFor()
-    expect(receiver.received.filter((request) => request.path === path)).toHaveLength(3)
-  })
+test('a debit has a timeline, is completed by its bank, reversed and refunded', async () => {
+  const { reference } = await chargeSilent()
+  await service.until(reference, 'processing')
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByText('by provider:demo').first().waitFor()
+  await page.getByRole('button', { name: 'Bank: completed' }).click()
+  await page.getByRole('heading', { name: 'Completed' }).waitFor()
+  await page.getByText('bank:GCB').last().waitFor()
+  await page.getByRole('button', { name: 'Reverse' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('refunds 100.00 GHS').waitFor()
+  await dialog.getByLabel('Reason').fill('Dispute 4711')
+  await dialog.getByText(`operator debit reverse --reference ${reference}`).waitFor()
+  await dialog.getByRole('button', { name: 'Reverse' }).click()
+  await page.getByRole('heading', { name: 'Reversed' }).waitFor()
+  await page.getByRole('heading', { name: 'Refund', exact: true }).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+})
 
-  test('a debit with a report that contradicts its outcome has an exception', async () => {
-    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
-    await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
-    const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
-    await service.report(uuid, failed)
-    const page = await openScreen(`debit/${reference}`)
-    await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
-    await page.getByText('contradiction').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('a debit fails with the code that is chosen', async () => {
+  const { reference } = await chargeSilent()
+  await service.until(reference, 'processing')
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByRole('button', { name: 'Bank: failed' }).click()
+  await page.getByLabel('Failure code').selectOption({ label: 'invalid_account' })
+  await page.getByRole('dialog').getByRole('button', { name: 'Bank: failed' }).click()
+  await page.getByText('(invalid_account)').waitFor()
+})
 
-  test('the screen of a debit that does not exist shows the refusal, and a link to all debits', async () => {
-    const page = await openScreen('debit/DCS-20200101-ABC123')
-    await page.getByRole('alert').getByText('no such debit').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.getByRole('link', { name: 'All debits' }).click()
-    await page.getByRole('heading', { name: 'Debits' }).waitFor()
-    expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
+test('the operator completes a debit of a bank without a token', async () => {
+  await service.call('customer', 'link', {
+    ...{ phone: '+233245550001', bank: 'ABSA', name: 'Adwoa Addo' },
+    'account-number': '3041001001',
   })
+  const fields = { phone_number: '+233245550001', bank_identifier: 'ABSA' }
+  const { reference } = await service.charge(fields)
+  await service.until(reference, 'processing')
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByRole('button', { name: 'Bank: completed' }).click()
+  await page.getByText('operator:local:').waitFor()
+})
+
+test('a debit has its deliveries with attempts and bodies, which are sent again', async () => {
+  const path = '/console'
+  const url = receiver.url(path)
+  receiver.script(path, 500)
+  await service.call('webhook', 'set', { provider: 'other', url, events: 'transaction.created' })
+  const { reference } = await service.charge({ phone_number: SILENT }, 'sk_sandbox_other')
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByText('2 of 3 attempts').waitFor()
+  await page.getByText('Attempts and bodies').click()
+  await page.getByText('HTTP 500').waitFor()
+  await page.getByRole('region', { name: 'Sent body' }).getByText('"+233*****4444"').waitFor()
+  await page.getByText('Headers and response').first().click()
+  await page.getByText('X-SVC-Event-ID').first().waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('button', { name: 'Redeliver' }).click()
+  await page.getByText('3 of 3 attempts').waitFor()
+  expect(receiver.received.filter((request) => request.path === path)).toHaveLength(3)
+})
+
+test('a debit with a report that contradicts its outcome has an exception', async () => {
+  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
+  const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
+  await service.report(uuid, failed)
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
+  await page.getByText('contradiction').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+})
+
+test('the screen of a debit that does not exist shows the refusal, and a link to all debits', async () => {
+  const page = await openScreen('debit/DCS-20200101-ABC123')
+  await page.getByRole('alert').getByText('no such debit').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('link', { name: 'All debits' }).click()
+  await page.getByRole('heading', { name: 'Debits' }).waitFor()
+  expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
 })
 
 test('the keyboard reaches the screens and skips to the content', async () => {

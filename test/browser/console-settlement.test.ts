@@ -32,83 +32,81 @@ const downloadFrom = async (page: Page, button: string) => {
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
 }
 
-describe('settlement', () => {
-  let references: string[] = []
+let references: string[] = []
 
-  test('the screen without batches says how to settle', async () => {
-    const page = await openScreen('settlement')
-    await page.getByText('No batches yet').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('the screen without batches says how to settle', async () => {
+  const page = await openScreen('settlement')
+  await page.getByText('No batches yet').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+})
 
-  test('the screen builds the batches of a day, and pays one after a dialog with amount and account', async () => {
-    references = [await complete(), await complete()]
-    const page = await openScreen('settlement')
-    await page.getByRole('button', { name: 'Run a day' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('No batch waits for its payout').waitFor()
-    await dialog.getByRole('button', { name: 'Run a day' }).click()
-    await page.getByText('Built: 1. Paid: 0.').waitFor()
-    const row = rowsOf(page, /^Batches of /).filter({ hasText: 'demo' })
-    await row.getByText('pending').waitFor()
-    await row.getByText('197.00').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.getByRole('button', { name: 'Run a day' }).click()
-    await dialog.getByText('at most 197.00 GHS').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await row.getByRole('link').click()
-    await page.getByRole('button', { name: 'Pay now' }).click()
-    await dialog.getByText('197.00 GHS').waitFor()
-    await dialog.getByText('demo: Demo Payments Ltd, GCB 1041009001').waitFor()
-    await dialog.getByRole('button', { name: 'Pay now' }).click()
-    await page.getByText('The payout is sent').waitFor()
-    await page.getByText('completed', { exact: true }).waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Pay now' }).count()).toBe(0)
-  })
+test('the screen builds the batches of a day, and pays one after a dialog with amount and account', async () => {
+  references = [await complete(), await complete()]
+  const page = await openScreen('settlement')
+  await page.getByRole('button', { name: 'Run a day' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('No batch waits for its payout').waitFor()
+  await dialog.getByRole('button', { name: 'Run a day' }).click()
+  await page.getByText('Built: 1. Paid: 0.').waitFor()
+  const row = rowsOf(page, /^Batches of /).filter({ hasText: 'demo' })
+  await row.getByText('pending').waitFor()
+  await row.getByText('197.00').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('button', { name: 'Run a day' }).click()
+  await dialog.getByText('at most 197.00 GHS').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await row.getByRole('link').click()
+  await page.getByRole('button', { name: 'Pay now' }).click()
+  await dialog.getByText('197.00 GHS').waitFor()
+  await dialog.getByText('demo: Demo Payments Ltd, GCB 1041009001').waitFor()
+  await dialog.getByRole('button', { name: 'Pay now' }).click()
+  await page.getByText('The payout is sent').waitFor()
+  await page.getByText('completed', { exact: true }).waitFor()
+  await expect.poll(() => page.getByRole('button', { name: 'Pay now' }).count()).toBe(0)
+})
 
-  test('the screen shows the lines of a batch and downloads them as CSV', async () => {
-    const [{ id }] = await service.call('settlement', 'list')
-    const page = await openScreen(`batch/${id}`)
-    for (const reference of references) {
-      await rowsOf(page, 'Lines').filter({ hasText: reference }).getByText('98.50').waitFor()
-    }
-    expect(await legibilityFindings(page)).toEqual([])
-    const { name, text } = await downloadFrom(page, 'Download CSV')
-    expect(name).toBe(`${id}.csv`)
-    expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
-  })
+test('the screen shows the lines of a batch and downloads them as CSV', async () => {
+  const [{ id }] = await service.call('settlement', 'list')
+  const page = await openScreen(`batch/${id}`)
+  for (const reference of references) {
+    await rowsOf(page, 'Lines').filter({ hasText: reference }).getByText('98.50').waitFor()
+  }
+  expect(await legibilityFindings(page)).toEqual([])
+  const { name, text } = await downloadFrom(page, 'Download CSV')
+  expect(name).toBe(`${id}.csv`)
+  expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
+})
 
-  test('the screen shows why a payout failed; a retry asks for a confirmation', async () => {
-    const { batch } = await play('payout-rejected')
-    const page = await openScreen(`batch/${batch.id}`)
-    await page.getByText(batch.failure).waitFor()
-    await page.getByRole('button', { name: 'Retry payout' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText(`${batch.net} GHS`).waitFor()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect((await service.call('settlement', 'show', { batch: batch.id })).status).toBe('failed')
-    await page.getByRole('button', { name: 'Record payout' }).click()
-    await dialog.getByLabel('Bank’s reference').fill('PAID-1')
-    await dialog.getByLabel('Reason').fill('Telephone')
-    await dialog.getByRole('button', { name: 'Record payout' }).click()
-    await page.getByText('PAID-1', { exact: true }).waitFor()
-  })
+test('the screen shows why a payout failed; a retry asks for a confirmation', async () => {
+  const { batch } = await play('payout-rejected')
+  const page = await openScreen(`batch/${batch.id}`)
+  await page.getByText(batch.failure).waitFor()
+  await page.getByRole('button', { name: 'Retry payout' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(`${batch.net} GHS`).waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect((await service.call('settlement', 'show', { batch: batch.id })).status).toBe('failed')
+  await page.getByRole('button', { name: 'Record payout' }).click()
+  await dialog.getByLabel('Bank’s reference').fill('PAID-1')
+  await dialog.getByLabel('Reason').fill('Telephone')
+  await dialog.getByRole('button', { name: 'Record payout' }).click()
+  await page.getByText('PAID-1', { exact: true }).waitFor()
+})
 
-  test('a batch of a net below zero waits; the filters name batches by status', async () => {
-    const { batch } = await play('negative-batch')
-    const page = await openScreen('settlement?status=pending')
-    const row = rowsOf(page, /^Batches of /).filter({ hasText: batch.id })
-    await row.getByText('waits for later batches').waitFor()
-    await page.getByLabel('Status').selectOption('processing')
-    await page.getByText('No batch matches these filters').waitFor()
-  })
+test('a batch of a net below zero waits; the filters name batches by status', async () => {
+  const { batch } = await play('negative-batch')
+  const page = await openScreen('settlement?status=pending')
+  const row = rowsOf(page, /^Batches of /).filter({ hasText: batch.id })
+  await row.getByText('waits for later batches').waitFor()
+  await page.getByLabel('Status').selectOption('processing')
+  await page.getByText('No batch matches these filters').waitFor()
+})
 
-  test('an unknown batch is refused', async () => {
-    const page = await openScreen('batch/STL-20260101-ABC123')
-    await page.getByRole('alert').getByText('5404').waitFor()
-    expect(problems()).not.toEqual([])
-  })
+test('an unknown batch is refused', async () => {
+  const page = await openScreen('batch/STL-20260101-ABC123')
+  await page.getByRole('alert').getByText('5404').waitFor()
+  expect(problems()).not.toEqual([])
 })
 
 describe('ledger', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { legibilityFindings } from '../support/browser.ts'
 import { rowsOf, useConsole } from '../support/console.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
@@ -11,92 +11,86 @@ const service = useService()
 const { receiver, subscribe } = useSubscribers(service)
 const { openScreen, problems } = useConsole(service)
 
-describe('webhooks', () => {
-  test('a webhook is set from the empty list, and pinged', async () => {
-    const page = await openScreen('webhooks')
-    await page.getByText('No provider has a webhook').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.getByRole('button', { name: 'Set a webhook' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Provider').selectOption('demo')
-    await dialog.getByLabel('URL').fill(receiver.url('/set'))
-    await dialog.getByRole('button', { name: 'Set a webhook' }).click()
-    const row = rowsOf(page, 'Webhooks').filter({ hasText: 'demo' })
-    await row.getByText('healthy').waitFor()
-    await row.getByRole('button', { name: 'Ping' }).click()
-    await page.getByText('The receiver accepted the ping').waitFor()
-    expect(receiver.received.map(({ body }) => body.event)).toContain('ping')
-  })
-
-  test('a webhook that fails is shown as failing, with a countdown to each retry', async () => {
-    const { respond, debit } = await subscribe('failing', { events: 'transaction.created' })
-    respond(500)
-    const { reference } = await debit('failed')
-    const page = await openScreen('webhooks')
-    await rowsOf(page, 'Webhooks').filter({ hasText: 'failing' }).waitFor()
-    const retry = rowsOf(page, 'Pending retries').filter({ hasText: reference })
-    await retry.getByText('HTTP 500').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('a webhook is set from the empty list, and pinged', async () => {
+  const page = await openScreen('webhooks')
+  await page.getByText('No provider has a webhook').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('button', { name: 'Set a webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Provider').selectOption('demo')
+  await dialog.getByLabel('URL').fill(receiver.url('/set'))
+  await dialog.getByRole('button', { name: 'Set a webhook' }).click()
+  const row = rowsOf(page, 'Webhooks').filter({ hasText: 'demo' })
+  await row.getByText('healthy').waitFor()
+  await row.getByRole('button', { name: 'Ping' }).click()
+  await page.getByText('The receiver accepted the ping').waitFor()
+  expect(receiver.received.map(({ body }) => body.event)).toContain('ping')
 })
 
-describe('a webhook', () => {
-  test('a webhook has its deliveries by status; one is sent again', async () => {
-    const { script, debit, arrived } = await subscribe('resent', {
-      ...{ events: 'transaction.created', 'max-attempts': '1' },
-    })
-    script(500)
-    const { reference } = await debit('abandoned')
-    const page = await openScreen('webhook/resent')
-    await page.getByRole('button', { name: 'abandoned' }).click()
-    const row = rowsOf(page, 'Deliveries').filter({ hasText: reference })
-    await row.getByText('HTTP 500').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await row.getByRole('button', { name: 'Resend' }).click()
-    await page.getByText('No delivery is abandoned').waitFor()
-    await page.getByRole('button', { name: 'delivered' }).click()
-    await row.waitFor()
-    expect(arrived()).toHaveLength(2)
-  })
-
-  test('the screen shows the refusal for a provider without a webhook', async () => {
-    const page = await openScreen('webhook/fenced')
-    await page.getByRole('alert').getByText('this provider has no webhook').waitFor()
-    expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
-  })
+test('a webhook that fails is shown as failing, with a countdown to each retry', async () => {
+  const { respond, debit } = await subscribe('failing', { events: 'transaction.created' })
+  respond(500)
+  const { reference } = await debit('failed')
+  const page = await openScreen('webhooks')
+  await rowsOf(page, 'Webhooks').filter({ hasText: 'failing' }).waitFor()
+  const retry = rowsOf(page, 'Pending retries').filter({ hasText: reference })
+  await retry.getByText('HTTP 500').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
 })
 
-describe('requests', () => {
-  test('a request appears live with bodies and without tokens, and is copied as curl', async () => {
-    const page = await openScreen('requests')
-    await page.getByRole('heading', { name: 'Requests' }).waitFor()
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    const body = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
-    const credential = 'sk_sandbox_demo'
-    const { body: reply } = await service.send('POST', CHARGE, { credential, body })
-    const { reference } = reply.data
-    await page.getByLabel('Find').fill(reference)
-    await page.getByText(`POST ${CHARGE}`).click()
-    await page.getByRole('region', { name: 'Body of the reply' }).getByText(reference).waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    expect(await page.content()).not.toContain(credential)
-    await page.getByRole('button', { name: 'Copy as curl' }).click()
-    await page.getByText('Copied').waitFor()
-    const command = String(await page.evaluate('navigator.clipboard.readText()'))
-    expect(command).toContain(`curl -X POST '${service.sandbox().address}${CHARGE}'`)
-    expect(command).toMatch(/-H '[Aa]uthorization: Bearer '"\$TOKEN"/)
-    expect(command).toContain("Ama'\\''s order")
+test('a webhook has its deliveries by status; one is sent again', async () => {
+  const { script, debit, arrived } = await subscribe('resent', {
+    ...{ events: 'transaction.created', 'max-attempts': '1' },
   })
+  script(500)
+  const { reference } = await debit('abandoned')
+  const page = await openScreen('webhook/resent')
+  await page.getByRole('button', { name: 'abandoned' }).click()
+  const row = rowsOf(page, 'Deliveries').filter({ hasText: reference })
+  await row.getByText('HTTP 500').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await row.getByRole('button', { name: 'Resend' }).click()
+  await page.getByText('No delivery is abandoned').waitFor()
+  await page.getByRole('button', { name: 'delivered' }).click()
+  await row.waitFor()
+  expect(arrived()).toHaveLength(2)
+})
 
-  test('the requests are filtered by status; a filter without a match says so', async () => {
-    await service.get('/api/v1/nothing')
-    const page = await openScreen('requests')
-    await page.getByLabel('Status').selectOption('4xx')
-    await page.getByText('/api/v1/nothing').first().waitFor()
-    await page.getByLabel('Find').fill('no such text')
-    await page.getByText('No request matches').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('the screen shows the refusal for a provider without a webhook', async () => {
+  const page = await openScreen('webhook/fenced')
+  await page.getByRole('alert').getByText('this provider has no webhook').waitFor()
+  expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
+})
+
+test('a request appears live with bodies and without tokens, and is copied as curl', async () => {
+  const page = await openScreen('requests')
+  await page.getByRole('heading', { name: 'Requests' }).waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const body = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
+  const credential = 'sk_sandbox_demo'
+  const { body: reply } = await service.send('POST', CHARGE, { credential, body })
+  const { reference } = reply.data
+  await page.getByLabel('Find').fill(reference)
+  await page.getByText(`POST ${CHARGE}`).click()
+  await page.getByRole('region', { name: 'Body of the reply' }).getByText(reference).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  expect(await page.content()).not.toContain(credential)
+  await page.getByRole('button', { name: 'Copy as curl' }).click()
+  await page.getByText('Copied').waitFor()
+  const command = String(await page.evaluate('navigator.clipboard.readText()'))
+  expect(command).toContain(`curl -X POST '${service.sandbox().address}${CHARGE}'`)
+  expect(command).toMatch(/-H '[Aa]uthorization: Bearer '"\$TOKEN"/)
+  expect(command).toContain("Ama'\\''s order")
+})
+
+test('the requests are filtered by status; a filter without a match says so', async () => {
+  await service.get('/api/v1/nothing')
+  const page = await openScreen('requests')
+  await page.getByLabel('Status').selectOption('4xx')
+  await page.getByText('/api/v1/nothing').first().waitFor()
+  await page.getByLabel('Find').fill('no such text')
+  await page.getByText('No request matches').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
 })
 
 test('a call without a connection shows what to do, and a retry works', async () => {

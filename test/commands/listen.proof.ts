@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
 import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
 import {
@@ -63,40 +63,38 @@ const parts = (printed: string): string[] => {
 
 const COMPLETED = ['DCS-20250102-00000A', 'completed', '100.00 GHS', 'sequence 3']
 
-describe('the listener', () => {
-  test('the listener prints an event in one line and answers 204', async () => {
-    const { post } = await startListener(['--secret', SECRET])
-    const { status, printed } = await post(...webhook({ n: 3 }))
-    expect(status).toBe(204)
-    const facts = ['transaction.completed', ...COMPLETED]
-    expect(parts(printed)).toEqual([...facts, 'attempt 1', 'verified', 'answered 204'])
-  })
+test('the listener prints an event in one line and answers 204', async () => {
+  const { post } = await startListener(['--secret', SECRET])
+  const { status, printed } = await post(...webhook({ n: 3 }))
+  expect(status).toBe(204)
+  const facts = ['transaction.completed', ...COMPLETED]
+  expect(parts(printed)).toEqual([...facts, 'attempt 1', 'verified', 'answered 204'])
+})
 
-  test('the listener marks duplicates and events out of order', async () => {
-    const { post } = await startListener(['--secret', SECRET])
-    const late = 'out of order: sequence 2 arrived first'
-    const notes = [
-      [0, 'attempt 1', 'verified'],
-      [2, 'attempt 1', 'verified'],
-      [1, 'attempt 1', 'verified', late],
-      [1, 'attempt 2', 'verified', 'duplicate'],
-    ] as const
-    for (const [n, ...expected] of notes) {
-      expect(parts((await post(...webhook({ n }))).printed).slice(5, -1)).toEqual(expected)
-    }
-  })
+test('the listener marks duplicates and events out of order', async () => {
+  const { post } = await startListener(['--secret', SECRET])
+  const late = 'out of order: sequence 2 arrived first'
+  const notes = [
+    [0, 'attempt 1', 'verified'],
+    [2, 'attempt 1', 'verified'],
+    [1, 'attempt 1', 'verified', late],
+    [1, 'attempt 2', 'verified', 'duplicate'],
+  ] as const
+  for (const [n, ...expected] of notes) {
+    expect(parts((await post(...webhook({ n }))).printed).slice(5, -1)).toEqual(expected)
+  }
+})
 
-  test('a listener without a secret prints variants of events and pings, and answers 405 to GET', async () => {
-    const { post, url } = await startListener()
-    const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
-    const { status, printed } = await post(webhookBody(completed, 3, variant))
-    expect(status).toBe(204)
-    expect(parts(printed).slice(0, 5)).toEqual(['debit_request.completed', ...COMPLETED])
-    expect(printed).toContain('not verified: no --secret')
-    const ping = pingBody({ eventId: 'evt_9', at: new Date() })
-    expect(parts((await post(ping)).printed)[0]).toBe('ping')
-    expect((await fetch(url)).status).toBe(405)
-  })
+test('a listener without a secret prints variants of events and pings, and answers 405 to GET', async () => {
+  const { post, url } = await startListener()
+  const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
+  const { status, printed } = await post(webhookBody(completed, 3, variant))
+  expect(status).toBe(204)
+  expect(parts(printed).slice(0, 5)).toEqual(['debit_request.completed', ...COMPLETED])
+  expect(printed).toContain('not verified: no --secret')
+  const ping = pingBody({ eventId: 'evt_9', at: new Date() })
+  expect(parts((await post(ping)).printed)[0]).toBe('ping')
+  expect((await fetch(url)).status).toBe(405)
 })
 
 test('a listener with a secret answers 204 to valid signatures and 401 to all others', async () => {
@@ -193,85 +191,73 @@ test('the listener registers itself with the secret of the webhook, and restores
   expect(await shown()).toMatchObject({ url, events: null })
 }, 60_000)
 
-describe('a listener', () => {
-  test('a listener forwards an event with its headers and bytes, and answers as the receiver does', async () => {
-    const received: { body: string; signature: unknown }[] = []
-    const receiver = createServer(async (request, response) => {
-      const signature = request.headers['x-svc-signature']
-      received.push({ body: await text(request), signature })
-      response.writeHead(received.length === 1 ? 503 : 200).end('order-1 is paid')
-    })
-    await whileListening(receiver, async (port) => {
-      const forwardTo = ['--forward-to', `http://127.0.0.1:${port}/events`]
-      const { post } = await startListener(['--secret', SECRET, ...forwardTo])
-      const [body, headers] = webhook({ n: 3 })
-      const first = await post(body, headers)
-      expect([first.status, (await post(body, headers)).status]).toEqual([503, 200])
-      expect(received[0]).toEqual({ body, signature: headers['x-svc-signature'] })
-    })
+test('a listener forwards an event with its headers and bytes, and answers as the receiver does', async () => {
+  const received: { body: string; signature: unknown }[] = []
+  const receiver = createServer(async (request, response) => {
+    const signature = request.headers['x-svc-signature']
+    received.push({ body: await text(request), signature })
+    response.writeHead(received.length === 1 ? 503 : 200).end('order-1 is paid')
   })
-
-  test('a listener forwards no unverified event, and answers 502 for a receiver that is down', async () => {
-    const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
-    expect((await post(webhook({ n: 3 })[0])).status).toBe(401)
-    expect((await post(...webhook({ n: 3 }))).status).toBe(502)
-  })
-
-  test('a listener prints bodies with --print, and one JSON object for each event with --json', async () => {
-    const printing = await startListener(['--print'])
-    await printing.post(...webhook({ n: 3 }))
-    await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
-    const child = startListen([
-      '--port',
-      '0',
-      '--json',
-      '--events',
-      'completed',
-      '--secret',
-      SECRET,
-    ])
-    await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
-    const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
-    const send = ([body, headers]: ReturnType<typeof webhook>) =>
-      fetch(address, { method: 'POST', body, headers })
-    await send(webhook({ n: 2 }))
-    await send(webhook({ n: 3 }))
-    await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
-    const lines = child.printed.out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(lines).toMatchObject([
-      { verified: true, attempt: 1, status: 204, payload: { event: 'transaction.completed' } },
-    ])
+  await whileListening(receiver, async (port) => {
+    const forwardTo = ['--forward-to', `http://127.0.0.1:${port}/events`]
+    const { post } = await startListener(['--secret', SECRET, ...forwardTo])
+    const [body, headers] = webhook({ n: 3 })
+    const first = await post(body, headers)
+    expect([first.status, (await post(body, headers)).status]).toEqual([503, 200])
+    expect(received[0]).toEqual({ body, signature: headers['x-svc-signature'] })
   })
 })
 
-describe('the listen command', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('the command exits with 0 on %s', async (signal) => {
-    const { child, exited, url } = await startListener()
-    const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
-    await once(openConnection, 'connect')
-    openConnection.on('error', () => openConnection.destroy())
-    child.kill(signal)
-    expect(await exited).toBe(0)
-  })
+test('a listener forwards no unverified event, and answers 502 for a receiver that is down', async () => {
+  const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
+  expect((await post(webhook({ n: 3 })[0])).status).toBe(401)
+  expect((await post(...webhook({ n: 3 }))).status).toBe(502)
+})
 
-  test('the listen command prints one line and exits with 1 when the port is taken', async () => {
-    await whileListening(createServer(), async (port) => {
-      const { exited, printed } = startListen(['--port', String(port)])
-      expect(await exited).toBe(1)
-      expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
-    })
-  })
+test('a listener prints bodies with --print, and one JSON object for each event with --json', async () => {
+  const printing = await startListener(['--print'])
+  await printing.post(...webhook({ n: 3 }))
+  await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
+  const child = startListen(['--port', '0', '--json', '--events', 'completed', '--secret', SECRET])
+  await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
+  const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
+  const send = ([body, headers]: ReturnType<typeof webhook>) =>
+    fetch(address, { method: 'POST', body, headers })
+  await send(webhook({ n: 2 }))
+  await send(webhook({ n: 3 }))
+  await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
+  const lines = child.printed.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toMatchObject([
+    { verified: true, attempt: 1, status: 204, payload: { event: 'transaction.completed' } },
+  ])
+})
 
-  test.each([
-    ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
-    ...['--colour red', '4242'],
-    ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
-  ])('the listen command prints one line with the usage and exits with 2 for %s', async (args) => {
-    const { exited, printed } = startListen(args.split(' '))
-    expect(await exited).toBe(2)
-    expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)
+test.each(['SIGINT', 'SIGTERM'] as const)('the command exits with 0 on %s', async (signal) => {
+  const { child, exited, url } = await startListener()
+  const openConnection = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(openConnection, 'connect')
+  openConnection.on('error', () => openConnection.destroy())
+  child.kill(signal)
+  expect(await exited).toBe(0)
+})
+
+test('the listen command prints one line and exits with 1 when the port is taken', async () => {
+  await whileListening(createServer(), async (port) => {
+    const { exited, printed } = startListen(['--port', String(port)])
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
   })
+})
+
+test.each([
+  ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
+  ...['--colour red', '4242'],
+  ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
+])('the listen command prints one line with the usage and exits with 2 for %s', async (args) => {
+  const { exited, printed } = startListen(args.split(' '))
+  expect(await exited).toBe(2)
+  expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)
 })

@@ -93,7 +93,7 @@ test.each([
   ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
   ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
-])('wrong arguments print one line and exit with 2: %s', async (_case, args, line) => {
+])('any wrong arguments print one line and exit with 2: %s', async (_case, args, line) => {
   expectOneLine(await operator(args), line, 2)
 })
 

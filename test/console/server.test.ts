@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { PATIENCE, useService } from '../support/running-service.ts'
 
@@ -24,103 +24,96 @@ type Reply = {
   meta?: { timestamp: string }
 }
 
-describe('the page', () => {
-  test.each([
-    '/console',
-    '/console/',
-    '/console/page.js',
-    '/console/page.css',
-    '/console/icon.svg',
-  ])('the path %s allows no inline or foreign content', async (path) => {
-    const response = await fetch(at(path))
-    expect(response.status).toBe(200)
-    const policy = response.headers.get('content-security-policy')
-    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
-    expect(policy).not.toMatch(/unsafe|http|data:/)
-    expect(await response.text()).not.toMatch(/ style="|<script>/)
-  })
+const paths = [
+  '/console',
+  '/console/',
+  '/console/page.js',
+  '/console/page.css',
+  '/console/icon.svg',
+]
+test.each(paths)('the path %s allows no inline or foreign content', async (path) => {
+  const response = await fetch(at(path))
+  expect(response.status).toBe(200)
+  const policy = response.headers.get('content-security-policy')
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+  expect(policy).not.toMatch(/unsafe|http|data:/)
+  expect(await response.text()).not.toMatch(/ style="|<script>/)
+})
 
-  test('the page has less than 120 kB of gzipped files', async () => {
-    const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
-    const sizes = await Promise.all(
-      paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
-    )
-    expect(Math.min(...sizes)).toBeGreaterThan(100)
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
-  })
+test('the page has less than 120 kB of gzipped files', async () => {
+  const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
+  const sizes = await Promise.all(
+    paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
+  )
+  expect(Math.min(...sizes)).toBeGreaterThan(100)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
+})
 
-  test('the page does not exist at other paths', async () => {
-    for (const path of ['/console/page.ts', '/consoles', '/console/../package.json']) {
-      expect((await fetch(at(path))).status, path).toBe(404)
-    }
+test('the page does not exist at other paths', async () => {
+  for (const path of ['/console/page.ts', '/consoles', '/console/../package.json']) {
+    expect((await fetch(at(path))).status, path).toBe(404)
+  }
+})
+
+test('a call returns the result of the operator function, and the time of the service', async () => {
+  const call = { noun: 'bank', verb: 'show', options: { bank: 'GCB' } }
+  const { status, body } = await operate(call)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ success: true, data: { identifier: 'GCB', status: 'live' } })
+  expect(body.meta).toMatchObject({ timestamp: expect.stringMatching(/^\d{4}-/), frozen: false })
+})
+
+test('a call without options has none', async () => {
+  expect((await operate({ noun: 'provider', verb: 'list' })).status).toBe(200)
+})
+
+test.each([
+  [422, 'no such bank', { noun: 'bank', verb: 'show', options: { bank: 'XYZ' } }],
+  [422, 'unknown verb', { noun: 'bank', verb: 'fly' }],
+  [400, 'A call has noun', { noun: 'nothing', verb: 'show' }],
+  [400, 'A call has noun', { noun: '__proto__', verb: 'show' }],
+  [400, 'A call has noun', { noun: 'bank', verb: 'show', options: { bank: 1 } }],
+  [400, 'A call has noun', '{"noun":'],
+])('a refused call has the status %i and the reason “%s”', async (status, reason, call) => {
+  const reply = await operate(call)
+  expect(reply.status).toBe(status)
+  expect(reply.body).toMatchObject({
+    success: false,
+    error: { message: expect.stringContaining(reason) },
   })
 })
 
-describe('a call', () => {
-  test('a call returns the result of the operator function, and the time of the service', async () => {
-    const call = { noun: 'bank', verb: 'show', options: { bank: 'GCB' } }
-    const { status, body } = await operate(call)
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ success: true, data: { identifier: 'GCB', status: 'live' } })
-    expect(body.meta).toMatchObject({ timestamp: expect.stringMatching(/^\d{4}-/), frozen: false })
+test('a call reconciles a day, and compares the text of a statement', async () => {
+  const options = { date: '2026-11-21' }
+  const run = await operate({ noun: 'reconciliation', verb: 'run', options })
+  expect(run.body.data).toMatchObject({ ...options, differences: 0 })
+  const compare = (statement: string, bank = 'GCB') =>
+    operate({ noun: 'reconciliation', verb: 'statement', options: { ...options, bank, statement } })
+  const header = 'bank_reference,amount,currency,completed_at'
+  const rows = ['A-1,100.00,GHS,2026-11-21', 'A-2,50.00,GHS,2026-11-20']
+  expect((await compare([header, ...rows].join('\n'))).body.data).toMatchObject({
+    missing_here: { count: 1, sum: '100.00', examples: [{ line: 2, bank_reference: 'A-1' }] },
+    ignored: 1,
   })
+  expect((await compare('amount')).body.error?.message).toContain('line 1: column currency')
+  expect((await compare(header, 'XYZ')).body.error?.message).toBe('no such bank')
+  expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
+})
 
-  test('a call without options has none', async () => {
-    expect((await operate({ noun: 'provider', verb: 'list' })).status).toBe(200)
-  })
+test('a call is recorded with the operator that the page acts as', async () => {
+  const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
+  await operate({ ...call, operator: 'kofi' })
+  expect(await service.changeOf('demo')).toMatchObject({ by: 'local:kofi', verb: 'update' })
+})
 
-  test.each([
-    [422, 'no such bank', { noun: 'bank', verb: 'show', options: { bank: 'XYZ' } }],
-    [422, 'unknown verb', { noun: 'bank', verb: 'fly' }],
-    [400, 'A call has noun', { noun: 'nothing', verb: 'show' }],
-    [400, 'A call has noun', { noun: '__proto__', verb: 'show' }],
-    [400, 'A call has noun', { noun: 'bank', verb: 'show', options: { bank: 1 } }],
-    [400, 'A call has noun', '{"noun":'],
-  ])('a refused call has the status %i and the reason “%s”', async (status, reason, call) => {
-    const reply = await operate(call)
-    expect(reply.status).toBe(status)
-    expect(reply.body).toMatchObject({
-      success: false,
-      error: { message: expect.stringContaining(reason) },
-    })
-  })
-
-  test('a call reconciles a day, and compares the text of a statement', async () => {
-    const options = { date: '2026-11-21' }
-    const run = await operate({ noun: 'reconciliation', verb: 'run', options })
-    expect(run.body.data).toMatchObject({ ...options, differences: 0 })
-    const compare = (statement: string, bank = 'GCB') =>
-      operate({
-        noun: 'reconciliation',
-        verb: 'statement',
-        options: { ...options, bank, statement },
-      })
-    const header = 'bank_reference,amount,currency,completed_at'
-    const rows = ['A-1,100.00,GHS,2026-11-21', 'A-2,50.00,GHS,2026-11-20']
-    expect((await compare([header, ...rows].join('\n'))).body.data).toMatchObject({
-      missing_here: { count: 1, sum: '100.00', examples: [{ line: 2, bank_reference: 'A-1' }] },
-      ignored: 1,
-    })
-    expect((await compare('amount')).body.error?.message).toContain('line 1: column currency')
-    expect((await compare(header, 'XYZ')).body.error?.message).toBe('no such bank')
-    expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
-  })
-
-  test('a call is recorded with the operator that the page acts as', async () => {
-    const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
-    await operate({ ...call, operator: 'kofi' })
-    expect(await service.changeOf('demo')).toMatchObject({ by: 'local:kofi', verb: 'update' })
-  })
-
-  test.each([
-    ['of a foreign page', { Origin: 'https://example.com' }],
-    ['of a page at another port', { Origin: 'http://127.0.0.1:1' }],
-  ])('a call %s is refused', async (_, headers) => {
-    const call = { noun: 'provider', verb: 'list' }
-    expect((await operate(call, headers)).status).toBe(403)
-    const own = { Origin: service.sandbox().address }
-    expect((await operate(call, own)).status).toBe(200)
-  })
+test.each([
+  ['of a foreign page', { Origin: 'https://example.com' }],
+  ['of a page at another port', { Origin: 'http://127.0.0.1:1' }],
+])('a call %s is refused', async (_, headers) => {
+  const call = { noun: 'provider', verb: 'list' }
+  expect((await operate(call, headers)).status).toBe(403)
+  const own = { Origin: service.sandbox().address }
+  expect((await operate(call, own)).status).toBe(200)
 })
 
 test('the settings have the nouns and the published tokens of the sandbox', async () => {
@@ -137,59 +130,57 @@ test('the settings have the nouns and the published tokens of the sandbox', asyn
   })
 })
 
-describe('the event stream', () => {
-  /** Opens the stream and returns the text that has arrived. */
-  const openStream = async () => {
-    const abort = new AbortController()
-    const response = await fetch(at('/console/live'), { signal: abort.signal })
-    expect(response.headers.get('content-type')).toBe('text/event-stream')
-    const arrived = { text: '' }
-    const read = async (): Promise<void> => {
-      const decoder = new TextDecoder()
-      for await (const bytes of response.body ?? []) {
-        arrived.text += decoder.decode(bytes as Uint8Array, { stream: true })
-      }
+/** Opens the stream and returns the text that has arrived. */
+const openStream = async () => {
+  const abort = new AbortController()
+  const response = await fetch(at('/console/live'), { signal: abort.signal })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const arrived = { text: '' }
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body ?? []) {
+      arrived.text += decoder.decode(bytes as Uint8Array, { stream: true })
     }
-    read().catch(() => undefined)
-    return { arrived, close: () => abort.abort() }
   }
+  read().catch(() => undefined)
+  return { arrived, close: () => abort.abort() }
+}
 
-  test('the event stream has each request with its reply, without credentials, and each changed item', async () => {
-    const { arrived, close } = await openStream()
-    const body = chargeBody()
-    const { body: reply } = await service.send('POST', CHARGE, {
-      credential: 'sk_sandbox_demo',
-      body,
-    })
-    const { reference } = reply.data
-    await vi.waitFor(() => {
-      expect(arrived.text).toContain(`"entity":"debit","pk":"DEBIT#${reference}"`)
-      expect(arrived.text).toMatch(/^event: request$/m)
-    }, PATIENCE)
-    close()
-    const [, text = ''] = /^event: request\ndata: (.*)$/m.exec(arrived.text) ?? []
-    const request = JSON.parse(text)
-    expect(request).toMatchObject({ method: 'POST', target: CHARGE, status: 202 })
-    expect(JSON.parse(request.request.body)).toEqual(body)
-    expect(request.reply.body).toContain(reference)
-    expect(Object.fromEntries(request.request.headers).Authorization).toBe('Bearer ***')
-    expect(arrived.text).not.toContain('sk_sandbox_demo')
+test('the event stream has each request with its reply, without credentials, and each changed item', async () => {
+  const { arrived, close } = await openStream()
+  const body = chargeBody()
+  const { body: reply } = await service.send('POST', CHARGE, {
+    credential: 'sk_sandbox_demo',
+    body,
   })
+  const { reference } = reply.data
+  await vi.waitFor(() => {
+    expect(arrived.text).toContain(`"entity":"debit","pk":"DEBIT#${reference}"`)
+    expect(arrived.text).toMatch(/^event: request$/m)
+  }, PATIENCE)
+  close()
+  const [, text = ''] = /^event: request\ndata: (.*)$/m.exec(arrived.text) ?? []
+  const request = JSON.parse(text)
+  expect(request).toMatchObject({ method: 'POST', target: CHARGE, status: 202 })
+  expect(JSON.parse(request.request.body)).toEqual(body)
+  expect(request.reply.body).toContain(reference)
+  expect(Object.fromEntries(request.request.headers).Authorization).toBe('Bearer ***')
+  expect(arrived.text).not.toContain('sk_sandbox_demo')
+})
 
-  test('the event stream begins with the last 1,000 requests', async () => {
-    for (let batch = 0; batch < 20; batch += 1) {
-      await Promise.all(
-        Array.from({ length: 51 }, (_, index) =>
-          fetch(at(`/unmatched-${batch}-${index}`)).then((response) => response.text()),
-        ),
-      )
-    }
-    const { arrived, close } = await openStream()
-    await vi.waitFor(() => expect(arrived.text).toMatch(/^event: requests\ndata: .*\n\n/), PATIENCE)
-    close()
-    const [, text = ''] = /^event: requests\ndata: (.*)$/m.exec(arrived.text) ?? []
-    const requests = JSON.parse(text) as { id: number; target: string }[]
-    expect(requests).toHaveLength(1_000)
-    expect(requests.at(-1)?.target).toMatch(/^\/unmatched-19-/)
-  })
+test('the event stream begins with the last 1,000 requests', async () => {
+  for (let batch = 0; batch < 20; batch += 1) {
+    await Promise.all(
+      Array.from({ length: 51 }, (_, index) =>
+        fetch(at(`/unmatched-${batch}-${index}`)).then((response) => response.text()),
+      ),
+    )
+  }
+  const { arrived, close } = await openStream()
+  await vi.waitFor(() => expect(arrived.text).toMatch(/^event: requests\ndata: .*\n\n/), PATIENCE)
+  close()
+  const [, text = ''] = /^event: requests\ndata: (.*)$/m.exec(arrived.text) ?? []
+  const requests = JSON.parse(text) as { id: number; target: string }[]
+  expect(requests).toHaveLength(1_000)
+  expect(requests.at(-1)?.target).toMatch(/^\/unmatched-19-/)
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
@@ -70,40 +70,38 @@ test('the debits of a slow bank are submitted by the workers that wait longer', 
   expect(Number(processing) - Number(created)).toBeGreaterThan(4_900)
 })
 
-describe('payouts and refunds', () => {
-  test('a rejecting bank rejects payouts and refunds', async () => {
-    const provider = await payee('rejected-by-eco')
-    const reverse = await reversed()
-    await provider.complete('100.00')
-    const [{ id }] = (await provider.run(nightAfter(0))).built
-    await behave('rejecting')
-    expect(await provider.batch('process', id)).toMatchObject({ status: 'failed' })
-    const reference = await reverse()
-    const exceptions = () => service.exceptions(reference)
-    await vi.waitFor(async () => expect(await exceptions()).toMatchObject([{ kind: 'refund' }]))
-    await behave('normal')
-    expect(await provider.batch('retry', id)).toMatchObject({ status: 'completed' })
-  })
+test('a rejecting bank rejects payouts and refunds', async () => {
+  const provider = await payee('rejected-by-eco')
+  const reverse = await reversed()
+  await provider.complete('100.00')
+  const [{ id }] = (await provider.run(nightAfter(0))).built
+  await behave('rejecting')
+  expect(await provider.batch('process', id)).toMatchObject({ status: 'failed' })
+  const reference = await reverse()
+  const exceptions = () => service.exceptions(reference)
+  await vi.waitFor(async () => expect(await exceptions()).toMatchObject([{ kind: 'refund' }]))
+  await behave('normal')
+  expect(await provider.batch('retry', id)).toMatchObject({ status: 'completed' })
+})
 
-  test('a payout and a refund are underway at a silent bank', async () => {
-    const provider = await payee('underway-at-eco')
-    await provider.complete('100.00')
-    const [{ id }] = (await provider.run(nightAfter(0))).built
-    await behave('silent')
-    expect(await provider.batch('process', id)).toMatchObject({ status: 'processing' })
-    await behave('normal')
-    expect(await provider.batch('process', id)).toMatchObject({ status: 'completed' })
-  })
+test('a payout and a refund are underway at a silent bank', async () => {
+  const provider = await payee('underway-at-eco')
+  await provider.complete('100.00')
+  const [{ id }] = (await provider.run(nightAfter(0))).built
+  await behave('silent')
+  expect(await provider.batch('process', id)).toMatchObject({ status: 'processing' })
+  await behave('normal')
+  expect(await provider.batch('process', id)).toMatchObject({ status: 'completed' })
+})
 
-  test('a payout and a refund are retried while the bank is down', async () => {
-    const reverse = await reversed()
-    await behave('down')
-    const reference = await reverse()
-    const refund = async () => (await service.show(reference)).refund.status
-    await vi.waitFor(async () => expect(await refund()).toBe('processing'), PATIENCE)
-    await behave('normal')
-    await vi.waitFor(async () => expect(await refund()).toBe('completed'), PATIENCE)
-  })
+test('a payout and a refund are retried while the bank is down', async () => {
+  const reverse = await reversed()
+  await behave('down')
+  const reference = await reverse()
+  const refund = async () => (await service.show(reference)).refund.status
+  await vi.waitFor(async () => expect(await refund()).toBe('processing'), PATIENCE)
+  await behave('normal')
+  await vi.waitFor(async () => expect(await refund()).toBe('completed'), PATIENCE)
 })
 
 test('a behaviour ends after its duration, is shown until then and recorded', async () => {

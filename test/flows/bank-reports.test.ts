@@ -138,80 +138,78 @@ test('the verb resolve requires a note, covers the open exceptions of one kind a
   ])
 })
 
-describe('a bank with an HTTP endpoint (docs/bank-protocol.md)', () => {
-  const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
-  const pace = () => read<{ slowSince?: string }>(keys.bankPace('HTB'))
+const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
+const pace = () => read<{ slowSince?: string }>(keys.bankPace('HTB'))
 
-  test('a bank gets each debit, and its rejection fails the debit with its code and message', async () => {
-    await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
-    const { reference, uuid } = await charge()
-    const { bank_reference } = await service.until(reference, 'processing')
-    expect(bank_reference).toBe(`HTB-${uuid.slice(0, 8)}`)
-    const debit = { uuid, reference, phone_number: '+233241234567', amount: '120.50' }
-    const request = { method: 'POST', body: { ...debit, currency: 'GHS' } }
-    expect(bank.requestsFor(uuid)).toMatchObject([request])
-    bank.conducts.push('reject')
-    const error_details = { code: 'invalid_account', message: 'No such account' }
-    const event = (await receiver.events((await charge()).reference, 3)).at(-1)
-    expect(event?.body).toMatchObject({
-      event: 'transaction.failed',
-      data: { previous_status: 'pending', error_details },
-    })
+test('a bank gets each debit, and its rejection fails the debit with its code and message', async () => {
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
+  const { reference, uuid } = await charge()
+  const { bank_reference } = await service.until(reference, 'processing')
+  expect(bank_reference).toBe(`HTB-${uuid.slice(0, 8)}`)
+  const debit = { uuid, reference, phone_number: '+233241234567', amount: '120.50' }
+  const request = { method: 'POST', body: { ...debit, currency: 'GHS' } }
+  expect(bank.requestsFor(uuid)).toMatchObject([request])
+  bank.conducts.push('reject')
+  const error_details = { code: 'invalid_account', message: 'No such account' }
+  const event = (await receiver.events((await charge()).reference, 3)).at(-1)
+  expect(event?.body).toMatchObject({
+    event: 'transaction.failed',
+    data: { previous_status: 'pending', error_details },
   })
+})
 
-  test('a bank is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
-    bank.conducts.push('hang')
-    const first = await charge()
-    await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
-    expect((await service.show(first.reference)).status).toBe('pending')
-    // The queue delays it by 20 s, in which the bank accepts it.
-    await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
-    await service.until(first.reference, 'processing')
-    expect(bank.requestsFor(first.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-    expect(await pace()).not.toHaveProperty('slowSince')
-    await markSlowBank('HTB' as BankIdentifier, new Date())
-    await markSlowBank('GCB' as BankIdentifier, new Date())
-    const [second, atSandboxBank] = [await charge(), await service.charge()]
-    await service.until(second.reference, 'processing')
-    await service.until(atSandboxBank.reference, 'processing')
-    expect(bank.requestsFor(second.uuid).map(({ method }) => method)).toEqual(['POST'])
-    expect(await pace()).not.toHaveProperty('slowSince')
-  })
+test('a bank is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
+  bank.conducts.push('hang')
+  const first = await charge()
+  await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+  expect((await service.show(first.reference)).status).toBe('pending')
+  // The queue delays it by 20 s, in which the bank accepts it.
+  await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
+  await service.until(first.reference, 'processing')
+  expect(bank.requestsFor(first.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+  expect(await pace()).not.toHaveProperty('slowSince')
+  await markSlowBank('HTB' as BankIdentifier, new Date())
+  await markSlowBank('GCB' as BankIdentifier, new Date())
+  const [second, atSandboxBank] = [await charge(), await service.charge()]
+  await service.until(second.reference, 'processing')
+  await service.until(atSandboxBank.reference, 'processing')
+  expect(bank.requestsFor(second.uuid).map(({ method }) => method)).toEqual(['POST'])
+  expect(await pace()).not.toHaveProperty('slowSince')
+})
 
-  test('a submission that waited for ten minutes is not sent', async () => {
-    bank.conducts.push('hang')
-    const { reference, uuid } = await charge()
-    await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
-    await service.runJob('submit-sidelined', { reference, resubmission: true }, 601)
-    const shown = { status: 'failed', error_message: 'Bank processing timeout' }
-    expect(await service.show(reference)).toMatchObject(shown)
-    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-  })
+test('a submission that waited for ten minutes is not sent', async () => {
+  bank.conducts.push('hang')
+  const { reference, uuid } = await charge()
+  await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+  await service.runJob('submit-sidelined', { reference, resubmission: true }, 601)
+  const shown = { status: 'failed', error_message: 'Bank processing timeout' }
+  expect(await service.show(reference)).toMatchObject(shown)
+  expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+})
 
-  const fields = { bank_reference: 'HTB-9', fee: '1.25' }
-  const declined = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
-  const lost = { error_code: 'insufficient_funds', error_message: 'Too little money' }
-  const timedOut = { error_code: 'timeout', error_message: 'Transaction timeout' }
+const fields = { bank_reference: 'HTB-9', fee: '1.25' }
+const declined = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
+const lost = { error_code: 'insufficient_funds', error_message: 'Too little money' }
+const timedOut = { error_code: 'timeout', error_message: 'Transaction timeout' }
 
-  test.each([
-    ['completed wins', { status: 'completed', ...fields }, 'completed', fields],
-    ['failed wins with its code', declined, 'failed', lost],
-    ['accepted lets the timeout proceed', undefined, 'failed', timedOut],
-    ['another amount lets it proceed', { ...declined, amount: '1.00' }, 'failed', timedOut],
-  ])('a bank is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
-    const { reference, uuid } = await charge()
-    await service.until(reference, 'processing')
-    await service.runJob('schedule-timeout', { reference })
-    const schedules = service.sandbox().schedules()
-    expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
-    if (outcome) bank.outcomes.set(uuid, outcome)
-    for (const _ of [1, 2]) {
-      await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
-    }
-    const shown = await service.show(reference)
-    expect(shown).toMatchObject({ status, ...expected })
-    const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
-    expect(shown.history.at(-1)).toMatchObject({ by })
-    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-  })
+test.each([
+  ['completed wins', { status: 'completed', ...fields }, 'completed', fields],
+  ['failed wins with its code', declined, 'failed', lost],
+  ['accepted lets the timeout proceed', undefined, 'failed', timedOut],
+  ['another amount lets it proceed', { ...declined, amount: '1.00' }, 'failed', timedOut],
+])('a bank is queried once before a timeout: %s', async (_name, outcome, status, expected) => {
+  const { reference, uuid } = await charge()
+  await service.until(reference, 'processing')
+  await service.runJob('schedule-timeout', { reference })
+  const schedules = service.sandbox().schedules()
+  expect(schedules).toEqual(expect.arrayContaining([`${uuid}-approval`, `${uuid}-processing`]))
+  if (outcome) bank.outcomes.set(uuid, outcome)
+  for (const _ of [1, 2]) {
+    await service.runJob('expire-debit', { reference, phase: 'approval' }, 301)
+  }
+  const shown = await service.show(reference)
+  expect(shown).toMatchObject({ status, ...expected })
+  const by = expected === timedOut ? 'job:expire-debit' : 'bank:HTB'
+  expect(shown.history.at(-1)).toMatchObject({ by })
+  expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
 })

@@ -97,33 +97,31 @@ describe('lookup-customer-banks', () => {
   })
 })
 
-describe('HEAD', () => {
-  /** Headers of the connection, and the length that HEAD may omit. */
-  const connectionHeaders = new Set(['connection', 'keep-alive', 'content-length'])
-  const namesOf = (headers: Headers): string[] =>
-    [...headers.keys()].filter((name) => !connectionHeaders.has(name)).sort()
+/** Headers of the connection, and the length that HEAD may omit. */
+const connectionHeaders = new Set(['connection', 'keep-alive', 'content-length'])
+const namesOf = (headers: Headers): string[] =>
+  [...headers.keys()].filter((name) => !connectionHeaders.has(name)).sort()
 
-  const reads = operationNames.filter((name) => operations[name].method === 'GET')
+const reads = operationNames.filter((name) => operations[name].method === 'GET')
 
-  test.each(reads)('a HEAD has the status and the headers of GET: %s', async (name) => {
-    const credential = operations[name].caller === 'bank' ? 'bt_sandbox_gcb' : 'sk_sandbox_demo'
-    const path = `${pathOf(name)}?phone_number=%2B233241234567`
-    const get = await service.send('GET', path, { credential })
-    const head = await service.send('HEAD', path, { credential })
-    expect(head.status).toBe(get.status)
-    expect(namesOf(head.headers)).toEqual(namesOf(get.headers))
-    expect(head.body).toBeUndefined()
-  })
+test.each(reads)('a HEAD has the status and the headers of GET: %s', async (name) => {
+  const credential = operations[name].caller === 'bank' ? 'bt_sandbox_gcb' : 'sk_sandbox_demo'
+  const path = `${pathOf(name)}?phone_number=%2B233241234567`
+  const get = await service.send('GET', path, { credential })
+  const head = await service.send('HEAD', path, { credential })
+  expect(head.status).toBe(get.status)
+  expect(namesOf(head.headers)).toEqual(namesOf(get.headers))
+  expect(head.body).toBeUndefined()
+})
 
-  test('a HEAD gets no body from the function either, and is signed as HEAD', async () => {
-    const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
-    expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
-    const head = async (signed: string) => {
-      const headers = sign({ method: signed, path: BANKS })
-      const credential = 'sk_sandbox_signed'
-      return (await service.send('HEAD', BANKS, { credential, headers })).status
-    }
-    expect([await head('HEAD'), await head('GET')]).toEqual([200, 401])
-    expect((await service.send('HEAD', pathOf('charge'))).status).toBe(405)
-  })
+test('a HEAD gets no body from the function either, and is signed as HEAD', async () => {
+  const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
+  expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
+  const head = async (signed: string) => {
+    const headers = sign({ method: signed, path: BANKS })
+    const credential = 'sk_sandbox_signed'
+    return (await service.send('HEAD', BANKS, { credential, headers })).status
+  }
+  expect([await head('HEAD'), await head('GET')]).toEqual([200, 401])
+  expect((await service.send('HEAD', pathOf('charge'))).status).toBe(405)
 })

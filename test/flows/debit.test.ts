@@ -116,43 +116,41 @@ test.each([
   expect(documented ?? `failed: ${code}`).toMatch(`failed: ${code}`)
 })
 
-describe('timeouts', () => {
-  const expire = (reference: string, phase: string, secondsAhead: number) =>
-    service.runJob('expire-debit', { reference, phase }, secondsAhead)
-  const done = { batchItemFailures: [] }
+const expire = (reference: string, phase: string, secondsAhead: number) =>
+  service.runJob('expire-debit', { reference, phase }, secondsAhead)
+const done = { batchItemFailures: [] }
 
-  // Five minutes are five seconds here, and ten are ten.
-  test('an approved debit fails after ten minutes with Bank processing timeout', async () => {
-    const charged = await service.chargeUntil('processing', { phone_number: SILENT })
-    const { reference, uuid } = charged
-    const approved = { status: 'approved', bank_reference: 'B-1' }
-    const first = await service.report(uuid, approved)
-    const customer = { name: 'Abena Osei', phone_number: SILENT, account_number: '1041001005' }
-    expect(first.body.data).toMatchObject({
-      ...{ id: expect.stringMatching(/^dt_[0-9]+$/), uuid, status: 'processing' },
-      ...{ amount: '100.00', currency: 'GHS', fee: null, customer, bank: BANK },
-    })
-    expect((await service.report(uuid, approved)).body.data).toEqual(first.body.data)
-    // An early timer is retried.
-    const early = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
-    expect(await expire(reference, 'processing', 1)).toEqual(early)
-    expect(await expire(reference, 'approval', 6)).toEqual(done)
-    expect((await service.show(reference)).status).toBe('processing')
-    expect(await expire(reference, 'processing', 10)).toEqual(done)
-    const failed = { status: 'failed', error_message: 'Bank processing timeout' }
-    expect(await service.show(reference)).toMatchObject(failed)
-    expect(await receiver.events(reference, 4)).toHaveLength(4)
+// Five minutes are five seconds here, and ten are ten.
+test('an approved debit fails after ten minutes with Bank processing timeout', async () => {
+  const charged = await service.chargeUntil('processing', { phone_number: SILENT })
+  const { reference, uuid } = charged
+  const approved = { status: 'approved', bank_reference: 'B-1' }
+  const first = await service.report(uuid, approved)
+  const customer = { name: 'Abena Osei', phone_number: SILENT, account_number: '1041001005' }
+  expect(first.body.data).toMatchObject({
+    ...{ id: expect.stringMatching(/^dt_[0-9]+$/), uuid, status: 'processing' },
+    ...{ amount: '100.00', currency: 'GHS', fee: null, customer, bank: BANK },
   })
+  expect((await service.report(uuid, approved)).body.data).toEqual(first.body.data)
+  // An early timer is retried.
+  const early = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
+  expect(await expire(reference, 'processing', 1)).toEqual(early)
+  expect(await expire(reference, 'approval', 6)).toEqual(done)
+  expect((await service.show(reference)).status).toBe('processing')
+  expect(await expire(reference, 'processing', 10)).toEqual(done)
+  const failed = { status: 'failed', error_message: 'Bank processing timeout' }
+  expect(await service.show(reference)).toMatchObject(failed)
+  expect(await receiver.events(reference, 4)).toHaveLength(4)
+})
 
-  test('a schedule for a time in the past becomes a message', async () => {
-    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
-    await service.report(uuid, { status: 'approved', bank_reference: 'B-1' })
-    vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
-    await service.runJob('schedule-timeout', { reference })
-    const { error_message } = await service.until(reference, 'failed')
-    vi.useRealTimers()
-    expect(error_message).toBe('Bank processing timeout')
-  })
+test('a schedule for a time in the past becomes a message', async () => {
+  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+  await service.report(uuid, { status: 'approved', bank_reference: 'B-1' })
+  vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
+  await service.runJob('schedule-timeout', { reference })
+  const { error_message } = await service.until(reference, 'failed')
+  vi.useRealTimers()
+  expect(error_message).toBe('Bank processing timeout')
 })
 
 describe.each([

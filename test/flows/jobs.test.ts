@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
@@ -137,107 +137,105 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
   }
 })
 
-describe('the sweep', () => {
-  test('the sweep queries the bank before it fails a debit whose timers never fired', async () => {
-    const chargedAt = new Date(Date.now() - 700_000)
-    const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
-    const pending = pendingDebit({ bank: atBank }, chargedAt)
-    const { reference, uuid, provider } = pending.facts
-    await writeDebit(moved(pending, 'processing', chargedAt), {
-      byStatus: keys.debits(provider, 'open'),
-      ...dueAttributes(keys.debit(reference), chargedAt),
-    })
-    const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
-    bank.outcomes.set(uuid, outcome)
-    await service.runJob('sweep')
-    const { status, history } = await service.show(reference)
-    expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
+test('the sweep queries the bank before it fails a debit whose timers never fired', async () => {
+  const chargedAt = new Date(Date.now() - 700_000)
+  const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
+  const pending = pendingDebit({ bank: atBank }, chargedAt)
+  const { reference, uuid, provider } = pending.facts
+  await writeDebit(moved(pending, 'processing', chargedAt), {
+    byStatus: keys.debits(provider, 'open'),
+    ...dueAttributes(keys.debit(reference), chargedAt),
   })
+  const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
+  bank.outcomes.set(uuid, outcome)
+  await service.runJob('sweep')
+  const { status, history } = await service.show(reference)
+  expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
+})
 
-  test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
-    for (const isContinued of [true, false]) {
-      const { id } = await createHtbPayee(`continued-${isContinued}`)
-      const turn = await acquireLanes({ provider: providerId(id), date: TODAY }, real)
-      if (!turn) throw new Error('No turn')
-      await releaseLanes(turn, { isContinued }, real)
-      if (!isContinued) await service.runJob('sweep', {}, 3_600)
-      const build = () => findBuild(turn.provider, TODAY)
-      await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)
-    }
+test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
+  for (const isContinued of [true, false]) {
+    const { id } = await createHtbPayee(`continued-${isContinued}`)
+    const turn = await acquireLanes({ provider: providerId(id), date: TODAY }, real)
+    if (!turn) throw new Error('No turn')
+    await releaseLanes(turn, { isContinued }, real)
+    if (!isContinued) await service.runJob('sweep', {}, 3_600)
+    const build = () => findBuild(turn.provider, TODAY)
+    await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)
+  }
+})
+
+test('the sweep completes an abandoned batch and queries an abandoned payout', async () => {
+  const builder = await createHtbPayee('left-building')
+  const abandoned = openBatch({
+    ...{ id: 'STL-20261122-LEFT01' as Batch['id'], uuid: crypto.randomUUID() as Batch['uuid'] },
+    ...{ provider: providerId(builder.id), date: TODAY, n: 1 },
+    ...{ createdAt: new Date(), feeSchedule: null },
   })
+  await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(abandoned) }))
+  const payee = await createHtbPayee('left-paying')
+  await writeCompletedYesterday(payee, 1)
+  bank.conducts.push('take its time')
+  await payee.run(TODAY)
+  const { paid } = await payee.run(first)
+  expect(paid).toMatchObject([{ status: 'processing' }])
+  await service.runJob('sweep', {}, 3_600)
+  await vi.waitFor(async () => {
+    expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
+    expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
+  }, PATIENCE)
+})
 
-  test('the sweep completes an abandoned batch and queries an abandoned payout', async () => {
-    const builder = await createHtbPayee('left-building')
-    const abandoned = openBatch({
-      ...{ id: 'STL-20261122-LEFT01' as Batch['id'], uuid: crypto.randomUUID() as Batch['uuid'] },
-      ...{ provider: providerId(builder.id), date: TODAY, n: 1 },
-      ...{ createdAt: new Date(), feeSchedule: null },
-    })
-    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(abandoned) }))
-    const payee = await createHtbPayee('left-paying')
-    await writeCompletedYesterday(payee, 1)
-    bank.conducts.push('take its time')
-    await payee.run(TODAY)
-    const { paid } = await payee.run(first)
-    expect(paid).toMatchObject([{ status: 'processing' }])
-    await service.runJob('sweep', {}, 3_600)
-    await vi.waitFor(async () => {
-      expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
-      expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
-    }, PATIENCE)
-  })
+testInProcess('the sweep continues a reconciliation whose messages were lost', async () => {
+  const { id } = await createProvider(service, 'reconciled')
+  const date = dayAfter(TODAY, -20)
+  await unrelayed(() => startRun(date, date, real))
+  const open = async () => (await findRun(date))?.openParts ?? 0
+  const parts = await open()
+  // Its time is up after the first task; the stream requests the rest.
+  await withFastClock(() => service.runJob('reconcile-part', { run: date, part: id }))
+  await vi.waitFor(async () => expect(await open()).toBe(parts - 1), PATIENCE)
+  await service.runJob('sweep', {}, 3_600)
+  await vi.waitFor(async () => expect(await open()).toBe(0), PATIENCE)
+  await service.runJob('sweep', {}, 7_200)
+  await vi.waitFor(async () => {
+    expect(await findRun(date)).toMatchObject({ endedAt: expect.any(Date) })
+  }, PATIENCE)
+})
 
-  testInProcess('the sweep continues a reconciliation whose messages were lost', async () => {
-    const { id } = await createProvider(service, 'reconciled')
-    const date = dayAfter(TODAY, -20)
-    await unrelayed(() => startRun(date, date, real))
-    const open = async () => (await findRun(date))?.openParts ?? 0
-    const parts = await open()
-    // Its time is up after the first task; the stream requests the rest.
-    await withFastClock(() => service.runJob('reconcile-part', { run: date, part: id }))
-    await vi.waitFor(async () => expect(await open()).toBe(parts - 1), PATIENCE)
-    await service.runJob('sweep', {}, 3_600)
-    await vi.waitFor(async () => expect(await open()).toBe(0), PATIENCE)
-    await service.runJob('sweep', {}, 7_200)
-    await vi.waitFor(async () => {
-      expect(await findRun(date)).toMatchObject({ endedAt: expect.any(Date) })
-    }, PATIENCE)
-  })
-
-  testInProcess('the sweep repairs lost events, submissions, attempts and recoveries', async () => {
-    const { id, webhook } = await createProvider(service, 'swept')
-    await webhook('set', { url: receiver.url() })
-    const provider = providerId(id)
-    for (const _ of ['first event of the feed', 'later event']) {
-      // Earlier sweeps of this file ran at later times.
-      await putSweepProgress({ until: new Date(), behind: new Map() })
-      const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
-      // A pending debit has no five-minute timeout.
-      await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
-      expect((await service.show(reference)).status).toBe('pending')
-      await service.runJob('sweep', {}, 180)
-      // The attempts are due at the time of the sweep, which is ahead of the relay's.
-      for (const n of [0, 1]) {
-        await service.runJob('deliver-webhook', { reference, n, attempt: 1 }, 180)
-      }
-      await receiver.events(reference, 2)
-      await service.until(reference, 'processing')
-    }
+testInProcess('the sweep repairs lost events, submissions, attempts and recoveries', async () => {
+  const { id, webhook } = await createProvider(service, 'swept')
+  await webhook('set', { url: receiver.url() })
+  const provider = providerId(id)
+  for (const _ of ['first event of the feed', 'later event']) {
+    // Earlier sweeps of this file ran at later times.
     await putSweepProgress({ until: new Date(), behind: new Map() })
-    const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
-    const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
-    for (const [n, { type, at }] of history.entries()) {
-      const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
-      await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
-    }
-    const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
-    await unrelayed(() => openRecovery(recovery))
+    const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
+    // A pending debit has no five-minute timeout.
+    await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
+    expect((await service.show(reference)).status).toBe('pending')
     await service.runJob('sweep', {}, 180)
-    expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
-    await vi.waitFor(async () => {
-      expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
-    }, PATIENCE)
-  })
+    // The attempts are due at the time of the sweep, which is ahead of the relay's.
+    for (const n of [0, 1]) {
+      await service.runJob('deliver-webhook', { reference, n, attempt: 1 }, 180)
+    }
+    await receiver.events(reference, 2)
+    await service.until(reference, 'processing')
+  }
+  await putSweepProgress({ until: new Date(), behind: new Map() })
+  const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
+  const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
+  for (const [n, { type, at }] of history.entries()) {
+    const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
+    await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
+  }
+  const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
+  await unrelayed(() => openRecovery(recovery))
+  await service.runJob('sweep', {}, 180)
+  expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
+  await vi.waitFor(async () => {
+    expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
+  }, PATIENCE)
 })
 
 test('`submit-to-bank` fails a debit after its ten minutes without a submission', async () => {
@@ -253,41 +251,39 @@ test('`submit-to-bank` fails a debit after its ten minutes without a submission'
   expect([error_code, history.length]).toEqual(['timeout', 3])
 })
 
-describe('debit repair', () => {
-  test('the repair publishes each event of each debit of the day in the feed once', async () => {
-    const date = dayAfter(TODAY, -10)
-    const noon = new Date(startOf(date).getTime() + 12 * 3_600_000)
-    const { id, get } = await createProvider(service, 'restored')
-    const provider = providerId(id)
-    const opened = () => pendingDebit({ provider }, noon)
-    const processing = () => moved(opened(), 'processing', noon)
-    const declined = { errorMessage: 'Declined', errorCode: 'timeout' } as const
-    const debits: [Debit, string][] = [
-      [opened(), 'created pending'],
-      [processing(), 'created pending processing'],
-      [moved(processing(), 'completed', noon), 'created pending processing completed'],
-      [moved(opened(), 'failed', noon, declined), 'created pending failed'],
-    ]
-    for (const [debit] of debits) await writeDebit(debit, workAfter(debit))
-    const repair = () => service.call('debit', 'repair', { provider, date })
-    expect(await repair()).toMatchObject({ looked_at: 4, is_done: true })
-    await repair()
-    const { body } = await get('/api/v1/payment-providers/events?per_page=100')
-    const feed = body.data.map(
-      ({ event, data }: Shown) => `${data.transaction.reference} ${event.split('.')[1]}`,
-    )
-    const expected = debits.flatMap(([{ facts }, names]) =>
-      names.split(' ').map((name) => `${facts.reference} ${name}`),
-    )
-    expect(feed.sort()).toEqual(expected.sort())
-  })
+test('the repair publishes each event of each debit of the day in the feed once', async () => {
+  const date = dayAfter(TODAY, -10)
+  const noon = new Date(startOf(date).getTime() + 12 * 3_600_000)
+  const { id, get } = await createProvider(service, 'restored')
+  const provider = providerId(id)
+  const opened = () => pendingDebit({ provider }, noon)
+  const processing = () => moved(opened(), 'processing', noon)
+  const declined = { errorMessage: 'Declined', errorCode: 'timeout' } as const
+  const debits: [Debit, string][] = [
+    [opened(), 'created pending'],
+    [processing(), 'created pending processing'],
+    [moved(processing(), 'completed', noon), 'created pending processing completed'],
+    [moved(opened(), 'failed', noon, declined), 'created pending failed'],
+  ]
+  for (const [debit] of debits) await writeDebit(debit, workAfter(debit))
+  const repair = () => service.call('debit', 'repair', { provider, date })
+  expect(await repair()).toMatchObject({ looked_at: 4, is_done: true })
+  await repair()
+  const { body } = await get('/api/v1/payment-providers/events?per_page=100')
+  const feed = body.data.map(
+    ({ event, data }: Shown) => `${data.transaction.reference} ${event.split('.')[1]}`,
+  )
+  const expected = debits.flatMap(([{ facts }, names]) =>
+    names.split(' ').map((name) => `${facts.reference} ${name}`),
+  )
+  expect(feed.sort()).toEqual(expected.sort())
+})
 
-  test('the repair submits a pending debit that was never submitted', async () => {
-    const { id } = await createProvider(service, 'unsubmitted')
-    const debit = pendingDebit({ provider: providerId(id) }, new Date(Date.now() - 180_000))
-    const { reference } = (await writeDebit(debit, workAfter(debit))).facts
-    const day = { provider: id, date: dayOf(debit.history[0]?.at ?? new Date()) }
-    expect((await service.call('debit', 'repair', day)).repaired).toEqual([reference])
-    await service.until(reference, 'processing')
-  })
+test('the repair submits a pending debit that was never submitted', async () => {
+  const { id } = await createProvider(service, 'unsubmitted')
+  const debit = pendingDebit({ provider: providerId(id) }, new Date(Date.now() - 180_000))
+  const { reference } = (await writeDebit(debit, workAfter(debit))).facts
+  const day = { provider: id, date: dayOf(debit.history[0]?.at ?? new Date()) }
+  expect((await service.call('debit', 'repair', day)).repaired).toEqual([reference])
+  await service.until(reference, 'processing')
 })

@@ -18,60 +18,58 @@ const charge = async (amount: string, credential?: string, bank = 'GCB'): Promis
   return codeOf(await service.send('POST', CHARGE, sent))
 }
 
-describe('credential', () => {
-  test('a credential is shown once, listed by its last characters and revoked by its id', async () => {
-    const { token, id } = await service.call('credential', 'issue', { provider: 'demo' })
-    expect(token).toMatch(/^sk_test_[0-9A-Za-z]{39}$/)
-    expect(isMistyped(token)).toBe(false)
-    expect((await service.get(BANKS, token)).status).toBe(200)
-    const listed = await service.call('credential', 'list', { provider: 'demo' })
-    expect(JSON.stringify(listed)).not.toContain(token)
-    const shown = {
-      ...{ id, kind: 'provider', owner: 'demo', last_characters: token.slice(-4) },
-      ...{ created_at: expect.stringMatching(/^\d{4}-/), expires_on: null, revoked_at: null },
-    }
-    expect(listed).toContainEqual(shown)
-    expect(await service.call('credential', 'show', { token })).toEqual(shown)
-    expect(await service.call('credential', 'revoke', { id })).toEqual({ revoked: true })
-    expect((await service.get(BANKS, token)).status).toBe(401)
-    expect((await service.call('credential', 'show', { id })).revoked_at).toMatch(/^\d{4}-/)
-  })
+test('a credential is shown once, listed by its last characters and revoked by its id', async () => {
+  const { token, id } = await service.call('credential', 'issue', { provider: 'demo' })
+  expect(token).toMatch(/^sk_test_[0-9A-Za-z]{39}$/)
+  expect(isMistyped(token)).toBe(false)
+  expect((await service.get(BANKS, token)).status).toBe(200)
+  const listed = await service.call('credential', 'list', { provider: 'demo' })
+  expect(JSON.stringify(listed)).not.toContain(token)
+  const shown = {
+    ...{ id, kind: 'provider', owner: 'demo', last_characters: token.slice(-4) },
+    ...{ created_at: expect.stringMatching(/^\d{4}-/), expires_on: null, revoked_at: null },
+  }
+  expect(listed).toContainEqual(shown)
+  expect(await service.call('credential', 'show', { token })).toEqual(shown)
+  expect(await service.call('credential', 'revoke', { id })).toEqual({ revoked: true })
+  expect((await service.get(BANKS, token)).status).toBe(401)
+  expect((await service.call('credential', 'show', { id })).revoked_at).toMatch(/^\d{4}-/)
+})
 
-  test('a credential of a bank begins with bt_, is listed for the bank and is rejected after its expiry', async () => {
-    const options = { bank: 'ECO', 'expires-on': '2020-01-01T00:00:00Z' }
-    const { token, id } = await service.call('credential', 'issue', options)
-    expect(token).toMatch(/^bt_test_[0-9A-Za-z]{39}$/)
-    expect(idsOf(await service.call('credential', 'list', { bank: 'ECO' }))).toContain(id)
-    const ofDemo = await service.call('credential', 'list', { provider: 'demo' })
-    expect(idsOf(ofDemo)).not.toContain(id)
-    expect((await service.get('/api/v1/banks/debit-transactions', token)).status).toBe(401)
-  })
+test('a credential of a bank begins with bt_, is listed for the bank and is rejected after its expiry', async () => {
+  const options = { bank: 'ECO', 'expires-on': '2020-01-01T00:00:00Z' }
+  const { token, id } = await service.call('credential', 'issue', options)
+  expect(token).toMatch(/^bt_test_[0-9A-Za-z]{39}$/)
+  expect(idsOf(await service.call('credential', 'list', { bank: 'ECO' }))).toContain(id)
+  const ofDemo = await service.call('credential', 'list', { provider: 'demo' })
+  expect(idsOf(ofDemo)).not.toContain(id)
+  expect((await service.get('/api/v1/banks/debit-transactions', token)).status).toBe(401)
+})
 
-  testInProcess('a production credential begins with sk_live_ and cannot be chosen', async () => {
-    vi.stubEnv('STAGE', 'production')
-    const { token } = await service.call('credential', 'issue', { provider: 'demo' })
-    expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
-    const chosen = { provider: 'demo', token: 'by_hand_1' }
-    expect(await service.refusal('credential', 'issue', chosen)).toContain('for sandboxes only')
-  })
+testInProcess('a production credential begins with sk_live_ and cannot be chosen', async () => {
+  vi.stubEnv('STAGE', 'production')
+  const { token } = await service.call('credential', 'issue', { provider: 'demo' })
+  expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
+  const chosen = { provider: 'demo', token: 'by_hand_1' }
+  expect(await service.refusal('credential', 'issue', chosen)).toContain('for sandboxes only')
+})
 
-  testInProcess('a credential with a wrong checksum gets the same 401 without a read', async () => {
-    const { token } = await service.call('credential', 'issue', { provider: 'demo' })
-    const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
-    const send = vi.spyOn(table, 'send')
-    const request = async (credential: string) => {
-      send.mockClear()
-      const { status, body } = await service.get(BANKS, credential)
-      const inputs = send.mock.calls.map(([{ input }]) => JSON.stringify(input))
-      const reads = inputs.filter((input) => input.includes('"CREDENTIAL#')).length
-      return { status, error: body.error, reads }
-    }
-    const unknown = await request('sk_sandbox_nobody')
-    expect(unknown).toMatchObject({ status: 401, error: { code: 1401 }, reads: 1 })
-    expect(await request(mistyped)).toEqual({ ...unknown, reads: 0 })
-    expect(await request(token)).toMatchObject({ status: 200 })
-    send.mockRestore()
-  })
+testInProcess('a credential with a wrong checksum gets the same 401 without a read', async () => {
+  const { token } = await service.call('credential', 'issue', { provider: 'demo' })
+  const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+  const send = vi.spyOn(table, 'send')
+  const request = async (credential: string) => {
+    send.mockClear()
+    const { status, body } = await service.get(BANKS, credential)
+    const inputs = send.mock.calls.map(([{ input }]) => JSON.stringify(input))
+    const reads = inputs.filter((input) => input.includes('"CREDENTIAL#')).length
+    return { status, error: body.error, reads }
+  }
+  const unknown = await request('sk_sandbox_nobody')
+  expect(unknown).toMatchObject({ status: 401, error: { code: 1401 }, reads: 1 })
+  expect(await request(mistyped)).toEqual({ ...unknown, reads: 0 })
+  expect(await request(token)).toMatchObject({ status: 200 })
+  send.mockRestore()
 })
 
 test('a provider is listed, keeps its settings, and can call only while it is enabled', async () => {
@@ -93,7 +91,7 @@ describe('limit', () => {
     ['limit', 'remove', {}],
     ['limit', 'set', { 'daily-limit': 'none' }],
     ['provider', 'update', { 'daily-limit': 'none' }],
-  ])('after %s %s %o charges count towards the next daily limit', async (noun, verb, options) => {
+  ])('the next daily limit counts charges after %s %s %o', async (noun, verb, options) => {
     const provider = `limit-${noun}-${verb}`
     const { credential } = await createProvider(service, provider, { 'daily-limit': '300.00' })
     const show = () => service.call('limit', 'show', { provider })

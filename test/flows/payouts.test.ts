@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
@@ -40,74 +40,69 @@ const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
     return ours[0]
   }, PATIENCE)
 
-testInProcess(
-  'a settlement run of a day without completed debits builds nothing, in production for no future day',
-  async () => {
-    const date = '2020-01-01'
-    const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
-    expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
-    const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
-    expect(await run(date)).toContain('5002')
-    vi.stubEnv('STAGE', 'production')
-    const today = dayOf(new Date())
-    expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
-    expect(await run(today)).toContain('5002')
-  },
-)
+testInProcess('a run builds nothing for an empty day, or a future one in production', async () => {
+  const date = '2020-01-01'
+  const nothing = { date, built: [], paid: [], unpaid: [], in_work: [] }
+  expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
+  const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
+  expect(await run(date)).toContain('5002')
+  vi.stubEnv('STAGE', 'production')
+  const today = dayOf(new Date())
+  expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
+  expect(await run(today)).toContain('5002')
+})
 
-describe('a payout at an HTTP bank', () => {
-  test('a payout is sent on the next day and paid once', async () => {
-    const { payee, batch } = await createBatch('paid-there')
-    expect(bank.requestsFor(batch.uuid)).toEqual([])
-    const { paid } = await payee.run(second)
-    const bank_reference = `HTB-${batch.uuid.slice(0, 8)}`
-    const completed = { id: batch.id, status: 'completed', paid: '118.69', bank_reference }
-    expect(paid).toMatchObject([completed])
-    await expect(payee.run(second)).rejects.toThrow('5002')
-    for (const verb of ['process', 'retry']) {
-      await expect(payee.batch(verb, batch.id)).rejects.toThrow('already processed (5005)')
-    }
-    const amount = { uuid: batch.uuid, batch: batch.id, amount: '118.69', currency: 'GHS' }
-    const account = { account_number: '7001007001', account_name: 'Payee Ltd' }
-    const request = { method: 'POST', body: { ...amount, ...account } }
-    expect(bank.requestsFor(batch.uuid)).toMatchObject([request])
-    expect(paymentsOf(batch)).toHaveLength(1)
-    const [event] = await receiver.events(batch.id, 1)
-    expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
-  })
+test('a payout is sent on the next day and paid once', async () => {
+  const { payee, batch } = await createBatch('paid-there')
+  expect(bank.requestsFor(batch.uuid)).toEqual([])
+  const { paid } = await payee.run(second)
+  const bank_reference = `HTB-${batch.uuid.slice(0, 8)}`
+  const completed = { id: batch.id, status: 'completed', paid: '118.69', bank_reference }
+  expect(paid).toMatchObject([completed])
+  await expect(payee.run(second)).rejects.toThrow('5002')
+  for (const verb of ['process', 'retry']) {
+    await expect(payee.batch(verb, batch.id)).rejects.toThrow('already processed (5005)')
+  }
+  const amount = { uuid: batch.uuid, batch: batch.id, amount: '118.69', currency: 'GHS' }
+  const account = { account_number: '7001007001', account_name: 'Payee Ltd' }
+  const request = { method: 'POST', body: { ...amount, ...account } }
+  expect(bank.requestsFor(batch.uuid)).toMatchObject([request])
+  expect(paymentsOf(batch)).toHaveLength(1)
+  const [event] = await receiver.events(batch.id, 1)
+  expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
+})
 
-  test('a payout that the bank rejects fails without an event, and its retry has a new uuid', async () => {
-    const { payee, batch } = await createBatch('rejected-there')
-    await expect(payee.batch('retry', batch.id)).rejects.toThrow('only a failed batch')
-    bank.conducts.push('reject')
-    const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
-    expect((await payee.run(second)).paid).toMatchObject([failed])
-    await expect(payee.run(third)).rejects.toThrow('5002')
-    const { data } = (await payee.get(`/api/v1/payment-providers/settlements/${batch.id}`)).body
-    expect(data).toMatchObject({ failure: 'No such account', completed_at: null })
-    expect(paymentsOf(batch)).toEqual([])
-    const retried = await payee.batch('retry', batch.id)
-    expect(retried).toMatchObject({ status: 'completed', failure: null, failed_at: null })
-    expect(retried.uuid).not.toBe(batch.uuid)
-    expect(paymentsOf(retried)).toHaveLength(1)
-    // The feed is in order: no earlier event was published.
-    expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
-  })
+test('a payout that the bank rejects fails without an event, and its retry has a new uuid', async () => {
+  const { payee, batch } = await createBatch('rejected-there')
+  await expect(payee.batch('retry', batch.id)).rejects.toThrow('only a failed batch')
+  bank.conducts.push('reject')
+  const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
+  expect((await payee.run(second)).paid).toMatchObject([failed])
+  await expect(payee.run(third)).rejects.toThrow('5002')
+  const { data } = (await payee.get(`/api/v1/payment-providers/settlements/${batch.id}`)).body
+  expect(data).toMatchObject({ failure: 'No such account', completed_at: null })
+  expect(paymentsOf(batch)).toEqual([])
+  const retried = await payee.batch('retry', batch.id)
+  expect(retried).toMatchObject({ status: 'completed', failure: null, failed_at: null })
+  expect(retried.uuid).not.toBe(batch.uuid)
+  expect(paymentsOf(retried)).toHaveLength(1)
+  // The feed is in order: no earlier event was published.
+  expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
+})
 
-  test('a payout waits for an account and returns the reason', async () => {
-    const { payee, batch } = await createBatch('no-account')
-    const update = (settings: Record<string, string>) =>
-      service.call('provider', 'update', { provider: payee.id, ...settings })
-    await update({ 'settlement-account': 'none' })
-    const details = 'the provider has no settlement account'
-    const unpaid = [{ batch: batch.id, code: 5001, details }]
-    expect(await payee.run(second)).toMatchObject({ paid: [], unpaid })
-    const evidence = { 'bank-reference': 'X', reason: 'Y' }
-    await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(details)
-    await update(settlementAccount('2441007001', 'ECO'))
-    const bank_reference = expect.stringMatching(/^ECO-/)
-    expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
-  })
+test('a payout waits for an account and returns the reason', async () => {
+  const { payee, batch } = await createBatch('no-account')
+  const update = (settings: Record<string, string>) =>
+    service.call('provider', 'update', { provider: payee.id, ...settings })
+  await update({ 'settlement-account': 'none' })
+  const details = 'the provider has no settlement account'
+  const unpaid = [{ batch: batch.id, code: 5001, details }]
+  expect(await payee.run(second)).toMatchObject({ paid: [], unpaid })
+  const evidence = { 'bank-reference': 'X', reason: 'Y' }
+  await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(details)
+  await update(settlementAccount('2441007001', 'ECO'))
+  const bank_reference = expect.stringMatching(/^ECO-/)
+  expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
 })
 
 test('the reversal of a settled debit is deducted by the next batch, which a later payout offsets', async () => {
@@ -154,65 +149,63 @@ test.each([
   })
 })
 
-describe('settlement.completed', () => {
-  test('the event is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
-    const payee = await createPayee(service, 'subscribed')
-    const { secret } = await payee.webhook('set', {
-      ...{ url: receiver.url(), events: 'settlement.completed' },
-      ...{ 'event-names': 'debit_request', payload: 'reduced' },
-    })
-    await payee.complete('100.00')
-    const [batch] = (await payee.run(first)).built
-    await payee.run(second)
-    const [sent] = await receiver.events(batch.id, 1)
-    if (!sent) throw new Error('no event')
-    const sums = { gross: 100, fee: 1.5, adjustments: 0, net: 98.5, paid: 98.5 }
-    const fee_schedule = { basis_points: 150, fixed: 0, minimum: null, maximum: null }
-    expect(sent.body).toEqual({
-      ...{ event: 'settlement.completed', event_id: expect.stringMatching(/^evt_[0-9]+$/) },
-      ...{ timestamp: sent.body.data.settlement.completed_at, api_version: 'v1', sequence: 0 },
-      data: { settlement: { ...(await payee.batch('show', batch.id)), ...sums, fee_schedule } },
-    })
-    expect(sent.raw).toContain('"gross":100.00,"fee":1.50,"adjustments":0.00,"net":98.50')
-    const { event, event_id } = sent.body
-    expect(sent.headers).toMatchObject({ 'x-svc-event': event, 'x-svc-event-id': event_id })
-    expect(verifies(sent, secret)).toBe(true)
-    expect(await eventOf(payee, batch)).toEqual(sent.body)
-
-    const id = Number(event_id.slice(4))
-    const record = { id, event, status: 'delivered', attempt_count: 1 }
-    await vi.waitFor(async () => {
-      for (const of of [{ reference: batch.id }, { provider: payee.id }]) {
-        expect(await service.call('delivery', 'list', of)).toMatchObject([record])
-      }
-    }, PATIENCE)
-    // A duplicate message makes no second attempt.
-    const duplicate = { reference: batch.id, n: 0, attempt: 1 }
-    await service.runJob('deliver-sidelined-webhook', duplicate)
-    expect(await receiver.events(batch.id, 1)).toHaveLength(1)
-    const { status, body } = await payee.send('POST', redeliverPath(id))
-    expect([status, body.data]).toMatchObject([202, { event, reference: batch.id }])
-    const [before, again] = await receiver.events(batch.id, 2)
-    expect(again?.raw).toBe(before?.raw)
-    const redelivered = await service.call('delivery', 'redeliver', { id: String(id) })
-    expect(redelivered).toMatchObject({ event, delivered_at: expect.any(String) })
-    await receiver.events(batch.id, 3)
-    const other = await createPayee(service, 'redelivers-not')
-    expect(codeOf(await other.send('POST', redeliverPath(id)))).toBe('404/1404')
+test('the event is signed, has the batch with amounts as numbers, and is redelivered with its id', async () => {
+  const payee = await createPayee(service, 'subscribed')
+  const { secret } = await payee.webhook('set', {
+    ...{ url: receiver.url(), events: 'settlement.completed' },
+    ...{ 'event-names': 'debit_request', payload: 'reduced' },
   })
-
-  test('the event is not sent without a subscription, but is in the feed', async () => {
-    const { payee, batch } = await createBatch('not-subscribed')
-    await payee.webhook('set', { url: receiver.url(), events: 'none' })
-    const [reference = ''] = await payee.complete('1.00')
-    await payee.run(second)
-    const { event_id } = await eventOf(payee, batch)
-    const redelivered = await payee.send('POST', redeliverPath(event_id.slice(4)))
-    expect(codeOf(redelivered)).toBe('403/4403')
-    // A later event of the same priority.
-    await payee.reverse(reference)
-    await receiver.events(reference, 5)
-    const sent = receiver.received.map(({ body }) => body.data.settlement?.id)
-    expect(sent).not.toContain(batch.id)
+  await payee.complete('100.00')
+  const [batch] = (await payee.run(first)).built
+  await payee.run(second)
+  const [sent] = await receiver.events(batch.id, 1)
+  if (!sent) throw new Error('no event')
+  const sums = { gross: 100, fee: 1.5, adjustments: 0, net: 98.5, paid: 98.5 }
+  const fee_schedule = { basis_points: 150, fixed: 0, minimum: null, maximum: null }
+  expect(sent.body).toEqual({
+    ...{ event: 'settlement.completed', event_id: expect.stringMatching(/^evt_[0-9]+$/) },
+    ...{ timestamp: sent.body.data.settlement.completed_at, api_version: 'v1', sequence: 0 },
+    data: { settlement: { ...(await payee.batch('show', batch.id)), ...sums, fee_schedule } },
   })
+  expect(sent.raw).toContain('"gross":100.00,"fee":1.50,"adjustments":0.00,"net":98.50')
+  const { event, event_id } = sent.body
+  expect(sent.headers).toMatchObject({ 'x-svc-event': event, 'x-svc-event-id': event_id })
+  expect(verifies(sent, secret)).toBe(true)
+  expect(await eventOf(payee, batch)).toEqual(sent.body)
+
+  const id = Number(event_id.slice(4))
+  const record = { id, event, status: 'delivered', attempt_count: 1 }
+  await vi.waitFor(async () => {
+    for (const of of [{ reference: batch.id }, { provider: payee.id }]) {
+      expect(await service.call('delivery', 'list', of)).toMatchObject([record])
+    }
+  }, PATIENCE)
+  // A duplicate message makes no second attempt.
+  const duplicate = { reference: batch.id, n: 0, attempt: 1 }
+  await service.runJob('deliver-sidelined-webhook', duplicate)
+  expect(await receiver.events(batch.id, 1)).toHaveLength(1)
+  const { status, body } = await payee.send('POST', redeliverPath(id))
+  expect([status, body.data]).toMatchObject([202, { event, reference: batch.id }])
+  const [before, again] = await receiver.events(batch.id, 2)
+  expect(again?.raw).toBe(before?.raw)
+  const redelivered = await service.call('delivery', 'redeliver', { id: String(id) })
+  expect(redelivered).toMatchObject({ event, delivered_at: expect.any(String) })
+  await receiver.events(batch.id, 3)
+  const other = await createPayee(service, 'redelivers-not')
+  expect(codeOf(await other.send('POST', redeliverPath(id)))).toBe('404/1404')
+})
+
+test('the event is not sent without a subscription, but is in the feed', async () => {
+  const { payee, batch } = await createBatch('not-subscribed')
+  await payee.webhook('set', { url: receiver.url(), events: 'none' })
+  const [reference = ''] = await payee.complete('1.00')
+  await payee.run(second)
+  const { event_id } = await eventOf(payee, batch)
+  const redelivered = await payee.send('POST', redeliverPath(event_id.slice(4)))
+  expect(codeOf(redelivered)).toBe('403/4403')
+  // A later event of the same priority.
+  await payee.reverse(reference)
+  await receiver.events(reference, 5)
+  const sent = receiver.received.map(({ body }) => body.data.settlement?.id)
+  expect(sent).not.toContain(batch.id)
 })

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -70,54 +70,49 @@ const madeOf = ({ uuid }: Shown) => bank.made.filter((one) => one === uuid)
 const NONE = 'no open exception of this debit allows a refund'
 const DECLINED = { error_message: 'No' }
 
-describe('a reversal', () => {
-  test('a reversal creates one refund that the bank pays immediately and every view includes', async () => {
-    const debit = await completed('HTB')
-    const pending = await reverse(debit)
-    const amount = { amount: '80.00', currency: 'GHS', reason: 'Goods returned' }
-    expect(pending).toMatchObject({ status: 'pending', ...amount, bank_reference: null })
-    const { uuid, ...done } = await becomes(debit, 'completed')
-    expect(uuid).toBe(pending.uuid)
-    expect(done).toMatchObject({ bank_reference: `HTB-${uuid.slice(0, 8)}`, failed_at: null })
-    const read = await provider.get(statusPath(debit.reference))
-    expect(read.body.data.refund).toEqual({ uuid, ...done })
-    const [post, ...more] = posts(debit)
-    expect([post?.path, post?.headers['x-idempotency-key']]).toEqual(['/debits/refunds', uuid])
-    expect(post?.body).toEqual({
-      ...{ uuid, debit_uuid: debit.uuid, bank_reference: 'BANK-77', account_number: null },
-      ...{ ...amount, timestamp: done.created_at },
-    })
-    const reversed = await service.show(debit.reference)
-    const metadata = { reversal_reason: 'Goods returned' }
-    expect(reversed).toMatchObject({ status: 'reversed', metadata, settlement: null })
-    const again = { reference: debit.reference, reason: 'Another reason' }
-    expect(await service.call('debit', 'reverse', again)).toEqual(reversed)
-    expect([more, madeOf({ uuid })]).toEqual([[], [uuid]])
-    // The event has the refund in its state at the event.
-    const [sent, ...others] = await receiver.events(debit.reference, 1)
-    const transaction = { status: 'reversed', reference: debit.reference }
-    const data = { previous_status: 'completed', transaction, metadata }
-    expect(sent?.body).toMatchObject({ event: 'transaction.reversed', sequence: 4, data })
-    expect(sent?.body.data.refund).toEqual({ ...pending, amount: 80 })
-    expect(others).toEqual([])
-    const listed = await service.call('debit', 'list', {
-      provider: provider.id,
-      status: 'reversed',
-    })
-    expect(listed).toMatchObject([transaction])
-    expect(listed[0].phone_number).not.toContain(SILENT.slice(4))
+test('a reversal creates one refund that the bank pays immediately and every view includes', async () => {
+  const debit = await completed('HTB')
+  const pending = await reverse(debit)
+  const amount = { amount: '80.00', currency: 'GHS', reason: 'Goods returned' }
+  expect(pending).toMatchObject({ status: 'pending', ...amount, bank_reference: null })
+  const { uuid, ...done } = await becomes(debit, 'completed')
+  expect(uuid).toBe(pending.uuid)
+  expect(done).toMatchObject({ bank_reference: `HTB-${uuid.slice(0, 8)}`, failed_at: null })
+  const read = await provider.get(statusPath(debit.reference))
+  expect(read.body.data.refund).toEqual({ uuid, ...done })
+  const [post, ...more] = posts(debit)
+  expect([post?.path, post?.headers['x-idempotency-key']]).toEqual(['/debits/refunds', uuid])
+  expect(post?.body).toEqual({
+    ...{ uuid, debit_uuid: debit.uuid, bank_reference: 'BANK-77', account_number: null },
+    ...{ ...amount, timestamp: done.created_at },
   })
+  const reversed = await service.show(debit.reference)
+  const metadata = { reversal_reason: 'Goods returned' }
+  expect(reversed).toMatchObject({ status: 'reversed', metadata, settlement: null })
+  const again = { reference: debit.reference, reason: 'Another reason' }
+  expect(await service.call('debit', 'reverse', again)).toEqual(reversed)
+  expect([more, madeOf({ uuid })]).toEqual([[], [uuid]])
+  // The event has the refund in its state at the event.
+  const [sent, ...others] = await receiver.events(debit.reference, 1)
+  const transaction = { status: 'reversed', reference: debit.reference }
+  const data = { previous_status: 'completed', transaction, metadata }
+  expect(sent?.body).toMatchObject({ event: 'transaction.reversed', sequence: 4, data })
+  expect(sent?.body.data.refund).toEqual({ ...pending, amount: 80 })
+  expect(others).toEqual([])
+  const listed = await service.call('debit', 'list', { provider: provider.id, status: 'reversed' })
+  expect(listed).toMatchObject([transaction])
+  expect(listed[0].phone_number).not.toContain(SILENT.slice(4))
+})
 
-  test('a reversal of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
-    const debit = await processing('GCB')
-    const options = { reference: debit.reference, reason: 'Dispute' }
-    const line = await service.refusal('debit', 'reverse', options)
-    expect(line).toContain('cannot transition from processing to reversed')
-    expect(await refundOf(debit)).toBeNull()
-    await report(debit, { status: 'completed' })
-    await reverse(debit)
-    expect(codeOf(await report(debit, { ...DECLINED, status: 'failed' }))).toBe('422/3001')
-  })
+test('a reversal of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
+  const debit = await processing('GCB')
+  const options = { reference: debit.reference, reason: 'Dispute' }
+  const line = await service.refusal('debit', 'reverse', options)
+  expect(line).toContain('cannot transition from processing to reversed')
+  expect(await refundOf(debit)).toBeNull()
+  await report(debit, { status: 'completed' })
+  await reverse(debit)
+  expect(codeOf(await report(debit, { ...DECLINED, status: 'failed' }))).toBe('422/3001')
 })
 
 // docs/api.md#manual-outcomes
@@ -163,48 +158,46 @@ test('a refund in progress is queried by the sweep until the bank has made it', 
   await becomes(debit, 'completed')
 })
 
-describe('a refund that the bank rejects', () => {
-  test('a refund that the bank rejects is an exception, and its retry has a new uuid', async () => {
-    const debit = await completed('HTB')
-    const { reference } = debit
-    bank.conducts.push('reject')
-    await reverse(debit)
-    const report = 'No such account'
-    const failed = await becomes(debit, 'failed')
-    expect(failed).toMatchObject({ error_message: report, completed_at: null })
-    const by = { reported_by: 'bank:HTB', code: null, resolved_at: null }
-    expect(await service.exceptions(reference)).toMatchObject([{ kind: 'refund', report, ...by }])
-    const retried = await refund(debit, { reason: 'Account reopened' })
-    expect(retried).toMatchObject({ status: 'pending', reason: 'Account reopened' })
-    expect(retried.uuid).not.toBe(failed.uuid)
-    await becomes(debit, 'completed')
-    const note = `refund ${retried.uuid}`
-    expect(await service.exceptions(reference)).toMatchObject([{ note }])
-    expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
-  })
+test('a refund that the bank rejects is an exception, and its retry has a new uuid', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  bank.conducts.push('reject')
+  await reverse(debit)
+  const report = 'No such account'
+  const failed = await becomes(debit, 'failed')
+  expect(failed).toMatchObject({ error_message: report, completed_at: null })
+  const by = { reported_by: 'bank:HTB', code: null, resolved_at: null }
+  expect(await service.exceptions(reference)).toMatchObject([{ kind: 'refund', report, ...by }])
+  const retried = await refund(debit, { reason: 'Account reopened' })
+  expect(retried).toMatchObject({ status: 'pending', reason: 'Account reopened' })
+  expect(retried.uuid).not.toBe(failed.uuid)
+  await becomes(debit, 'completed')
+  const note = `refund ${retried.uuid}`
+  expect(await service.exceptions(reference)).toMatchObject([{ note }])
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
+})
 
-  test('a refund is an exception too when the bank has no connector', async () => {
-    const debit = await completed('HTB')
-    await service.call('connector', 'remove', { bank: 'HTB' })
-    await reverse(debit)
-    const { error_message } = await becomes(debit, 'failed')
-    expect(error_message).toBe('the bank does not support refunds')
-    const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-    await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
-    await refund(debit)
-    await becomes(debit, 'completed')
-  })
+test('a refund is an exception too when the bank has no connector', async () => {
+  const debit = await completed('HTB')
+  await service.call('connector', 'remove', { bank: 'HTB' })
+  await reverse(debit)
+  const { error_message } = await becomes(debit, 'failed')
+  expect(error_message).toBe('the bank does not support refunds')
+  const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
+  await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
+  await refund(debit)
+  await becomes(debit, 'completed')
+})
 
-  test('a refund is not sent again after a note resolves it', async () => {
-    const debit = await completed('GCB', await customer('0000'))
-    await reverse(debit)
-    await becomes(debit, 'failed')
-    const { reference } = debit
-    const resolution = { reference, kind: 'refund', note: 'Repaid in cash' }
-    await service.call('exception', 'resolve', resolution)
-    expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
-    expect((await refundOf(debit)).status).toBe('failed')
-  })
+test('a refund is not sent again after a note resolves it', async () => {
+  const debit = await completed('GCB', await customer('0000'))
+  await reverse(debit)
+  await becomes(debit, 'failed')
+  const { reference } = debit
+  const resolution = { reference, kind: 'refund', note: 'Repaid in cash' }
+  await service.call('exception', 'resolve', resolution)
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
+  expect((await refundOf(debit)).status).toBe('failed')
 })
 
 test('a late completion that two operators refund concurrently is refunded once', async () => {

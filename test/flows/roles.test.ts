@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleFiles } from '../../commands/sample-events.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { jobNames } from '../../infra/definitions/jobs.ts'
@@ -60,39 +60,34 @@ test.each([
   await expect(writing).rejects.toThrow('break off')
 })
 
-describe('the Invoke API', () => {
-  const invoke = async (name: string, event: unknown) => {
-    const path = `/2015-03-31/functions/${name}/invocations`
-    const body = typeof event === 'string' ? event : JSON.stringify(event)
-    const response = await fetch(`${service.sandbox().address}${path}`, { method: 'POST', body })
-    const { status, headers } = response
-    return { status, fault: headers.get('x-amz-function-error'), reply: await response.json() }
+const invoke = async (name: string, event: unknown) => {
+  const path = `/2015-03-31/functions/${name}/invocations`
+  const body = typeof event === 'string' ? event : JSON.stringify(event)
+  const response = await fetch(`${service.sandbox().address}${path}`, { method: 'POST', body })
+  const { status, headers } = response
+  return { status, fault: headers.get('x-amz-function-error'), reply: await response.json() }
+}
+
+test.each(functionRows)('the Invoke API accepts the sample of $name', async ({ name }) => {
+  const { status, fault, reply } = await invoke(name, await sampleEvent(name))
+  expect([status, fault]).toEqual([200, null])
+  expect(reply).toMatchObject(sampleReply(name))
+})
+
+test('the samples match operations.ts (npm run events writes them)', () => {
+  const files = Object.entries(sampleFiles())
+  const names = files.map(([name]) => name).sort()
+  expect(names).toEqual([...operationNames, 'answer-unmatched'].sort())
+  for (const [name, text] of files) {
+    expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
   }
+})
 
-  test.each(functionRows.map(({ name }) => name))(
-    'the Invoke API accepts the sample of %s',
-    async (name) => {
-      const { status, fault, reply } = await invoke(name, await sampleEvent(name))
-      expect([status, fault]).toEqual([200, null])
-      expect(reply).toMatchObject(sampleReply(name))
-    },
-  )
-
-  test('the samples match operations.ts (npm run events writes them)', () => {
-    const files = Object.entries(sampleFiles())
-    const names = files.map(([name]) => name).sort()
-    expect(names).toEqual([...operationNames, 'answer-unmatched'].sort())
-    for (const [name, text] of files) {
-      expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
-    }
-  })
-
-  test('the Invoke API replies 404 for an unknown function, 400 for malformed JSON and 200 with a fault', async () => {
-    expect((await invoke('nobody', {})).status).toBe(404)
-    expect((await invoke('charge', '{')).status).toBe(400)
-    const { status, fault, reply } = await invoke('relay', null)
-    expect([status, fault]).toEqual([200, 'Unhandled'])
-    const error = { errorType: expect.any(String), errorMessage: expect.any(String) }
-    expect(reply).toMatchObject(error)
-  })
+test('the Invoke API replies 404 for an unknown function, 400 for malformed JSON and 200 with a fault', async () => {
+  expect((await invoke('nobody', {})).status).toBe(404)
+  expect((await invoke('charge', '{')).status).toBe(400)
+  const { status, fault, reply } = await invoke('relay', null)
+  expect([status, fault]).toEqual([200, 'Unhandled'])
+  const error = { errorType: expect.any(String), errorMessage: expect.any(String) }
+  expect(reply).toMatchObject(error)
 })

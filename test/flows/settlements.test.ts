@@ -197,7 +197,7 @@ describe('get-settlement-report', () => {
 })
 
 test.each([pathOf, reportPath])(
-  'the replies of %o to foreign, unknown and malformed ids are alike',
+  'all foreign, unknown and invalid ids look alike: %o',
   async (path) => {
     const ids = [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
     const replies = await Promise.all(ids.map((id) => get(path(id))))

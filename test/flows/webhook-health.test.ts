@@ -126,45 +126,43 @@ test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`
   }
 })
 
-describe('delivery recover', () => {
-  test.each([
-    ['redelivers', daysAgo(14.1).toISOString(), '--since: must not be more than 14 days ago'],
-    ['redelivers', daysAgo(-1).toISOString(), '--since: must not be in the future'],
-    ['redelivers', 'yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
-    ['other', daysAgo(1).toISOString(), 'Webhook not configured for partner (4404)'],
-  ])('a recovery for %s since %s is refused: %s', async (provider, since, error) => {
-    expect(await service.refusal('delivery', 'recover', { provider, since })).toBe(error)
-  })
+test.each([
+  ['redelivers', daysAgo(14.1).toISOString(), '--since: must not be more than 14 days ago'],
+  ['redelivers', daysAgo(-1).toISOString(), '--since: must not be in the future'],
+  ['redelivers', 'yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
+  ['other', daysAgo(1).toISOString(), 'Webhook not configured for partner (4404)'],
+])('a recovery for %s since %s is refused: %s', async (provider, since, error) => {
+  expect(await service.refusal('delivery', 'recover', { provider, since })).toBe(error)
+})
 
-  // Pages: test/queues/relay.test.ts and test/store/webhooks/recoveries.test.ts.
-  test('a recovery sends every undelivered event once, and no delivered one', async () => {
-    const own = await subscribe('recovers', { 'max-attempts': '1' })
-    const { id: provider, charge, delivery, attempt } = own.provider
-    const received = await charge()
-    await delivery(received, 'failed', 'delivered')
-    own.respond((response) => response.destroy())
-    const missed = await atOnce(3, () => charge())
-    for (const event of ['created', 'pending', 'failed']) {
-      for (const reference of missed) await delivery(reference, event, 'abandoned')
-    }
-    own.respond(204)
-    const before = own.arrived().length
-    const since = daysAgo(13.9).toISOString()
-    const started = await service.call('delivery', 'recover', { provider, since })
-    expect(started).toMatchObject({ provider, deliveries: 9 })
-    const recovery = () => findRecovery(providerId(provider), started.recovery)
-    await vi.waitFor(async () => expect(await recovery()).toMatchObject({ status: 'done' }))
-    const names = ['created', 'pending', 'failed'].map((name) => `transaction.${name}`)
-    for (const record of await service.call('delivery', 'list', { provider })) {
-      // Another worker makes an attempt that is due soon; delays are whole seconds.
-      const isLater = Date.parse(record.next_attempt_at) > Date.now() + 2_500
-      if (isLater) await attempt(record.reference, names.indexOf(record.event), 2)
-    }
-    await vi.waitFor(() => expect(own.arrived()).toHaveLength(before + 9), PATIENCE)
-    const ids = own.arrived().map(({ body }) => body.event_id)
-    expect(new Set(ids.slice(before)).size).toBe(9)
-    expect(await receiver.events(received, 3)).toHaveLength(3)
-  })
+// Pages: test/queues/relay.test.ts and test/store/webhooks/recoveries.test.ts.
+test('a recovery sends every undelivered event once, and no delivered one', async () => {
+  const own = await subscribe('recovers', { 'max-attempts': '1' })
+  const { id: provider, charge, delivery, attempt } = own.provider
+  const received = await charge()
+  await delivery(received, 'failed', 'delivered')
+  own.respond((response) => response.destroy())
+  const missed = await atOnce(3, () => charge())
+  for (const event of ['created', 'pending', 'failed']) {
+    for (const reference of missed) await delivery(reference, event, 'abandoned')
+  }
+  own.respond(204)
+  const before = own.arrived().length
+  const since = daysAgo(13.9).toISOString()
+  const started = await service.call('delivery', 'recover', { provider, since })
+  expect(started).toMatchObject({ provider, deliveries: 9 })
+  const recovery = () => findRecovery(providerId(provider), started.recovery)
+  await vi.waitFor(async () => expect(await recovery()).toMatchObject({ status: 'done' }))
+  const names = ['created', 'pending', 'failed'].map((name) => `transaction.${name}`)
+  for (const record of await service.call('delivery', 'list', { provider })) {
+    // Another worker makes an attempt that is due soon; delays are whole seconds.
+    const isLater = Date.parse(record.next_attempt_at) > Date.now() + 2_500
+    if (isLater) await attempt(record.reference, names.indexOf(record.event), 2)
+  }
+  await vi.waitFor(() => expect(own.arrived()).toHaveLength(before + 9), PATIENCE)
+  const ids = own.arrived().map(({ body }) => body.event_id)
+  expect(new Set(ids.slice(before)).size).toBe(9)
+  expect(await receiver.events(received, 3)).toHaveLength(3)
 })
 
 test('all of nine providers receive their events while the first attempts for the tenth still hang', async () => {

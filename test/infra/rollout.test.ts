@@ -43,18 +43,16 @@ test('the charge, status and bank operations move to a new version through a can
 })
 
 // CodeDeploy refuses a rollout while one of its alarms rings, as it does for a paused stage.
-test.each([{ paused: 'true' }, { canary: 'false' }])(
-  'all functions switch at once with %j, and the alarms remain',
-  (context) => {
-    const atOnce = templatesOf(stageNamed('production', context)).all
-    expect(propertiesOf(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([])
-    const aliases = Object.values(atOnce.findResources('AWS::Lambda::Alias'))
-    expect(aliases).toHaveLength(Object.keys(all.findResources('AWS::Lambda::Alias')).length)
-    expect(aliases.filter(({ UpdatePolicy }) => UpdatePolicy)).toEqual([])
-    const alarmsOf = (template: typeof all) => propertiesOf(template, 'AWS::CloudWatch::Alarm')
-    expect(alarmsOf(atOnce)).toEqual(alarmsOf(all))
-  },
-)
+const atOnce = [{ paused: 'true' }, { canary: 'false' }]
+test.each(atOnce)('all functions switch at once with %j, and the alarms remain', (context) => {
+  const atOnce = templatesOf(stageNamed('production', context)).all
+  expect(propertiesOf(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([])
+  const aliases = Object.values(atOnce.findResources('AWS::Lambda::Alias'))
+  expect(aliases).toHaveLength(Object.keys(all.findResources('AWS::Lambda::Alias')).length)
+  expect(aliases.filter(({ UpdatePolicy }) => UpdatePolicy)).toEqual([])
+  const alarmsOf = (template: typeof all) => propertiesOf(template, 'AWS::CloudWatch::Alarm')
+  expect(alarmsOf(atOnce)).toEqual(alarmsOf(all))
+})
 
 test('each schedule has the dead-letter queue of its target, and the role trusts their group only', () => {
   for (const { Target } of propertiesOf(all, 'AWS::Scheduler::Schedule')) {

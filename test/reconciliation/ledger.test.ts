@@ -155,13 +155,10 @@ const faults: Record<string, Fault> = {
   ],
 }
 
-test.each(Object.entries(faults))(
-  'the check of the ledger reports %s as a difference',
-  async (_, [difference, plant]) => {
-    await plant(await settleDay())
-    expect(await found(2)).toContainEqual(expect.stringMatching(difference))
-  },
-)
+test.each(Object.entries(faults))('the ledger check reports %s', async (_, [difference, plant]) => {
+  await plant(await settleDay())
+  expect(await found(2)).toContainEqual(expect.stringMatching(difference))
+})
 
 test('the receivable of each bank follows from the debits, not from their lines', async () => {
   const { batch, reversed } = await settleDay()

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { atOnce } from '../support/examples.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody, SILENT, sign, statusPath } from '../support/requests.ts'
@@ -27,84 +27,83 @@ const statusOf = async (reference: string) => (await service.show(reference)).st
 
 beforeEach(async () => void expect((await control('reset')).status).toBe(200))
 
-describe('the clock', () => {
-  test('the clock runs by the time of this machine until it is moved', async () => {
-    const { now, frozen, ready } = await clock()
-    expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(5_000)
-    expect({ frozen, ready }).toEqual({ frozen: false, ready: true })
-  })
+test('the clock runs by the time of this machine until it is moved', async () => {
+  const { now, frozen, ready } = await clock()
+  expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(5_000)
+  expect({ frozen, ready }).toEqual({ frozen: false, ready: true })
+})
 
-  test('a move brings a debit to its end, and its events to the receiver, before the reply', async () => {
-    await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
-    const { reference } = await service.charge()
-    await move({ advance: '1m' })
-    expect(await statusOf(reference)).toBe('completed')
-    const events = await receiver.events(reference, 4)
-    expect(events.map(({ body }) => body.event)).toEqual(
-      ['created', 'pending', 'processing', 'completed'].map((name) => `transaction.${name}`),
-    )
-  })
+test('a move brings a debit to its end, and its events to the receiver, before the reply', async () => {
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
+  const { reference } = await service.charge()
+  await move({ advance: '1m' })
+  expect(await statusOf(reference)).toBe('completed')
+  const events = await receiver.events(reference, 4)
+  expect(events.map(({ body }) => body.event)).toEqual(
+    ['created', 'pending', 'processing', 'completed'].map((name) => `transaction.${name}`),
+  )
+})
 
-  test('a move fires the timeout of five minutes, and of ten after an approval', async () => {
-    const silent = await service.charge({ phone_number: SILENT })
-    const approved = await service.charge({ phone_number: SILENT })
-    await move({ advance: '4m' })
-    const report = { status: 'approved', bank_reference: 'B-1' }
-    expect((await service.report(approved.uuid, report)).status).toBe(200)
-    await move({ advance: '2m' })
-    expect(await statusOf(silent.reference)).toBe('failed')
-    expect(await statusOf(approved.reference)).toBe('processing')
-    await move({ advance: '5m' })
-    expect(await service.show(approved.reference)).toMatchObject({ status: 'failed' })
-  })
+test('a move fires the timeout of five minutes, and of ten after an approval', async () => {
+  const silent = await service.charge({ phone_number: SILENT })
+  const approved = await service.charge({ phone_number: SILENT })
+  await move({ advance: '4m' })
+  const report = { status: 'approved', bank_reference: 'B-1' }
+  expect((await service.report(approved.uuid, report)).status).toBe(200)
+  await move({ advance: '2m' })
+  expect(await statusOf(silent.reference)).toBe('failed')
+  expect(await statusOf(approved.reference)).toBe('processing')
+  await move({ advance: '5m' })
+  expect(await service.show(approved.reference)).toMatchObject({ status: 'failed' })
+})
 
-  test('a move reaches the end of five days with a failing webhook, which is then disabled', async () => {
-    receiver.otherwise = () => 500
-    await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/failing') })
-    await service.charge()
-    await move({ advance: '5d' })
-    await service.charge()
-    await move({ advance: '1m' })
-    expect(await service.call('webhook', 'show', { provider: 'demo' })).toMatchObject({
-      health: 'disabled',
-    })
+test('a move reaches the end of five days with a failing webhook, which is then disabled', async () => {
+  receiver.otherwise = () => 500
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/failing') })
+  await service.charge()
+  await move({ advance: '5d' })
+  await service.charge()
+  await move({ advance: '1m' })
+  expect(await service.call('webhook', 'show', { provider: 'demo' })).toMatchObject({
+    health: 'disabled',
   })
+})
 
-  test('a move past two midnights settles and pays a day', async () => {
-    const { reference } = await service.charge()
-    await move({ advance: '1m' })
-    await move({ advance: '50h' })
-    const [batch] = await service.call('settlement', 'list', { provider: 'demo' })
-    expect(batch).toMatchObject({ status: 'completed', count: 1 })
-    expect(await service.show(reference)).toMatchObject({ status: 'completed' })
-  })
+test('a move past two midnights settles and pays a day', async () => {
+  const { reference } = await service.charge()
+  await move({ advance: '1m' })
+  await move({ advance: '50h' })
+  const [batch] = await service.call('settlement', 'list', { provider: 'demo' })
+  expect(batch).toMatchObject({ status: 'completed', count: 1 })
+  expect(await service.show(reference)).toMatchObject({ status: 'completed' })
+})
 
-  test('the clock stops while it is frozen, and continues from there', async () => {
-    const frozen = await move({ freeze: true })
-    const { reference } = await service.charge()
-    expect(await clock()).toMatchObject({ now: frozen.toISOString(), frozen: true })
-    const later = await move({ advance: '40s' })
-    expect(later.getTime() - frozen.getTime()).toBe(40_000)
-    expect(await statusOf(reference)).toBe('completed')
-    const running = await move({ freeze: false })
-    expect(running.getTime()).toBeGreaterThanOrEqual(later.getTime())
-    expect(await clock()).toMatchObject({ frozen: false })
-  })
+test('the clock stops while it is frozen, and continues from there', async () => {
+  const frozen = await move({ freeze: true })
+  const { reference } = await service.charge()
+  expect(await clock()).toMatchObject({ now: frozen.toISOString(), frozen: true })
+  const later = await move({ advance: '40s' })
+  expect(later.getTime() - frozen.getTime()).toBe(40_000)
+  expect(await statusOf(reference)).toBe('completed')
+  const running = await move({ freeze: false })
+  expect(running.getTime()).toBeGreaterThanOrEqual(later.getTime())
+  expect(await clock()).toMatchObject({ frozen: false })
+})
 
-  test('the clock moves to an instant, one move after the other', async () => {
-    const [first, second] = [6, 3].map((hours) => new Date(Date.now() + hours * HOUR_MS))
-    const replies = await Promise.all([
-      control('clock', { to: first }),
-      control('clock', { advance: '1h' }),
-    ])
-    expect(replies.map(({ status }) => status)).toEqual([200, 200])
-    const now = Date.parse((await clock()).now)
-    expect(now - (first as Date).getTime()).toBeGreaterThanOrEqual(HOUR_MS)
-    expect((await control('clock', { to: second })).status).toBe(422)
-  })
+test('the clock moves to an instant, one move after the other', async () => {
+  const [first, second] = [6, 3].map((hours) => new Date(Date.now() + hours * HOUR_MS))
+  const replies = await Promise.all([
+    control('clock', { to: first }),
+    control('clock', { advance: '1h' }),
+  ])
+  expect(replies.map(({ status }) => status)).toEqual([200, 200])
+  const now = Date.parse((await clock()).now)
+  expect(now - (first as Date).getTime()).toBeGreaterThanOrEqual(HOUR_MS)
+  expect((await control('clock', { to: second })).status).toBe(422)
+})
 
-  test.each(
-    rowsOf(`
+test.each(
+  rowsOf(`
       {"to":"2020-01-01T00:00:00Z"}      422/1007  must not be before the time of the clock
       {"to":"tomorrow"}                  422/1007  must be a time such as 2026-11-25T00:00:00Z
       {"advance":"6"}                    422/1007  must be a duration such as 30s, 6m, 2h or 5d
@@ -114,66 +113,63 @@ describe('the clock', () => {
       {}                                 422/1007  must have one of advance, to, freeze
       []                                 400/1400  body must be a JSON object
     `),
-  )('the clock refuses %s with %s: %s', async (body = '', code = '', reason = '') => {
-    const before = Date.parse((await clock()).now)
-    const reply = await control('clock', JSON.parse(body))
-    expect(`${reply.status}/${reply.body.error.code}`).toBe(code)
-    expect(JSON.stringify(reply.body.details)).toContain(reason)
-    expect(Date.parse((await clock()).now) - before).toBeLessThan(60_000)
-  })
-
-  test('the clock moves neither rate limits nor the age of signatures', async () => {
-    await move({ advance: '2h' })
-    const body = JSON.stringify(chargeBody())
-    const headers = sign({ method: 'POST', path: CHARGE, body })
-    const charged = await service.send('POST', CHARGE, {
-      credential: 'sk_sandbox_signed',
-      body,
-      headers,
-    })
-    expect(charged.status).toBe(202)
-    const minute = Math.floor(Date.now() / 60_000)
-    const replies = await atOnce(70, () => service.send('GET', '/unknown'))
-    expect(replies.some(({ status }) => status === 429)).toBe(true)
-    await move({ advance: '2h' })
-    const again = await service.send('GET', '/unknown')
-    if (Math.floor(Date.now() / 60_000) === minute) expect(again.status).toBe(429)
-  })
+)('the clock refuses %s with %s: %s', async (body = '', code = '', reason = '') => {
+  const before = Date.parse((await clock()).now)
+  const reply = await control('clock', JSON.parse(body))
+  expect(`${reply.status}/${reply.body.error.code}`).toBe(code)
+  expect(JSON.stringify(reply.body.details)).toContain(reason)
+  expect(Date.parse((await clock()).now) - before).toBeLessThan(60_000)
 })
 
-describe('a reset', () => {
-  test('a reset restores the seeds and the time of this machine', async () => {
-    const { reference } = await service.charge()
-    await service.call('provider', 'update', { provider: 'demo', name: 'Renamed' })
-    await move({ advance: '3d' })
-    expect((await control('reset')).status).toBe(200)
-    expect((await service.get(statusPath(reference))).status).toBe(404)
-    expect(await service.call('provider', 'show', { provider: 'demo' })).toMatchObject({
-      name: 'Demo Payments',
-    })
-    expect(Math.abs(Date.parse((await clock()).now) - Date.now())).toBeLessThan(5_000)
-    expect((await service.charge()).reference).not.toBe(reference)
+test('the clock moves neither rate limits nor the age of signatures', async () => {
+  await move({ advance: '2h' })
+  const body = JSON.stringify(chargeBody())
+  const headers = sign({ method: 'POST', path: CHARGE, body })
+  const charged = await service.send('POST', CHARGE, {
+    credential: 'sk_sandbox_signed',
+    body,
+    headers,
   })
+  expect(charged.status).toBe(202)
+  const minute = Math.floor(Date.now() / 60_000)
+  const replies = await atOnce(70, () => service.send('GET', '/unknown'))
+  expect(replies.some(({ status }) => status === 429)).toBe(true)
+  await move({ advance: '2h' })
+  const again = await service.send('GET', '/unknown')
+  if (Math.floor(Date.now() / 60_000) === minute) expect(again.status).toBe(429)
+})
 
-  test('a reset leaves no job of the earlier state: its debits, timers and webhooks are gone', async () => {
-    await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
-    const { reference } = await service.charge({ phone_number: SILENT })
-    await receiver.events(reference, 3)
-    await control('reset')
-    const count = receiver.received.length
-    await move({ advance: '1d' })
-    expect(receiver.received.length).toBe(count)
-    expect(await service.call('debit', 'list', { provider: 'demo', status: 'failed' })).toEqual([])
+test('a reset restores the seeds and the time of this machine', async () => {
+  const { reference } = await service.charge()
+  await service.call('provider', 'update', { provider: 'demo', name: 'Renamed' })
+  await move({ advance: '3d' })
+  expect((await control('reset')).status).toBe(200)
+  expect((await service.get(statusPath(reference))).status).toBe(404)
+  expect(await service.call('provider', 'show', { provider: 'demo' })).toMatchObject({
+    name: 'Demo Payments',
   })
+  expect(Math.abs(Date.parse((await clock()).now) - Date.now())).toBeLessThan(5_000)
+  expect((await service.charge()).reference).not.toBe(reference)
+})
 
-  test('a reset is atomic for callers: a charge during a reset is accepted', async () => {
-    const resetting = control('reset')
-    const charges = await atOnce(5, () =>
-      service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body: chargeBody() }),
-    )
-    expect((await resetting).status).toBe(200)
-    expect(charges.map(({ status }) => status)).toEqual(Array(5).fill(202))
-  })
+test('a reset leaves no job of the earlier state: its debits, timers and webhooks are gone', async () => {
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
+  const { reference } = await service.charge({ phone_number: SILENT })
+  await receiver.events(reference, 3)
+  await control('reset')
+  const count = receiver.received.length
+  await move({ advance: '1d' })
+  expect(receiver.received.length).toBe(count)
+  expect(await service.call('debit', 'list', { provider: 'demo', status: 'failed' })).toEqual([])
+})
+
+test('a reset is atomic for callers: a charge during a reset is accepted', async () => {
+  const resetting = control('reset')
+  const charges = await atOnce(5, () =>
+    service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body: chargeBody() }),
+  )
+  expect((await resetting).status).toBe(200)
+  expect(charges.map(({ status }) => status)).toEqual(Array(5).fill(202))
 })
 
 test.each(

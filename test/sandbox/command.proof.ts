@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   expectOneLine,
   printedBy,
@@ -40,146 +40,139 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-describe('the sandbox command', () => {
-  test('the command prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
-    const sandbox = startSandbox(['--port', '0', '--time-scale', '30'])
-    const { child, printed, exited } = sandbox
+test('the command prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
+  const sandbox = startSandbox(['--port', '0', '--time-scale', '30'])
+  const { child, printed, exited } = sandbox
+  const port = await readyPort(sandbox)
+  expect(printed.out).toContain('sk_sandbox_demo')
+  expect(printed.out).toContain(`curl -s http://127.0.0.1:${port}/api/v1/payment-providers`)
+  const operator = operatorAt(port)
+  const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
+  expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
+  expectOneLine(await operator(['provider', 'show', '--provider', 'nobody']), 'no such provider')
+  const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
+  expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
+  const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
+  expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
+  child.kill('SIGTERM')
+  expect(await exited).toBe(0)
+}, 60_000)
+
+test('the command plays scenarios by the trigger command and applies fixture files', async () => {
+  const port = await readyPort(startSandbox(['--port', '0']))
+  const run = (...words: string[]) => runScript([...words, '--port', port])
+  expect((await run('commands/trigger.ts')).stdout).toMatch(/^failed-timeout {2,}The bank reports/m)
+  const { stdout } = await run('commands/trigger.ts', 'completed')
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' })
+  const { reference } = JSON.parse(stdout)
+  const again = await run('commands/trigger.ts', 'completed', '--debit', reference)
+  expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
+  expectOneLine(
+    await run('commands/trigger.ts', 'complete'),
+    'unknown scenario complete; did you mean completed?',
+    2,
+  )
+  expect((await run('commands/trigger.ts', 'one', 'two')).code).toBe(2)
+  const applied = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+  expect(applied).toMatchObject({ code: 0, stderr: '' })
+  expect(applied.stdout).toMatch(/^1 operator provider create: done\n2 operator credential issue/)
+  const twice = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
+  expectOneLine(twice, 'shop.yaml: step 1: operator provider create: this provider already exists')
+  const malformed = await run('commands/fixtures.ts', 'apply', 'docs/testing.md')
+  expect(malformed).toMatchObject({ code: 2, stdout: '' })
+  expect((await run('commands/fixtures.ts', 'apply')).code).toBe(2)
+}, 60_000)
+
+test('the option --approvals lets a second operator approve the call of the first', async () => {
+  const run = operatorAt(await readyPort(startSandbox(['--port', '0', '--approvals'])))
+  const operator = (name: string, ...args: string[]) =>
+    run(args, { ...process.env, OPERATOR_NAME: name })
+  const requested = await operator('ama', 'bank', 'update', '--bank=GCB', '--connector=none')
+  const { approval } = JSON.parse(requested.stdout)
+  expect(approval).toMatchObject({ status: 'pending', requested_by: 'local:ama' })
+  const grant = ['approval', 'grant', '--id', approval.id]
+  const line = 'the requester cannot grant: a second operator is required'
+  expectOneLine(await operator('ama', ...grant), line)
+  const { stdout } = await operator('kofi', ...grant)
+  expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
+}, 60_000)
+
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'the option --bundles runs bundles in processes, also after approvals start, until %s',
+  async (signal) => {
+    // A killed sandbox leaves its bundles.
+    const TMPDIR = newFolder()
+    const env = { ...process.env, TMPDIR }
+    const sandbox = startSandbox(['--port', '0', '--bundles', '--approvals'], env)
+    const { child, exited } = sandbox
     const port = await readyPort(sandbox)
-    expect(printed.out).toContain('sk_sandbox_demo')
-    expect(printed.out).toContain(`curl -s http://127.0.0.1:${port}/api/v1/payment-providers`)
-    const operator = operatorAt(port)
-    const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
-    expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
-    expectOneLine(await operator(['provider', 'show', '--provider', 'nobody']), 'no such provider')
     const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
     expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
-    const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
-    expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
-    child.kill('SIGTERM')
-    expect(await exited).toBe(0)
-  }, 60_000)
+    const update = ['bank', 'update', '--bank=GCB', '--connector=none']
+    const { stdout } = await operatorAt(port)(update)
+    expect(JSON.parse(stdout).approval).toMatchObject({ status: 'pending' })
+    const processes = childrenOf(Number(child.pid))
+    expect(processes.length).toBeGreaterThan(1)
+    child.kill(signal)
+    expect(await exited).toBe(signal === 'SIGTERM' ? 0 : null)
+    await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), PATIENCE)
+    expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
+  },
+  120_000,
+)
 
-  test('the command plays scenarios by the trigger command and applies fixture files', async () => {
-    const port = await readyPort(startSandbox(['--port', '0']))
-    const run = (...words: string[]) => runScript([...words, '--port', port])
-    expect((await run('commands/trigger.ts')).stdout).toMatch(
-      /^failed-timeout {2,}The bank reports/m,
-    )
-    const { stdout } = await run('commands/trigger.ts', 'completed')
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' })
-    const { reference } = JSON.parse(stdout)
-    const again = await run('commands/trigger.ts', 'completed', '--debit', reference)
-    expectOneLine(again, 'Validation failed (1007): reference is completed; it must be pending or')
-    expectOneLine(
-      await run('commands/trigger.ts', 'complete'),
-      'unknown scenario complete; did you mean completed?',
-      2,
-    )
-    expect((await run('commands/trigger.ts', 'one', 'two')).code).toBe(2)
-    const applied = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
-    expect(applied).toMatchObject({ code: 0, stderr: '' })
-    expect(applied.stdout).toMatch(/^1 operator provider create: done\n2 operator credential issue/)
-    const twice = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
-    expectOneLine(
-      twice,
-      'shop.yaml: step 1: operator provider create: this provider already exists',
-    )
-    const malformed = await run('commands/fixtures.ts', 'apply', 'docs/testing.md')
-    expect(malformed).toMatchObject({ code: 2, stdout: '' })
-    expect((await run('commands/fixtures.ts', 'apply')).code).toBe(2)
-  }, 60_000)
-
-  test('the option --approvals lets a second operator approve the call of the first', async () => {
-    const run = operatorAt(await readyPort(startSandbox(['--port', '0', '--approvals'])))
-    const operator = (name: string, ...args: string[]) =>
-      run(args, { ...process.env, OPERATOR_NAME: name })
-    const requested = await operator('ama', 'bank', 'update', '--bank=GCB', '--connector=none')
-    const { approval } = JSON.parse(requested.stdout)
-    expect(approval).toMatchObject({ status: 'pending', requested_by: 'local:ama' })
-    const grant = ['approval', 'grant', '--id', approval.id]
-    const line = 'the requester cannot grant: a second operator is required'
-    expectOneLine(await operator('ama', ...grant), line)
-    const { stdout } = await operator('kofi', ...grant)
-    expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
-  }, 60_000)
-
-  test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'the option --bundles runs bundles in processes, also after approvals start, until %s',
-    async (signal) => {
-      // A killed sandbox leaves its bundles.
-      const TMPDIR = newFolder()
-      const env = { ...process.env, TMPDIR }
-      const sandbox = startSandbox(['--port', '0', '--bundles', '--approvals'], env)
-      const { child, exited } = sandbox
+test.each([[[]], [['--bundles']]])(
+  'the command prints one line for a fault of a function, and its stack with --verbose, with %j',
+  async (options) => {
+    const records = [{ messageId: 'm1', body: 'x', eventSource: 'aws:sqs', attributes: {} }]
+    const faultsOf = async (...extra: string[]): Promise<string[]> => {
+      const env = { ...process.env, AWS_LAMBDA_LOG_LEVEL: 'ERROR' }
+      const sandbox = startSandbox(['--port', '0', ...options, ...extra], env)
       const port = await readyPort(sandbox)
-      const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
-      expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
-      const update = ['bank', 'update', '--bank=GCB', '--connector=none']
-      const { stdout } = await operatorAt(port)(update)
-      expect(JSON.parse(stdout).approval).toMatchObject({ status: 'pending' })
-      const processes = childrenOf(Number(child.pid))
-      expect(processes.length).toBeGreaterThan(1)
-      child.kill(signal)
-      expect(await exited).toBe(signal === 'SIGTERM' ? 0 : null)
-      await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), PATIENCE)
-      expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
-    },
-    120_000,
-  )
+      const invoke = (name: string, event: object) =>
+        fetch(`http://127.0.0.1:${port}/2015-03-31/functions/${name}/invocations`, {
+          method: 'POST',
+          body: JSON.stringify(event),
+        })
+      // The function reports the first fault, and throws the second.
+      await invoke('submit-to-bank', { Records: records })
+      await invoke('deliver-webhook', {})
+      sandbox.child.kill('SIGTERM')
+      await sandbox.exited
+      return sandbox.printed.err.trimEnd().split('\n')
+    }
+    const line = (text: string) =>
+      expect.stringMatching(new RegExp(`^[0-9:.]{12} fault    ${text}`))
+    const faults = [
+      line('submit-to-bank Error: Malformed message queue=submissions message_id=m1$'),
+      line('deliver-webhook UnexpectedBatchTypeError: Unexpected batch type\\.'),
+    ]
+    expect(await faultsOf()).toEqual(faults)
+    const verbose = await faultsOf('--verbose')
+    expect(verbose).toEqual(expect.arrayContaining(faults))
+    expect(verbose).toContainEqual(expect.stringMatching(/^ {15}at /))
+  },
+  120_000,
+)
 
-  test.each([[[]], [['--bundles']]])(
-    'the command prints one line for a fault of a function, and its stack with --verbose, with %j',
-    async (options) => {
-      const records = [{ messageId: 'm1', body: 'x', eventSource: 'aws:sqs', attributes: {} }]
-      const faultsOf = async (...extra: string[]): Promise<string[]> => {
-        const env = { ...process.env, AWS_LAMBDA_LOG_LEVEL: 'ERROR' }
-        const sandbox = startSandbox(['--port', '0', ...options, ...extra], env)
-        const port = await readyPort(sandbox)
-        const invoke = (name: string, event: object) =>
-          fetch(`http://127.0.0.1:${port}/2015-03-31/functions/${name}/invocations`, {
-            method: 'POST',
-            body: JSON.stringify(event),
-          })
-        // The function reports the first fault, and throws the second.
-        await invoke('submit-to-bank', { Records: records })
-        await invoke('deliver-webhook', {})
-        sandbox.child.kill('SIGTERM')
-        await sandbox.exited
-        return sandbox.printed.err.trimEnd().split('\n')
-      }
-      const line = (text: string) =>
-        expect.stringMatching(new RegExp(`^[0-9:.]{12} fault    ${text}`))
-      const faults = [
-        line('submit-to-bank Error: Malformed message queue=submissions message_id=m1$'),
-        line('deliver-webhook UnexpectedBatchTypeError: Unexpected batch type\\.'),
-      ]
-      expect(await faultsOf()).toEqual(faults)
-      const verbose = await faultsOf('--verbose')
-      expect(verbose).toEqual(expect.arrayContaining(faults))
-      expect(verbose).toContainEqual(expect.stringMatching(/^ {15}at /))
-    },
-    120_000,
-  )
-
-  test('the command prints one line and exits with 1 when the port is taken', async () => {
-    await whileListening(createServer(), async (port) => {
-      const { printed, exited } = startSandbox(['--port', String(port)])
-      expect(await exited).toBe(1)
-      expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
-    })
-  }, 60_000)
-
-  test.each([
-    ['--port', 'x'],
-    ['--port', '70000'],
-    ['--time-scale', '0'],
-    ['--time-scale', '1e400'],
-    ['--colour', 'red'],
-  ])('the command prints the usage and exits with 2 for %s %s', async (...args) => {
-    const { printed, exited } = startSandbox(args)
-    expect(await exited).toBe(2)
-    expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
+test('the command prints one line and exits with 1 when the port is taken', async () => {
+  await whileListening(createServer(), async (port) => {
+    const { printed, exited } = startSandbox(['--port', String(port)])
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
   })
+}, 60_000)
+
+test.each([
+  ['--port', 'x'],
+  ['--port', '70000'],
+  ['--time-scale', '0'],
+  ['--time-scale', '1e400'],
+  ['--colour', 'red'],
+])('the command prints the usage and exits with 2 for %s %s', async (...args) => {
+  const { printed, exited } = startSandbox(args)
+  expect(await exited).toBe(2)
+  expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
 })
 
 test.each([
@@ -188,6 +181,6 @@ test.each([
   [['charg'], 2, 'unknown function charg; did you mean charge?'],
   [['charge', '--colour', 'red'], 2, 'usage: '],
   [['charge', '--port', 'x'], 2, '--port: must be a port'],
-])('without a sandbox, %j prints one line and exits with %i', async (args, code, line) => {
+])('the command %j without a sandbox prints a line and exits with %i', async (args, code, line) => {
   expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
 })

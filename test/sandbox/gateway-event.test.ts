@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
@@ -39,101 +39,93 @@ const LOOKUP = `${BANKS}/lookup/{phone_number}`
 const EMAILS = 'user/test%2Balias@gmail.com/plus/test+alias@gmail.com'
 const proxied = (proxy: string) => ({ resource: '/{proxy+}', pathParameters: { proxy } })
 
-describe('the path of an event', () => {
-  // As recorded on AWS, where /{proxy+}, /hardcoded and /{name} had a proxy integration.
-  test.each([
-    ['/proxy-value', '/proxy-value', proxied('proxy-value')],
-    ['/proxy-value/', '/proxy-value/', proxied('proxy-value')],
-    ['/proxy-value//double-slash', undefined, proxied('proxy-value//double-slash')],
-    ['//proxy-value', '/proxy-value', proxied('proxy-value')],
-    [`/proxy-value/api/${EMAILS}`, undefined, proxied(`proxy-value/api/${EMAILS}`)],
-    [`/${BANKS}`, BANKS, { resource: BANKS, pathParameters: null }],
-    [`${BANKS}/`, `${BANKS}/`, { resource: BANKS, pathParameters: null }],
-    [`${BANKS}/GCB`, undefined, { resource: `${BANKS}/{identifier}` }],
-  ])('the path of GET %s is undecoded', async (sent, path = sent, expected) => {
-    const event = await eventOf(`GET ${sent}`)
-    expect(event).toMatchObject({ ...expected, path, requestContext: { path: sent } })
-    expect(event.requestContext.resourcePath).toBe(event.resource)
-  })
-
-  test('the path of the root has no parameters', async () => {
-    const root = { resource: '/', path: '/', pathParameters: null, function: 'answer-unmatched' }
-    expect(await eventOf('GET /')).toMatchObject(root)
-    expect(await eventOf('GET //')).toMatchObject(root)
-  })
-
-  test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
-    'the path has the parameter %s as sent',
-    async (phone_number) => {
-      const event = await eventOf(`GET ${BANKS}/lookup/${phone_number}`)
-      expect(event).toMatchObject({ resource: LOOKUP, pathParameters: { phone_number } })
-    },
-  )
-
-  test.each(operationNames)('the path of %s may end with a slash', async (name) => {
-    const [{ method, path: resource }, path] = [operations[name], `${pathOf(name)}/`]
-    const routed = { function: name, resource, path }
-    expect(await eventOf(`${method} ${path}`)).toMatchObject(routed)
-    expect(await eventOf(`${method} /${path}`)).toMatchObject(routed)
-    const other = { function: 'answer-unmatched', resource }
-    expect(await eventOf(`DELETE ${path}`)).toMatchObject(other)
-  })
+// As recorded on AWS, where /{proxy+}, /hardcoded and /{name} had a proxy integration.
+test.each([
+  ['/proxy-value', '/proxy-value', proxied('proxy-value')],
+  ['/proxy-value/', '/proxy-value/', proxied('proxy-value')],
+  ['/proxy-value//double-slash', undefined, proxied('proxy-value//double-slash')],
+  ['//proxy-value', '/proxy-value', proxied('proxy-value')],
+  [`/proxy-value/api/${EMAILS}`, undefined, proxied(`proxy-value/api/${EMAILS}`)],
+  [`/${BANKS}`, BANKS, { resource: BANKS, pathParameters: null }],
+  [`${BANKS}/`, `${BANKS}/`, { resource: BANKS, pathParameters: null }],
+  [`${BANKS}/GCB`, undefined, { resource: `${BANKS}/{identifier}` }],
+])('the path of GET %s is undecoded', async (sent, path = sent, expected) => {
+  const event = await eventOf(`GET ${sent}`)
+  expect(event).toMatchObject({ ...expected, path, requestContext: { path: sent } })
+  expect(event.requestContext.resourcePath).toBe(event.resource)
 })
 
-describe('the query of an event', () => {
-  // The first eight as recorded on AWS.
-  test.each([
-    ['', null],
-    ['?urlparam=test', { urlparam: ['test'] }],
-    ['?at=2023-06-12T18:05:10+00:00', { at: ['2023-06-12T18:05:10 00:00'] }],
-    ['?email=test%2Balias@gmail.com', { email: ['test+alias@gmail.com'] }],
-    ['?plus=test+alias@gmail.com', { plus: ['test alias@gmail.com'] }],
-    ['?url=https://www.google.com/', { url: ['https://www.google.com/'] }],
-    ['?space=foo%20bar', { space: ['foo bar'] }],
-    ['?a=1&a=2&b=3', { a: ['1', '2'], b: ['3'] }],
-    ['?', null],
-    ['?empty=&none', { empty: [''], none: [''] }],
-    ['?twice=%2525&k%65y=1&Key=2', { twice: ['%25'], key: ['1'], Key: ['2'] }],
-  ])('the query %s is decoded once, with the last as the single value', async (query, expected) => {
-    const event = await eventOf(`GET /x${query}`)
-    expect(event.multiValueQueryStringParameters).toEqual(expected)
-    const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
-    expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
-  })
+test('the path of the root has no parameters', async () => {
+  const root = { resource: '/', path: '/', pathParameters: null, function: 'answer-unmatched' }
+  expect(await eventOf('GET /')).toMatchObject(root)
+  expect(await eventOf('GET //')).toMatchObject(root)
 })
 
-describe('the headers of an event', () => {
-  test('the headers have the case of the caller, and the last value as the single one', async () => {
-    const { headers, multiValueHeaders } = await eventOf('GET /x', [
-      ...['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2', 'Accept: */*'],
-    ])
-    const trace = expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/)
-    const expected = {
-      ...{ Accept: '*/*', Host: 'localhost', 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' },
-      ...{ 'X-Amzn-Trace-Id': trace, 'X-Forwarded-For': '127.0.0.1' },
-      ...{ 'X-Forwarded-Port': '443', 'X-Forwarded-Proto': 'https' },
-    }
-    expect(headers).toEqual(expected)
-    const lists = Object.entries(expected).map(([name, value]) => [name, [value]])
-    expect(multiValueHeaders).toEqual({ ...Object.fromEntries(lists), 'X-Two': ['1', '2'] })
-  })
+const phones = ['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f']
+test.each(phones)('the path has the parameter %s as sent', async (phone_number) => {
+  const event = await eventOf(`GET ${BANKS}/lookup/${phone_number}`)
+  expect(event).toMatchObject({ resource: LOOKUP, pathParameters: { phone_number } })
+})
 
-  test('the headers exclude those of the connection', async () => {
-    const lines = ['TE: trailers', 'Max-Forwards: 1', 'Server: x', 'Content-MD5: x']
-    const { headers } = await eventOf('POST /x', lines, '{}')
-    expect(Object.keys(headers).filter((name) => !name.startsWith('X-'))).toEqual(['Host'])
-  })
+test.each(operationNames)('the path of %s may end with a slash', async (name) => {
+  const [{ method, path: resource }, path] = [operations[name], `${pathOf(name)}/`]
+  const routed = { function: name, resource, path }
+  expect(await eventOf(`${method} ${path}`)).toMatchObject(routed)
+  expect(await eventOf(`${method} /${path}`)).toMatchObject(routed)
+  const other = { function: 'answer-unmatched', resource }
+  expect(await eventOf(`DELETE ${path}`)).toMatchObject(other)
+})
 
-  test('the headers append the peer to the addresses of the caller, which name no source', async () => {
-    const lines = ['x-forwarded-for: 192.0.2.1', 'X-FORWARDED-PROTO: http', 'X-Forwarded-Port: 1']
-    const { headers, requestContext } = await eventOf('GET /x', lines)
-    const names = Object.entries(headers).filter(([name]) => /^x-forw/i.test(name))
-    expect(Object.fromEntries(names)).toEqual({
-      ...{ 'X-Forwarded-For': '192.0.2.1, 127.0.0.1' },
-      ...{ 'X-Forwarded-Port': '443', 'X-Forwarded-Proto': 'https' },
-    })
-    expect(requestContext.identity.sourceIp).toBe('127.0.0.1')
+// The first eight as recorded on AWS.
+test.each([
+  ['', null],
+  ['?urlparam=test', { urlparam: ['test'] }],
+  ['?at=2023-06-12T18:05:10+00:00', { at: ['2023-06-12T18:05:10 00:00'] }],
+  ['?email=test%2Balias@gmail.com', { email: ['test+alias@gmail.com'] }],
+  ['?plus=test+alias@gmail.com', { plus: ['test alias@gmail.com'] }],
+  ['?url=https://www.google.com/', { url: ['https://www.google.com/'] }],
+  ['?space=foo%20bar', { space: ['foo bar'] }],
+  ['?a=1&a=2&b=3', { a: ['1', '2'], b: ['3'] }],
+  ['?', null],
+  ['?empty=&none', { empty: [''], none: [''] }],
+  ['?twice=%2525&k%65y=1&Key=2', { twice: ['%25'], key: ['1'], Key: ['2'] }],
+])('the query %s is decoded once, with the last as the single value', async (query, expected) => {
+  const event = await eventOf(`GET /x${query}`)
+  expect(event.multiValueQueryStringParameters).toEqual(expected)
+  const last = Object.entries(expected ?? {}).map(([name, values]) => [name, values.at(-1)])
+  expect(event.queryStringParameters).toEqual(expected && Object.fromEntries(last))
+})
+
+test('the headers have the case of the caller, and the last value as the single one', async () => {
+  const { headers, multiValueHeaders } = await eventOf('GET /x', [
+    ...['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2', 'Accept: */*'],
+  ])
+  const trace = expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/)
+  const expected = {
+    ...{ Accept: '*/*', Host: 'localhost', 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' },
+    ...{ 'X-Amzn-Trace-Id': trace, 'X-Forwarded-For': '127.0.0.1' },
+    ...{ 'X-Forwarded-Port': '443', 'X-Forwarded-Proto': 'https' },
+  }
+  expect(headers).toEqual(expected)
+  const lists = Object.entries(expected).map(([name, value]) => [name, [value]])
+  expect(multiValueHeaders).toEqual({ ...Object.fromEntries(lists), 'X-Two': ['1', '2'] })
+})
+
+test('the headers exclude those of the connection', async () => {
+  const lines = ['TE: trailers', 'Max-Forwards: 1', 'Server: x', 'Content-MD5: x']
+  const { headers } = await eventOf('POST /x', lines, '{}')
+  expect(Object.keys(headers).filter((name) => !name.startsWith('X-'))).toEqual(['Host'])
+})
+
+test('the headers append the peer to the addresses of the caller, which name no source', async () => {
+  const lines = ['x-forwarded-for: 192.0.2.1', 'X-FORWARDED-PROTO: http', 'X-Forwarded-Port: 1']
+  const { headers, requestContext } = await eventOf('GET /x', lines)
+  const names = Object.entries(headers).filter(([name]) => /^x-forw/i.test(name))
+  expect(Object.fromEntries(names)).toEqual({
+    ...{ 'X-Forwarded-For': '192.0.2.1, 127.0.0.1' },
+    ...{ 'X-Forwarded-Port': '443', 'X-Forwarded-Proto': 'https' },
   })
+  expect(requestContext.identity.sourceIp).toBe('127.0.0.1')
 })
 
 test('a body is base64, and null without bytes', async () => {

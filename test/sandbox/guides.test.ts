@@ -72,9 +72,7 @@ test('the commands of a guide name the address of the sandbox', () => {
   expect(guide).not.toContain('127.0.0.1:3000')
 })
 
-test.each(['nothing', '..%2fREADME', 'errors.md', 'images/none.png', 'README'])(
-  'no guide has the name %s',
-  async (name) => {
-    expect((await get(`${GUIDES}/${name}`)).status).toBe(404)
-  },
-)
+const noGuides = ['nothing', '..%2fREADME', 'errors.md', 'images/none.png', 'README']
+test.each(noGuides)('no guide has the name %s', async (name) => {
+  expect((await get(`${GUIDES}/${name}`)).status).toBe(404)
+})

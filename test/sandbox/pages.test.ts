@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openApiText } from '../../sdk/openapi/document.ts'
 import { useService } from '../support/running-service.ts'
 
@@ -9,20 +9,18 @@ const get = (path: string, headers = {}) =>
 
 const CHROME = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-describe('the root path', () => {
-  test('the root is the start page for a browser, with the address of the request', async () => {
-    const response = await get('/', { Accept: CHROME })
-    expect(response.status).toBe(200)
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    const { host } = new URL(service.sandbox().address)
-    expect(await response.text()).toContain(`curl -s http://${host}/api/v1/`)
-  })
+test('the root is the start page for a browser, with the address of the request', async () => {
+  const response = await get('/', { Accept: CHROME })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const { host } = new URL(service.sandbox().address)
+  expect(await response.text()).toContain(`curl -s http://${host}/api/v1/`)
+})
 
-  test.each(['*/*', 'application/json', ''])('the root is 404 for Accept: %s', async (accept) => {
-    const response = await get('/', { Accept: accept })
-    expect(response.status).toBe(404)
-    expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
-  })
+test.each(['*/*', 'application/json', ''])('the root is 404 for Accept: %s', async (accept) => {
+  const response = await get('/', { Accept: accept })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 1404 } })
 })
 
 test('the sandbox serves the API description', async () => {
@@ -31,24 +29,19 @@ test('the sandbox serves the API description', async () => {
   expect(await response.text()).toBe(openApiText())
 })
 
-test.each(['/', '/docs', '/docs/guides'])(
-  'the page %s runs no inline script and loads nothing from another host',
-  async (path) => {
-    const response = await get(path, { Accept: CHROME })
-    const policy = response.headers.get('content-security-policy') ?? ''
-    const directives = policy.split('; ')
-    expect(directives).toContain("default-src 'none'")
-    expect(directives).toContain("frame-ancestors 'none'")
-    const scripts = directives.filter((directive) => directive.startsWith('script-src'))
-    expect(scripts).toEqual(path === '/docs' ? ["script-src 'self'"] : [])
-    expect(policy).not.toMatch(/https?:|\*/)
-    expect((await response.text()).match(/<(?:link|script|img)[^>]*"https?:[^>]*>/g)).toBeNull()
-  },
-)
+test.each(['/', '/docs', '/docs/guides'])('no content of %s is inline or foreign', async (path) => {
+  const response = await get(path, { Accept: CHROME })
+  const policy = response.headers.get('content-security-policy') ?? ''
+  const directives = policy.split('; ')
+  expect(directives).toContain("default-src 'none'")
+  expect(directives).toContain("frame-ancestors 'none'")
+  const scripts = directives.filter((directive) => directive.startsWith('script-src'))
+  expect(scripts).toEqual(path === '/docs' ? ["script-src 'self'"] : [])
+  expect(policy).not.toMatch(/https?:|\*/)
+  expect((await response.text()).match(/<(?:link|script|img)[^>]*"https?:[^>]*>/g)).toBeNull()
+})
 
-test.each(['../package.json', 'standalone.js.map', 'chunks/missing.js', '..%2fpackage.json'])(
-  'the scripts of the reference do not include %s',
-  async (name) => {
-    expect((await get(`/docs/scalar/${name}`)).status).toBe(404)
-  },
-)
+const noScripts = ['../package.json', 'standalone.js.map', 'chunks/missing.js', '..%2fpackage.json']
+test.each(noScripts)('the scripts of the reference do not include %s', async (name) => {
+  expect((await get(`/docs/scalar/${name}`)).status).toBe(404)
+})

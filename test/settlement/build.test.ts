@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -82,43 +82,37 @@ test('a completion that a slow clock dates before its debit is listed as unsettl
   expect(item?.due).toBe(NOON.toISOString())
 })
 
-describe('the largest number of lines of a batch', () => {
-  const countsOf = async (provider: ProviderId) =>
-    (await listBatchesOfDay(provider, date)).map(({ n, totals, reportedAt }) => [
-      n,
-      reportedAt && totals?.count,
-    ])
+const countsOf = async (provider: ProviderId) =>
+  (await listBatchesOfDay(provider, date)).map(({ n, totals, reportedAt }) => [
+    n,
+    reportedAt && totals?.count,
+  ])
 
-  // An interrupted run ends after one page of debits.
-  test.each([
-    ['no empty batch follows a full one', { debits: 100, linesMax: 50, runs: 1 }, [50, 50]],
-    [
-      'interrupted runs fill the same batches',
-      { debits: 200, linesMax: 70, runs: 3 },
-      [70, 70, 60],
-    ],
-  ])('a batch has at most linesMax lines: %s', async (_, { debits, linesMax, runs }, counts) => {
-    const provider = await newProvider()
-    await addDebits(provider, debits)
-    for (let run = 1; run <= runs; run += 1) {
-      const { isDone } = await build(provider, { isInterrupted: run < runs, linesMax })
-      expect(isDone).toBe(run === runs)
-    }
-    expect(await countsOf(provider)).toEqual(counts.map((count, index) => [index + 1, count]))
-    expect(await build(provider)).toEqual({ batches: [], isDone: true })
-  })
+// An interrupted run ends after one page of debits.
+test.each([
+  ['no empty batch follows a full one', { debits: 100, linesMax: 50, runs: 1 }, [50, 50]],
+  ['interrupted runs fill the same batches', { debits: 200, linesMax: 70, runs: 3 }, [70, 70, 60]],
+])('a batch has at most linesMax lines: %s', async (_, { debits, linesMax, runs }, counts) => {
+  const provider = await newProvider()
+  await addDebits(provider, debits)
+  for (let run = 1; run <= runs; run += 1) {
+    const { isDone } = await build(provider, { isInterrupted: run < runs, linesMax })
+    expect(isDone).toBe(run === runs)
+  }
+  expect(await countsOf(provider)).toEqual(counts.map((count, index) => [index + 1, count]))
+  expect(await build(provider)).toEqual({ batches: [], isDone: true })
+})
 
-  test('an open batch that is already full gets no more lines', async () => {
-    const provider = await newProvider()
-    await addDebits(provider, 40)
-    await build(provider, { isInterrupted: true })
-    await addDebits(provider, 10)
-    await build(provider, { linesMax: 40 })
-    expect(await countsOf(provider)).toEqual([
-      [1, 40],
-      [2, 10],
-    ])
-  })
+test('an open batch that is already full gets no more lines', async () => {
+  const provider = await newProvider()
+  await addDebits(provider, 40)
+  await build(provider, { isInterrupted: true })
+  await addDebits(provider, 10)
+  await build(provider, { linesMax: 40 })
+  expect(await countsOf(provider)).toEqual([
+    [1, 40],
+    [2, 10],
+  ])
 })
 
 test('a provider is unfinished from its first debit of the day before to the reports of its batch', async () => {

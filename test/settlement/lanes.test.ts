@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Line } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type BuildRequest, buildBatch } from '../../shared/settlement/build.ts'
@@ -54,53 +54,48 @@ const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<v
   )
 }
 
-describe('the builders of a large day', () => {
-  test.each([1, 2, 3])('the %i builders of a day cancel no transactions', async (builders) => {
-    const large = largeDay()
-    const results = await runBuilders(large, builders)
-    expect(results.some(({ isDone }) => isDone)).toBe(true)
-    await expectSettledOnce(large)
-    // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
-    expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
-    expect(large.counts.cancelled).toBe(0)
-    expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
-  })
+test.each([1, 2, 3])('the %i builders of a day cancel no transactions', async (builders) => {
+  const large = largeDay()
+  const results = await runBuilders(large, builders)
+  expect(results.some(({ isDone }) => isDone)).toBe(true)
+  await expectSettledOnce(large)
+  // A chunk alone, at most one partial chunk in each of eight lanes, and the seal.
+  expect(large.counts.transactions).toBeLessThanOrEqual(COUNT / 98 + 8 + 1)
+  expect(large.counts.cancelled).toBe(0)
+  expect(large.counts.inFlightMax).toBe(builders === 1 ? 4 : 8)
+})
 
-  test('a batch that is full is sealed once while builders fill the next one', async () => {
-    const large = largeDay(8_000, { linesMax: 6_400 })
-    await runBuilders(large, 2)
-    await expectSettledOnce(large)
-    const batches = await large.batches()
-    expect(batches.length).toBeGreaterThan(1)
-    for (const { totals } of batches) expect(totals?.count).toBeLessThanOrEqual(6_400)
-  })
+test('a batch that is full is sealed once while builders fill the next one', async () => {
+  const large = largeDay(8_000, { linesMax: 6_400 })
+  await runBuilders(large, 2)
+  await expectSettledOnce(large)
+  const batches = await large.batches()
+  expect(batches.length).toBeGreaterThan(1)
+  for (const { totals } of batches) expect(totals?.count).toBeLessThanOrEqual(6_400)
+})
 
-  test('a builder whose leases expired and the next one settle each debit once', async () => {
-    const large = largeDay()
-    const late = {
-      ...large.runtime,
-      now: () => new Date(large.runtime.now().getTime() + 3_600_000),
-    }
-    large.whenContinued(100, () => undefined)
-    const results = await Promise.all([large.build(), large.build({}, late), large.build({}, late)])
-    expect(results.map(({ isDone }) => isDone)).toContain(true)
-    expect(large.counts.cancelled).toBeGreaterThan(0)
-    await expectSettledOnce(large)
-  })
+test('a builder whose leases expired and the next one settle each debit once', async () => {
+  const large = largeDay()
+  const late = { ...large.runtime, now: () => new Date(large.runtime.now().getTime() + 3_600_000) }
+  large.whenContinued(100, () => undefined)
+  const results = await Promise.all([large.build(), large.build({}, late), large.build({}, late)])
+  expect(results.map(({ isDone }) => isDone)).toContain(true)
+  expect(large.counts.cancelled).toBeGreaterThan(0)
+  await expectSettledOnce(large)
+})
 
-  test('the builders that a time limit ends leave each lane to the next one', async () => {
-    const large = largeDay(COUNT, { linesMax: 800 })
-    const runs: ReturnType<typeof large.build>[] = []
-    const run = () => {
-      const end = large.elapsed() + 200
-      runs.push(large.build({ timeIsUp: () => large.elapsed() >= end }))
-    }
-    large.whenContinued(100, run)
-    run()
-    while (!(await Promise.all(runs)).some(({ isDone }) => isDone)) await large.runtime.pause(50)
-    expect(runs.length).toBeGreaterThan(3)
-    await expectSettledOnce(large)
-  })
+test('the builders that a time limit ends leave each lane to the next one', async () => {
+  const large = largeDay(COUNT, { linesMax: 800 })
+  const runs: ReturnType<typeof large.build>[] = []
+  const run = () => {
+    const end = large.elapsed() + 200
+    runs.push(large.build({ timeIsUp: () => large.elapsed() >= end }))
+  }
+  large.whenContinued(100, run)
+  run()
+  while (!(await Promise.all(runs)).some(({ isDone }) => isDone)) await large.runtime.pause(50)
+  expect(runs.length).toBeGreaterThan(3)
+  await expectSettledOnce(large)
 })
 
 // Three of them are the mark: two of an update in a transaction, and one of the index entry that it removes.

@@ -138,7 +138,7 @@ describe('leased tokens', () => {
     [64, 16, 1_000, 1],
     [1, 1, 1_000, 0.2],
     [8, 64, 5_000, 0.1],
-  ])('%i workers with %i requests a second, within %i, cost at most %f writes', async (...row) => {
+  ])('all %i workers with %i requests/s, within %i, cost at most %f writes', async (...row) => {
     const [count, perSecond, limit, most] = row
     const workers = workersOf(count)
     const scope = `steady#${row}`

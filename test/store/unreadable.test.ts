@@ -49,7 +49,8 @@ const thirty = async (complete: boolean) => {
   return { provider, bad: referenceOf(bad), good: good.map(referenceOf) }
 }
 
-test.each([{ metadata: '{' }, { history: [] }])(
+const unreadable = [{ metadata: '{' }, { history: [] }]
+test.each(unreadable)(
   'a debit with %j is reported, and the others are returned',
   async (values) => {
     const provider = await newProvider()

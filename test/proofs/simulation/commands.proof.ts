@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { mutants } from '../../../proofs/simulation/mutants/mutants.ts'
 import { copySource, removeCopy } from '../../../proofs/simulation/mutants/source-copies.ts'
 import { exceptionKinds } from '../../../shared/domain/debits/exception.ts'
@@ -23,49 +23,47 @@ const run = (script: string, ...args: string[]) => runWith({}, script, ...args)
 const traceIn = (out: string): string | undefined =>
   /trace (?:of all: )?([0-9a-f]{64})/.exec(out)?.[1]
 
-describe('simulate', () => {
-  test('the command produces the same trace with any number of workers', async () => {
-    const size = ['--lifecycles', '120', '--each', '30', '--seed', '5']
-    const one = await run('main', ...size, '--workers', '1')
-    const three = await run('main', ...size, '--workers', '3')
-    const others = await run('main', ...size, '--workers', '1', '--seed', '6')
-    expect(traceIn(one.out)).toMatch(/^[0-9a-f]{64}$/)
-    expect(traceIn(three.out)).toBe(traceIn(one.out))
-    expect(traceIn(others.out)).not.toBe(traceIn(one.out))
-  })
+test('the command produces the same trace with any number of workers', async () => {
+  const size = ['--lifecycles', '120', '--each', '30', '--seed', '5']
+  const one = await run('main', ...size, '--workers', '1')
+  const three = await run('main', ...size, '--workers', '3')
+  const others = await run('main', ...size, '--workers', '1', '--seed', '6')
+  expect(traceIn(one.out)).toMatch(/^[0-9a-f]{64}$/)
+  expect(traceIn(three.out)).toBe(traceIn(one.out))
+  expect(traceIn(others.out)).not.toBe(traceIn(one.out))
+})
 
-  test('the command counts exceptions of each kind in one scenario of operators', async () => {
-    const scenario = ['--scenario', 'operators', '--lifecycles', '200', '--workers', '1']
-    const { code, out } = await run('main', ...scenario)
-    const counted = out.matchAll(/^exception (\w+) +[1-9]\d*$/gm)
-    expect([...counted].map(([, kind]) => kind)).toEqual(Object.keys(exceptionKinds))
-    expect(code).toBe(0)
-  })
+test('the command counts exceptions of each kind in one scenario of operators', async () => {
+  const scenario = ['--scenario', 'operators', '--lifecycles', '200', '--workers', '1']
+  const { code, out } = await run('main', ...scenario)
+  const counted = out.matchAll(/^exception (\w+) +[1-9]\d*$/gm)
+  expect([...counted].map(([, kind]) => kind)).toEqual(Object.keys(exceptionKinds))
+  expect(code).toBe(0)
+})
 
-  test('the command prints the smallest failing run and the command that replays it', async () => {
-    const cwd = copySource(mutants.find(({ name }) => name === 'signature-in-capitals'))
-    onTestFinished(() => removeCopy(cwd))
-    const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
-    const { code, out } = await runWith({ cwd }, 'main', ...size)
-    expect(out).toMatch(/\nseed 4: invariant 18: /)
-    const smallest =
-      /\n {2}smallest failing run: npm run simulate -- (.+)\n {4}\d{4}-/.exec(out)?.[1] ?? ''
-    expect(smallest).toMatch(/^--seed 4 --each 20 --trace --lives \d+/)
-    expect(out).toMatch(/\nInvariants were violated\.\n$/)
-    expect(code).toBe(1)
-    const args = smallest.replaceAll("'", '').split(/ (?=--)|(?<=--\w+) /)
-    const replayed = await runWith({ cwd }, 'main', ...args)
-    expect(replayed.out).toContain('\ninvariant 18: ')
-    expect(replayed.code).toBe(1)
-  })
+test('the command prints the smallest failing run and the command that replays it', async () => {
+  const cwd = copySource(mutants.find(({ name }) => name === 'signature-in-capitals'))
+  onTestFinished(() => removeCopy(cwd))
+  const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
+  const { code, out } = await runWith({ cwd }, 'main', ...size)
+  expect(out).toMatch(/\nseed 4: invariant 18: /)
+  const smallest =
+    /\n {2}smallest failing run: npm run simulate -- (.+)\n {4}\d{4}-/.exec(out)?.[1] ?? ''
+  expect(smallest).toMatch(/^--seed 4 --each 20 --trace --lives \d+/)
+  expect(out).toMatch(/\nInvariants were violated\.\n$/)
+  expect(code).toBe(1)
+  const args = smallest.replaceAll("'", '').split(/ (?=--)|(?<=--\w+) /)
+  const replayed = await runWith({ cwd }, 'main', ...args)
+  expect(replayed.out).toContain('\ninvariant 18: ')
+  expect(replayed.code).toBe(1)
+})
 
-  test('the command prints the trace of one run, or runs only some of its debits', async () => {
-    const traced = await run('main', '--seed', '3', '--each', '20', '--trace')
-    expect(traced.out).toMatch(/\n\d{4}-\d\d-\d\dT[\d:.]+Z charge#\d+ TransactWriteCommand DEBIT#/)
-    expect(traced.out).toMatch(/\nseed 3: 20 debits, \d+ steps, trace [0-9a-f]{64}\n$/)
-    const reduced = await run('main', '--seed', '3', '--each', '20', '--lives', '1,2')
-    expect(reduced.out).toMatch(/^seed 3: 2 debits/)
-  })
+test('the command prints the trace of one run, or runs only some of its debits', async () => {
+  const traced = await run('main', '--seed', '3', '--each', '20', '--trace')
+  expect(traced.out).toMatch(/\n\d{4}-\d\d-\d\dT[\d:.]+Z charge#\d+ TransactWriteCommand DEBIT#/)
+  expect(traced.out).toMatch(/\nseed 3: 20 debits, \d+ steps, trace [0-9a-f]{64}\n$/)
+  const reduced = await run('main', '--seed', '3', '--each', '20', '--lives', '1,2')
+  expect(reduced.out).toMatch(/^seed 3: 2 debits/)
 })
 
 test('the command `simulate:kills` replays one of its runs', async () => {
@@ -77,26 +75,24 @@ test('the command `simulate:kills` replays one of its runs', async () => {
   expect(code).toBe(0)
 })
 
-describe('simulate:planted', () => {
-  test('the command names the invariants that catch each mutant and removes its copies', async () => {
-    const TMPDIR = newFolder()
-    const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
-    const only = names.flatMap((name) => ['--only', name])
-    const options = { env: { ...process.env, TMPDIR } }
-    const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '1000', ...only)
-    expect(out).toMatch(/^limit-returned-to-the-wrong-day +.*\b20\b/m)
-    expect(out).toMatch(/^signature-in-capitals +.*\b18\b/m)
-    expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
-    expect(code).toBe(0)
-    expect(await readdir(TMPDIR)).toEqual([])
-  })
+test('the command names the invariants that catch each mutant and removes its copies', async () => {
+  const TMPDIR = newFolder()
+  const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
+  const only = names.flatMap((name) => ['--only', name])
+  const options = { env: { ...process.env, TMPDIR } }
+  const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '1000', ...only)
+  expect(out).toMatch(/^limit-returned-to-the-wrong-day +.*\b20\b/m)
+  expect(out).toMatch(/^signature-in-capitals +.*\b18\b/m)
+  expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
+  expect(code).toBe(0)
+  expect(await readdir(TMPDIR)).toEqual([])
+})
 
-  test('the command rejects an unknown mutant and an option that is not a number', async () => {
-    for (const options of [
-      ['--only', 'nothing-wrong'],
-      ['--lifecycles', 'many'],
-    ]) {
-      expect(await run('mutants/main', ...options)).toEqual({ code: 2, out: '' })
-    }
-  })
+test('the command rejects an unknown mutant and an option that is not a number', async () => {
+  for (const options of [
+    ['--only', 'nothing-wrong'],
+    ['--lifecycles', 'many'],
+  ]) {
+    expect(await run('mutants/main', ...options)).toEqual({ code: 2, out: '' })
+  }
 })

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { deserialize } from 'node:v8'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { invariants, violationsOf } from '../../../proofs/simulation/invariants/all.ts'
 import { expectations } from '../../../proofs/simulation/invariants/lifecycle.ts'
 import { differing } from '../../../proofs/simulation/invariants/payload.ts'
@@ -197,30 +197,28 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 
 const numberIn = (name: string) => Number(name.split(' ')[0])
 
-describe('the invariants', () => {
-  test('the invariants accept a run of the real functions without faults', () => {
-    expect(violationsOf(deserialize(bytes))).toEqual([])
-  })
+test('the invariants accept a run of the real functions without faults', () => {
+  expect(violationsOf(deserialize(bytes))).toEqual([])
+})
 
-  test.each(Object.entries(falsifications))('the invariant %s is reported', (name, falsify) => {
+test.each(Object.entries(falsifications))('the invariant %s is reported', (name, falsify) => {
+  const run = deserialize(bytes)
+  falsify(run)
+  expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
+})
+
+test.each(Object.entries(invariantOfKind))(
+  'the loss of an exception of kind %s is reported by invariant %i',
+  (kind, number) => {
     const run = deserialize(bytes)
-    falsify(run)
-    expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
-  })
+    remove(run, itemOf(run, { entity: 'exception', kind }))
+    expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(number)
+  },
+)
 
-  test.each(Object.entries(invariantOfKind))(
-    'the loss of an exception of kind %s is reported by invariant %i',
-    (kind, number) => {
-      const run = deserialize(bytes)
-      remove(run, itemOf(run, { entity: 'exception', kind }))
-      expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(number)
-    },
-  )
-
-  test('each invariant has a falsification', () => {
-    const numbers = new Set(Object.keys(falsifications).map(numberIn))
-    expect([...numbers]).toEqual(invariants.map(([number]) => number))
-  })
+test('each invariant has a falsification', () => {
+  const numbers = new Set(Object.keys(falsifications).map(numberIn))
+  expect([...numbers]).toEqual(invariants.map(([number]) => number))
 })
 
 test.each([

@@ -1,22 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { mutants, mutate } from '../../../proofs/simulation/mutants/mutants.ts'
 import { performTasks } from '../../../proofs/simulation/worker-pool.ts'
 import { newFolder } from '../../support/folders.ts'
 
-describe('mutants', () => {
-  test('the mutants have unique names', () => {
-    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
-  })
+test('the mutants have unique names', () => {
+  expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
+})
 
-  test.each(mutants)('the mutant $name replaces text that occurs once and compiles', (mutant) => {
-    const source = readFileSync(mutant.file, 'utf8')
-    const mutated = mutate(source, mutant)
-    expect(mutated).not.toBe(source)
-    expect(() => stripTypeScriptTypes(mutated)).not.toThrow()
-  })
+test.each(mutants)('the mutant $name replaces text that occurs once and compiles', (mutant) => {
+  const source = readFileSync(mutant.file, 'utf8')
+  const mutated = mutate(source, mutant)
+  expect(mutated).not.toBe(source)
+  expect(() => stripTypeScriptTypes(mutated)).not.toThrow()
 })
 
 const folder = newFolder()
@@ -34,24 +32,19 @@ const perform = async (program: string, taskMax = 60_000): Promise<number[]> => 
   return seeds
 }
 
-describe('the workers of a copy', () => {
-  test('the workers perform tasks until one fails', async () => {
-    const program = `process.on('message', () => process.send({ kind: 'failure' }))
+test('the workers perform tasks until one fails', async () => {
+  const program = `process.on('message', () => process.send({ kind: 'failure' }))
       process.send('ready')`
-    expect(await perform(program)).toEqual([7, 8])
-  })
+  expect(await perform(program)).toEqual([7, 8])
+})
 
-  test.each([
-    [
-      'exited with 1 during {"kind":"run","seed":7',
-      "process.once('message', () => process.exit(1))",
-    ],
-    [
-      'hangs during {"kind":"run","seed":7',
-      "process.once('message', () => setInterval(() => 0, 99))",
-    ],
-  ])('the workers are reported if one %s', async (message, program) => {
-    const result = perform(`${program}; process.send('ready')`, 2_000)
-    await expect(result).rejects.toThrow(message)
-  })
+test.each([
+  ['exited with 1 during {"kind":"run","seed":7', "process.once('message', () => process.exit(1))"],
+  [
+    'hangs during {"kind":"run","seed":7',
+    "process.once('message', () => setInterval(() => 0, 99))",
+  ],
+])('the workers are reported if one %s', async (message, program) => {
+  const result = perform(`${program}; process.send('ready')`, 2_000)
+  await expect(result).rejects.toThrow(message)
 })

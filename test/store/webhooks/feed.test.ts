@@ -51,7 +51,7 @@ test('every page expires except the newest', async () => {
 const provider = providerId('reader')
 beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
-test.each([1, 29, 30, 31, 99, 100, 101])('pages of %i have each event once', async (limit) => {
+test.each([1, 29, 30, 31, 99, 100, 101])('the pages of %i have each event once', async (limit) => {
   const seen: FeedEntry[] = []
   let after: FeedPosition = START
   for (;;) {

@@ -40,7 +40,8 @@ test.each<[string, (url: string) => string]>([
   expect(connectionsTo(url)).toEqual([])
 })
 
-test.each(['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0'])(
+const privateAddresses = ['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0']
+test.each(privateAddresses)(
   'a name with the addresses %s is refused without a connection',
   async (addresses) => {
     const url = await listener()

@@ -80,7 +80,8 @@ test.each([
   expect(await sendTo(url.replace('http:', 'https:'))).toEqual(failed('tls'))
 })
 
-test.each([{ connectionTimeoutSeconds: 0.1 }, { timeoutSeconds: 0.1 }])(
+const limits = [{ connectionTimeoutSeconds: 0.1 }, { timeoutSeconds: 0.1 }]
+test.each(limits)(
   'a silent receiver is a connect_timeout at %j',
   async (request) => {
     const url = await listening(createNetServer(), 'https')
