@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import { consoleHandler } from '../console/server/handler.ts'
-import { close, listen, readBody } from '../sandbox/local-server.ts'
+import { close, listenAt, readBody } from '../sandbox/local-server.ts'
 import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
@@ -68,10 +68,6 @@ export const openConsole = async (stage: string, port: number) => {
       response.destroy()
     })
   })
-  const actualPort = await listen(server, port).catch(({ code, message }) => {
-    throw new StartFailure(
-      code === 'EADDRINUSE' ? `Port ${port} is taken; choose another with --port` : message,
-    )
-  })
+  const actualPort = await listenAt(server, port)
   return { address: `http://127.0.0.1:${actualPort}/console`, stop: () => close(server) }
 }

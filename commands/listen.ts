@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readBody } from '../sandbox/local-server.ts'
+import { listenAt, readBody } from '../sandbox/local-server.ts'
 import { parseJson } from '../shared/domain/json.ts'
 import { eventTypes } from '../shared/domain/webhooks/event-type.ts'
 import { formatLine, readEvent } from './listener/event.ts'
@@ -14,7 +13,6 @@ import { fail } from './terminal/fail.ts'
 
 /** `debit listen`: runs a local receiver that verifies and prints each webhook. */
 
-const HOST = '127.0.0.1'
 const BODY_MAX_BYTES = 1024 * 1024
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -136,32 +134,22 @@ const server = createServer((request, response) => {
   )
 })
 
-server.on('error', (error: NodeJS.ErrnoException) =>
-  fail(
-    error.code === 'EADDRINUSE'
-      ? `Port ${port} is taken; choose another with --port`
-      : error.message,
-  ),
-)
+const failWith = ({ message }: Error): never => fail(message)
 
 let restore = async (): Promise<void> => undefined
 const stop = async (): Promise<never> => {
   for (const signal of STOP_SIGNALS) process.removeAllListeners(signal)
-  await restore().catch(({ message }: Error) => fail(message))
+  await restore().catch(failWith)
   process.exit(0)
 }
 for (const signal of STOP_SIGNALS) process.on(signal, stop)
 
-server.listen(port, HOST, async () => {
-  const url = `http://${HOST}:${(server.address() as AddressInfo).port}`
-  if (values.register !== undefined) {
-    const registration = { provider: values.register, url: `${url}/webhooks`, events }
-    const registered = await register(sandboxPort, registration).catch(({ message }: Error) =>
-      fail(message),
-    )
-    secret = registered.secret
-    restore = registered.restore
-    note(`registered ${values.register}  secret ${secret}`)
-  }
-  note(`listening ${url}`)
-})
+const url = `http://127.0.0.1:${await listenAt(server, port).catch(failWith)}`
+if (values.register !== undefined) {
+  const registration = { provider: values.register, url: `${url}/webhooks`, events }
+  const registered = await register(sandboxPort, registration).catch(failWith)
+  secret = registered.secret
+  restore = registered.restore
+  note(`registered ${values.register}  secret ${secret}`)
+}
+note(`listening ${url}`)

@@ -8,7 +8,7 @@ import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
 import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
-import { close, listen, readBody } from './local-server.ts'
+import { close, listenAt, readBody } from './local-server.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import {
@@ -18,7 +18,6 @@ import {
   sendReply,
   sendReplyAndClose,
 } from './sandbox-reply.ts'
-import { StartFailure } from './start-failure.ts'
 
 /** Serves the API's functions, the Lambda Invoke API and the API's description over HTTP. */
 
@@ -86,16 +85,7 @@ export const openGateway = async (
     },
   )
   rejectUnreadable(server)
-  let ownPort: number
-  try {
-    ownPort = await listen(server, port, host)
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') {
-      throw new StartFailure(`Port ${port} is taken; choose another with --port`)
-    }
-    throw new StartFailure(`The sandbox cannot listen on ${host}: ${message}`)
-  }
+  const ownPort = await listenAt(server, port, host)
   const ownHost = `127.0.0.1:${ownPort}`
   // For the gateway's own replies; functions have the same value.
   process.env.ERROR_GUIDE = errorGuideAt(ownHost)

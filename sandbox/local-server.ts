@@ -1,12 +1,23 @@
 import { once } from 'node:events'
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { StartFailure } from './start-failure.ts'
 
 /** Starts a server, by default at a free port that only this machine reaches, and returns its port. */
 export const listen = async (server: Server, port = 0, host = '127.0.0.1'): Promise<number> => {
   await once(server.listen(port, host), 'listening')
   return (server.address() as AddressInfo).port
 }
+
+/** Starts the server of a command. @throws StartFailure in one line, such as when the port is taken */
+export const listenAt = (server: Server, port: number, host = '127.0.0.1'): Promise<number> =>
+  listen(server, port, host).catch(({ code, message }) => {
+    throw new StartFailure(
+      code === 'EADDRINUSE'
+        ? `Port ${port} is taken; choose another with --port`
+        : `The command cannot listen on ${host}: ${message}`,
+    )
+  })
 
 /** Closes a server and its connections. */
 export const close = async (server: HttpServer): Promise<void> => {
