@@ -118,19 +118,13 @@ export const loadFunctions = async (
   }
 }
 
-/** Answers the calls of functions to Lambda and Secrets Manager. */
+/** Answers the calls of functions to Lambda. */
 export const answerFunctionCalls =
   (functions: FunctionHost) =>
-  ({ constructor: { name }, input }: Command): Promise<unknown> | undefined => {
-    switch (name) {
-      case 'InvokeCommand':
-        return invocation(functions, String(input.FunctionName), String(input.Payload))
-      case 'GetSecretValueCommand':
-        return Promise.resolve({ ARN: input.SecretId, SecretString: 'sandbox' })
-      default:
-        return undefined
-    }
-  }
+  ({ constructor: { name }, input }: Command): Promise<unknown> | undefined =>
+    name === 'InvokeCommand'
+      ? invocation(functions, String(input.FunctionName), String(input.Payload))
+      : undefined
 
 const invocation = async (functions: FunctionHost, name: string, payload: string) => {
   const reply = (value: unknown) => ({ Payload: Buffer.from(JSON.stringify(value ?? null)) })

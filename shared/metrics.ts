@@ -47,6 +47,8 @@ export const alarmedMetrics = {
   BankCredentialsRefused: 'Count',
   BankRequestsLimited: 'Count',
   BankRequestsRefused: 'Count',
+  /** Stored secrets that no version of the sealing key opens. */
+  SecretsUnreadable: 'Count',
   ReconciliationDifferences: 'Count',
   /** Reconciliations that have not ended in time. */
   ReconciliationUnfinished: 'Count',

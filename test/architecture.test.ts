@@ -49,7 +49,7 @@ const allowedImports = Object.groupBy(
     shared/views/               ./domain/ valibot
     shared/store/               ./domain/ ./runtime.ts @aws-lambda-powertools/parameters/secrets @aws-sdk/
     shared/store/               node:crypto
-    shared/banks/               ./domain/ ./request-hmac.ts node: undici valibot
+    shared/banks/               ./domain/ ./metrics.ts ./request-hmac.ts node: undici valibot
     shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
     shared/banks/save-bank.ts   ./banks/bank-url.ts ./domain/ ./store/ ./runtime.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts

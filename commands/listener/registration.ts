@@ -10,10 +10,15 @@ const call = async <V extends VerbName<'webhook'>>(
   return reply as { result: ResultOf<'webhook', V> } | { error: string }
 }
 
+const resultOf = <T>(reply: { result: T } | { error: string }): T => {
+  if ('error' in reply) throw new InvocationFailure(reply.error)
+  return reply.result
+}
+
 /**
- * Directs the webhook of a provider in a sandbox to a URL. It keeps its secret.
+ * Directs the webhook of a provider in a sandbox to a URL.
  * @param events the only events to send; undefined: as before
- * @returns the secret, and a function that restores the earlier setting
+ * @returns the secret, and a function that restores the earlier URL and events
  * @throws InvocationFailure with one line
  */
 export const register = async (
@@ -24,13 +29,13 @@ export const register = async (
     events,
   }: { provider: string; url: string; events: readonly string[] | undefined },
 ) => {
-  const set = async (options: Omit<OptionsOf<'webhook', 'set'>, 'provider'>) => {
-    const reply = await call(port, 'set', { provider, ...options })
-    if ('error' in reply) throw new InvocationFailure(reply.error)
-    return reply.result
-  }
+  const set = (options: Omit<OptionsOf<'webhook', 'set'>, 'provider'>) =>
+    call(port, 'set', { provider, ...options }).then(resultOf)
+  const rotate = () => call(port, 'rotate-secret', { provider }).then(resultOf)
   const earlier = await call(port, 'show', { provider })
-  const { secret } = await set({ url, ...(events && { events: events.join() }) })
+  const { secret: created } = await set({ url, ...(events && { events: events.join() }) })
+  // The secret of an earlier webhook is not shown: a rotation creates another, and both sign for a day.
+  const secret = created ?? (await rotate()).secret
   return {
     secret,
     restore: async (): Promise<void> => {

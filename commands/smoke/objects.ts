@@ -188,7 +188,7 @@ const setWebhook = async (
     ...(receiver ? {} : { 'max-attempts': '1' }),
   })
   // The first URL of a provider needs no approval.
-  if ('secret' in webhook) receiver?.useSecret(webhook.secret)
+  if ('secret' in webhook && webhook.secret) receiver?.useSecret(webhook.secret)
   undo.set(`webhook of ${provider}`, () => operator('webhook', 'remove', { provider }))
 }
 

@@ -35,7 +35,7 @@ import {
   loadProviders,
 } from '../../shared/store/providers/providers.ts'
 import {
-  openRequestSecrets,
+  openRequestSecret,
   sealRequestSecret,
 } from '../../shared/store/providers/request-secrets.ts'
 import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
@@ -78,9 +78,24 @@ const signingAfter = async (
   if (secret === undefined) return previous
   if (secret === null) return undefined
   const at = runtime.now()
-  if (previous && (await openRequestSecrets(id, previous, at))[0] === secret) return previous
+  const current = previous && (await openRequestSecret(id, previous.secret, at))
+  if (previous && current === secret) return previous
   const sealed = await sealRequestSecret(id, secret, runtime)
-  return replaced(previous, { secret: sealed, at, graceSeconds: SECRET_OVERLAP_SECONDS.default })
+  const rotation = { secret: sealed, at, graceSeconds: SECRET_OVERLAP_SECONDS.default }
+  return replaced(current ? previous : undefined, rotation)
+}
+
+/** Rotates the secret. One that cannot be opened has no overlap. */
+const rotated = async (
+  provider: Provider | undefined,
+  rotation: Parameters<typeof replaced>[1],
+): Promise<Provider | Refusal> => {
+  if (!provider) return noSuch('provider')
+  const { id, requestSigning } = provider
+  const isReadable =
+    requestSigning && (await openRequestSecret(id, requestSigning.secret, rotation.at))
+  const current = isReadable ? requestSigning : undefined
+  return { ...provider, requestSigning: replaced(current, rotation) }
 }
 
 const fields = (provider: Provider, now: Date) => {
@@ -170,10 +185,7 @@ export const manageProvider = operatorHandler(noun, {
     const rotation = { secret: sealed, at: runtime.now(), graceSeconds }
     const provider = await changeProvider(
       id,
-      (previous) =>
-        previous
-          ? { ...previous, requestSigning: replaced(previous.requestSigning, rotation) }
-          : noSuch('provider'),
+      (previous) => rotated(previous, rotation),
       changeRecord(id, author, runtime),
       runtime,
     )

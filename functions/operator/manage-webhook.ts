@@ -5,7 +5,12 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { subscribedAfter } from '../../shared/domain/webhooks/delivery.ts'
 import { renewed } from '../../shared/domain/webhooks/health.ts'
-import { previousAt, type Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import {
+  canSign,
+  previousAt,
+  type StoredWebhook,
+  type Webhook,
+} from '../../shared/domain/webhooks/webhook.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
@@ -41,9 +46,9 @@ const LOOKUP_SECONDS = 5
 
 type WebhookOptions = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
 
-/** Applies settings. A new URL keeps the secret; only a rotation changes it. */
+/** Applies settings. A new URL keeps the secret, unless it cannot be opened; a rotation changes it. */
 const applySettings = (
-  previous: Webhook | undefined,
+  previous: StoredWebhook | undefined,
   settings: WebhookOptions,
   secret: string,
   now: Date,
@@ -68,7 +73,7 @@ const applySettings = (
   })
 }
 
-const noWebhook = () => new Refusal(1404, { details: 'this provider has no webhook' })
+const noWebhook = (details = 'this provider has no webhook') => new Refusal(1404, { details })
 
 const listView = async (provider: ProviderId) => {
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
@@ -78,8 +83,8 @@ const listView = async (provider: ProviderId) => {
 
 const changeRecord =
   (provider: ProviderId, author: Author, { now }: Runtime) =>
-  (previous: Webhook | undefined, next?: Webhook) => {
-    const fields = (webhook: Webhook) => ({
+  (previous: StoredWebhook | undefined, next?: StoredWebhook) => {
+    const fields = (webhook: StoredWebhook) => ({
       url: webhook.url,
       ...webhookSettingsView(webhook, now()),
     })
@@ -100,13 +105,14 @@ const checkedUrl = async (
     : noSuch('provider')
 
 /** The first URL of a provider needs no approval; one that follows a removed webhook does. */
-const changesUrl = async ({ provider, url }: { provider: ProviderId; url: string }) => {
-  const [stored, { removedAt }] = await Promise.all([
-    findWebhookSettings(provider),
-    findHealth(provider),
-  ])
-  return stored ? webhookUrl(url, network) !== stored.url : removedAt !== undefined
+const changesTarget = async ({ provider, url }: { provider: ProviderId; url: string }) => {
+  const [stored, { removedAt }] = await Promise.all([findWebhook(provider), findHealth(provider)])
+  if (!stored) return removedAt !== undefined
+  return webhookUrl(url, network) !== stored.url || !canSign(stored)
 }
+
+const healthRecorder = (provider: ProviderId, author: Author) =>
+  changeRecorder({ ...author, target: provider, provider }, healthView)
 
 const newSecret = (runtime: Runtime): string => webhookSecret(runtime.randomBytes(32))
 
@@ -122,19 +128,20 @@ export const manageWebhook = operatorHandler(noun, {
         changeRecord(provider, author, runtime),
         runtime,
       )
-      await changeHealth(provider, renewed)
-      return webhookSecretView(webhook, runtime.now())
+      const ownRecord = { ...author, id: runtime.newId() }
+      await changeHealth(provider, renewed, healthRecorder(provider, ownRecord))
+      return webhookSecretView(webhook, webhook.secret === secret ? secret : null, runtime.now())
     },
     check: ({ provider, url }) => checkedUrl(provider, { url }),
-    needsApproval: changesUrl,
+    needsApproval: changesTarget,
   },
   enable: async ({ provider }, author) => {
     if (!(await findWebhookSettings(provider))) return noWebhook()
-    const record = changeRecorder({ ...author, target: provider, provider }, healthView)
-    return healthView(await changeHealth(provider, renewed, record))
+    return healthView(await changeHealth(provider, renewed, healthRecorder(provider, author)))
   },
   ping: async ({ provider }, _author, runtime) =>
-    (await pingWebhook(provider, runtime)) ?? noWebhook(),
+    (await pingWebhook(provider, runtime)) ??
+    noWebhook('this provider has no webhook, or its secret cannot be opened'),
   'rotate-secret': async (options, author, runtime) => {
     const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
     const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }
@@ -144,7 +151,7 @@ export const manageWebhook = operatorHandler(noun, {
       changeRecord(provider, author, runtime),
       runtime,
     )
-    return webhook ? webhookSecretView(webhook, runtime.now()) : noWebhook()
+    return webhook ? webhookSecretView(webhook, webhook.secret, runtime.now()) : noWebhook()
   },
   show: async ({ provider }, { at }) => {
     const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])

@@ -169,6 +169,13 @@ const rows: AlarmRow[] = [
     threshold: 20,
   },
   {
+    name: 'secrets-unreadable',
+    description:
+      'A stored secret cannot be opened, so its webhook, bank or provider stops: run operator secret reseal, then replace the secrets that it logs',
+    metric: (metrics) => metrics.service('SecretsUnreadable', COUNTED),
+    threshold: 1,
+  },
+  {
     name: 'reconciliation-missing',
     cause: 'reconciliation-failing',
     description:

@@ -166,6 +166,14 @@ const rows = {
     'by-status': ['PROVIDERS'],
     reports: ['generation'],
   },
+  'manage-secret': {
+    GetItem: ['PROVIDER#*', 'BANK#*', 'APPROVALS'],
+    Query: ['BANKS', 'APPROVALS'],
+    PutItem: ['CHANGES'],
+    UpdateItem: ['PROVIDER#*', 'BANK#*', 'APPROVALS'],
+    'by-status': ['PROVIDERS'],
+    sealingKey: true,
+  },
   'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     'by-status': ['PROVIDERS'],
     work: ['PAY'],

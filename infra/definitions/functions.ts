@@ -43,6 +43,8 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
   'manage-debit': 900,
   'manage-reconciliation': 900,
   'manage-ledger': 900,
+  // This seals the secrets of all providers and banks again.
+  'manage-secret': 900,
 }
 
 /** Answers requests that match no operation. */

@@ -7,6 +7,7 @@ import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts
 import { type Journal, noJournal } from './journal.ts'
 import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
+import { newSecrets } from './secrets.ts'
 import { isFollowed } from './stream-filters.ts'
 import type { Change } from './table/change.ts'
 import type { TableOptions } from './table/storage.ts'
@@ -34,7 +35,7 @@ export type AwsOptions = {
   fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
 }
 
-export type Service = 'dynamoDb' | 'sqs' | 's3' | 'scheduler'
+export type Service = 'dynamoDb' | 'sqs' | 's3' | 'scheduler' | 'secretsManager'
 
 export type Aws = ReturnType<typeof newAws>
 
@@ -69,7 +70,7 @@ export const newAws = ({
       if (!skips(arn)) queues.put(queueIn(arn), body)
     },
   })
-  const bucket = newBucket(journal)
+  const [bucket, secrets] = [newBucket(journal), newSecrets(journal)]
   const stream = newStreamSource({
     conditions,
     invoke,
@@ -103,9 +104,10 @@ export const newAws = ({
     sqs: queues.calls,
     scheduler: scheduler.calls,
     s3: bucket.calls,
+    secretsManager: secrets.calls,
     dynamoDb: table.commands,
   })
-  return { ...commands, table, queues, scheduler, bucket, streamChange }
+  return { ...commands, table, queues, scheduler, bucket, secrets, streamChange }
 }
 
 const commandsOf = (calls: Record<Service, object>) => {

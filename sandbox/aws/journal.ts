@@ -21,6 +21,9 @@ export type Schedule = {
 /** The bytes of the body are the characters of `body`. */
 export type StoredObject = { key: string; type: string; disposition: string; body: string }
 
+/** A version of the sealing key. */
+export type SecretVersion = { id: string; text: string; stages: readonly string[] }
+
 /** One change of the state, in the order in which callers learned of them. */
 export type Entry =
   /** The changes of one transaction. */
@@ -37,6 +40,8 @@ export type Entry =
   | { unscheduled: string }
   | { object: StoredObject }
   | { clock: ClockSetting }
+  /** All versions. */
+  | { secret: readonly SecretVersion[] }
 
 /** Records each change before its caller learns of it. */
 export type Journal = {

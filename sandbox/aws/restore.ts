@@ -35,6 +35,7 @@ export const restore = (aws: Aws, entries: Iterable<Entry>): Entry[] => {
     else if ('schedule' in entry) schedules.set(entry.schedule.Name, entry.schedule)
     else if ('unscheduled' in entry) schedules.delete(entry.unscheduled)
     else if ('clock' in entry) clock = entry.clock
+    else if ('secret' in entry) aws.secrets.restore(entry.secret)
     else aws.bucket.objects.set(entry.object.key, entry.object)
   }
   for (const change of undelivered.values()) aws.streamChange(change)
@@ -42,6 +43,7 @@ export const restore = (aws: Aws, entries: Iterable<Entry>): Entry[] => {
   for (const schedule of schedules.values()) aws.scheduler.start(schedule)
   return [
     ...(clock ? [{ clock }] : []),
+    { secret: aws.secrets.versions() },
     ...[...undelivered.values()].map((change) => ({ undelivered: change })),
     ...aws.table.items().map((item) => ({ item })),
     ...[...messages.values()].map((sent) => ({ sent })),

@@ -1,5 +1,6 @@
 import { Refusal } from '../domain/refusal.ts'
 import { isMistyped, authorizationProblems as problems } from '../domain/token.ts'
+import { log } from '../log.ts'
 import { sha256 } from '../store/keys.ts'
 import { findCaller } from '../store/providers/credentials.ts'
 import { openRequestSecrets } from '../store/providers/request-secrets.ts'
@@ -81,6 +82,10 @@ export const providerGuard: Guard = {
     }
     if (requestSigning) {
       const secrets = await openRequestSecrets(id, requestSigning, at)
+      if (secrets.length === 0) {
+        const error = new Error('The request-signing secret cannot be opened')
+        log.error('fault', { provider: id, error }, { SecretsUnreadable: 1 })
+      }
       orThrow(checkSignature(signedRequest(event), secrets, receivedAt))
     }
   },

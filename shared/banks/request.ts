@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type BankIdentifier, UnreadableSecret } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { measure } from '../metrics.ts'
 import { requestHmac } from '../request-hmac.ts'
 import { agentFor } from './agent.ts'
 import { bankUrl } from './bank-url.ts'
@@ -140,6 +141,11 @@ export const NOT_RECEIVED = 404
 const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
   const settings = await findSettings(bank, config)
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
+  const { secret } = settings
+  if (!secret) {
+    measure({ SecretsUnreadable: 1 }, { bank })
+    throw new ConnectorFault(2001, `the secret of bank ${bank} cannot be opened`)
+  }
   const url = bankUrl(settings.url, config)
   if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
   const clientCertificate = await findCertificate(config)
@@ -152,7 +158,7 @@ const bankClient = async (bank: BankIdentifier, config: ConnectionConfig) => {
       method,
       url: `${url}${path}`,
       ...content,
-      secret: settings.secret,
+      secret,
       at: config.wallTime(),
       timeoutSeconds: config.timeoutSeconds,
       clientCertificate,

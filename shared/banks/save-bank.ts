@@ -58,7 +58,9 @@ export const saveBank = async (
       previous = changed.previous
       next = changed.next
       settingsWrites =
-        next && next !== previous ? [await connectorWrite(identifier, next, runtime)] : []
+        next?.secret !== undefined && next !== previous
+          ? [await connectorWrite(identifier, { ...next, secret: next.secret }, runtime)]
+          : []
       return changed.bank
     },
     (stored, saved) => [
@@ -108,19 +110,19 @@ const refusalOf = ({ connector }: Bank, options: ConnectorOptions): Refusal | un
   return extra && invalid({ [extra]: ['applies to connector http only'] })
 }
 
-/** Returns the settings of connector `http`: the options, else the stored settings. */
+/** Returns the settings of connector `http`: the options, else the stored ones, also if unreadable. */
 const resolveSettings = (
   previous: ConnectorSettings | undefined,
   options: ConnectorOptions,
   newSecret: string,
-): Complete<ConnectorSettings> | Refusal => {
+): ConnectorSettings | Refusal => {
   const { 'connector-url': url = previous?.url, 'connector-secret': secret = previous?.secret } =
     options
   if (url === undefined) return invalid({ 'connector-url': ['is required for connector http'] })
   if (previous && url === previous.url && secret === previous.secret) return previous
   const normalized = bankUrl(url, { localPeers: environment.localPeers })
   if (normalized instanceof Refusal) return normalized
-  return { url: normalized, secret: secret ?? newSecret }
+  return { url: normalized, secret: secret ?? newSecret } satisfies Complete<ConnectorSettings>
 }
 
 const connectorSecret = (random: Uint8Array) => `cs_${Buffer.from(random).toString('base64url')}`

@@ -95,6 +95,11 @@ export const claimGranted = async (
   if (approval.decision !== 'granted') {
     return new Refusal(1403, { details: 'the request is not granted' })
   }
+  const options = await store.openOptions(approval)
+  if (!options) {
+    const details = 'a secret of the request cannot be opened: deny it and request again'
+    return new Refusal(1409, { details })
+  }
   const claim = { id: approval.id, claim: worker, at, until }
   if (!(await store.claimApproval(claim, runtime))) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
@@ -102,7 +107,7 @@ export const claimGranted = async (
   const { verb, requestedBy } = approval
   return {
     verb,
-    options: await store.openOptions(approval),
+    options,
     requestedBy,
     finish: (doneAt: Date, refusal?: string) =>
       store.finishApproval(claim, { doneAt, refusal }, runtime),

@@ -1,7 +1,10 @@
 import { environment } from '../runtime.ts'
 
-/** Creates a bounded cache for a warm function. It never holds data of a request. */
-export const ttlCache = <T>(entriesMax: number) => {
+/**
+ * Creates a bounded cache for a warm function. It never holds data of a request.
+ * @param factor times the usual seconds
+ */
+export const ttlCache = <T>(entriesMax: number, factor = 1) => {
   const entries = new Map<string, { value: T; until: number }>()
 
   const set = (key: string, value: T, now: Date): void => {
@@ -9,7 +12,7 @@ export const ttlCache = <T>(entriesMax: number) => {
       const [oldest] = entries.keys()
       if (oldest !== undefined) entries.delete(oldest)
     }
-    entries.set(key, { value, until: now.getTime() + environment.cacheSeconds * 1000 })
+    entries.set(key, { value, until: now.getTime() + factor * environment.cacheSeconds * 1000 })
   }
 
   /** Returns the value of a key, and loads it if it is absent or has expired. */

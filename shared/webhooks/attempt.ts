@@ -18,7 +18,8 @@ import {
 import { isChargeEvent, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
-import type { Webhook } from '../domain/webhooks/webhook.ts'
+import { canSign, type StoredWebhook } from '../domain/webhooks/webhook.ts'
+import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { optimistically } from '../store/optimistic.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
@@ -33,7 +34,7 @@ export type AttemptRequest = {
   previous: Delivery | undefined
   /** The number of the attempt, from 1. */
   number: number
-  webhook: Webhook | undefined
+  webhook: StoredWebhook | undefined
   health: WebhookHealth
   /** Whether to abort an attempt at a slow receiver, so that it can move to the sidelined queue. */
   skipsSlowReceivers: boolean
@@ -75,6 +76,11 @@ export const attemptDelivery = async (
       await abandonDelivery(previous, record, reason ?? 4404, runtime)
     }
     return undefined
+  }
+  // SQS retries until an operator has replaced the secret.
+  if (!canSign(webhook)) {
+    measure({ SecretsUnreadable: 1 }, { provider })
+    throw new Error(`The webhook secret of ${provider} cannot be opened`)
   }
   const at = runtime.now()
   const sentAt = runtime.wallTime()

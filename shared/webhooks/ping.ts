@@ -1,6 +1,7 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { pingAttempt, succeeded } from '../domain/webhooks/attempt.ts'
 import { PING } from '../domain/webhooks/event.ts'
+import { canSign } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
 import { findHealth } from '../store/webhooks/health.ts'
 import { findWebhook } from '../store/webhooks/webhooks.ts'
@@ -9,12 +10,12 @@ import { recordOutcome } from './health.ts'
 import { ping } from './send.ts'
 
 /**
- * Sends a signed ping and returns its result; undefined without a webhook. A success counts for the
- * health of the webhook (docs/api.md#webhook-health).
+ * Sends a signed ping and returns its result; undefined without a webhook that can sign. A success
+ * counts for the health of the webhook (docs/api.md#webhook-health).
  */
 export const pingWebhook = async (provider: ProviderId, runtime: Runtime) => {
   const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-  if (!webhook) return undefined
+  if (!webhook || !canSign(webhook)) return undefined
   const id = runtime.newId()
   const at = runtime.now()
   const sentAt = runtime.wallTime()

@@ -41,6 +41,7 @@ const rows = [
     sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
     sweep-behind                service SweepLagSeconds            Maximum of 300 s >= 600    1   ok
     sweep-faults                service SweepFaults                Sum of 300 s >= 1          2   ok
+    secrets-unreadable          service SecretsUnreadable          Sum of 300 s >= 1          1   ok
     webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
     late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok
     contradiction               service Contradiction              Maximum of 300 s >= 1      1   ok

@@ -97,7 +97,13 @@ test('only functions with the permission know the ARN of the sealing key', () =>
     // Providers may sign their requests.
     ...operationNames.filter((name) => operations[name].caller === 'provider'),
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'expire-debit', 'manage-bank'],
-    ...['manage-connector', 'manage-provider', 'manage-settlement', 'manage-webhook'],
+    ...[
+      'manage-connector',
+      'manage-provider',
+      'manage-secret',
+      'manage-settlement',
+      'manage-webhook',
+    ],
     ...['process-batch', 'refund-customer', 'submit-sidelined', 'submit-to-bank', 'sweep'],
   ]
   expect(readers).toEqual(expected.sort())

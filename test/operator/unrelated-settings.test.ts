@@ -228,6 +228,6 @@ describe('webhook', () => {
   })
 
   test.each(calls)('the settings of a webhook that are unrelated to `%s` stay', async (...one) => {
-    await check(one, async () => (await findWebhook(id)) ?? webhook)
+    await check(one, async () => ({ ...webhook, ...(await findWebhook(id)) }))
   })
 })

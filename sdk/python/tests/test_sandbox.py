@@ -104,7 +104,8 @@ def test_the_shop_sells_and_reconciles_at_the_bank_of_the_example(
     account = ("--phone", "+233200000001", "--name", "Kofi", "--account-number", "200100")
     operate("customer", "link", *account, "--bank", "XYZ")
     webhook = ("webhook", "set", "--provider", "demo", "--url")
-    secret = operate(*webhook, "http://127.0.0.1:9/")["secret"]
+    operate(*webhook, "http://127.0.0.1:9/")
+    secret = operate("webhook", "rotate-secret", "--provider", "demo")["secret"]
     bank_settings = {"BOOKS": books, "CONNECTOR_SECRET": connector_secret, "BANK_TOKEN": token}
     shop_settings = {"ORDERS": str(tmp_path / "orders.sqlite"), "WEBHOOK_SECRET": secret}
     with (

@@ -44,11 +44,11 @@ export const behaviourAt = (
 /** The endpoint of a bank, stored apart from the bank, which lists show. */
 export type ConnectorSettings = {
   url: string
-  /** The key of our request signatures. */
-  secret: string
+  /** The key of our request signatures. Absent: the stored one cannot be opened. */
+  secret?: string
 }
 
-/** The secret of a connector cannot be opened: its key is out of reach, or another key sealed it. */
+/** The key of a connector's secret is out of reach. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret'
 }

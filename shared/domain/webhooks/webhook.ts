@@ -25,6 +25,11 @@ export const Webhook = v.object({
 })
 export type Webhook = v.InferOutput<typeof Webhook>
 
+/** A webhook as stored. Without a secret, the stored one cannot be opened: nothing can be signed. */
+export type StoredWebhook = Omit<Webhook, 'secret'> & Partial<Pick<Webhook, 'secret'>>
+
+export const canSign = (webhook: StoredWebhook): webhook is Webhook => webhook.secret !== undefined
+
 /** Returns the previous secret if it still signs. */
 export const previousAt = ({ previous }: Pick<Webhook, 'previous'>, at: Date) =>
   previous && at < previous.until ? previous : undefined

@@ -71,3 +71,15 @@ export const restore = {
     },
   },
 } as const satisfies Noun
+
+export const secret = {
+  name: 'secret',
+  summary: 'sealed secrets of providers and banks',
+  verbs: {
+    reseal: {
+      effect: 'settings',
+      summary: 'seals every secret again with the current sealing key and counts unreadable ones',
+      options: o.options({}),
+    },
+  },
+} as const satisfies Noun

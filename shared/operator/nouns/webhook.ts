@@ -47,8 +47,8 @@ export const webhook = {
   verbs: {
     set: {
       effect: 'money',
-      approval: { if: 'the URL changes' },
-      summary: 'creates a webhook or changes the given settings; prints its signing secret',
+      approval: { if: 'the URL changes, or the secret cannot be opened' },
+      summary: 'creates a webhook and prints its signing secret, or changes the given settings',
       options: o.options({ provider: o.provider, ...settings }),
     },
     show: {

@@ -4,27 +4,29 @@ import {
   type ConnectorSettings,
   UnreadableSecret,
 } from '../../domain/banks/bank.ts'
+import { defined } from '../../domain/complete.ts'
 import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
-import { seal, unseal } from '../sealing.ts'
+import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import * as db from '../table.ts'
 import { findBank } from './banks.ts'
 import { findClientCertificate } from './client-certificate.ts'
 
 /**
  * Reads a bank's URL and secret, uncached, so that a change takes effect immediately.
- * @throws UnreadableSecret
+ * The secret is absent if no key opens it.
+ * @throws UnreadableSecret while Secrets Manager does not return the key
  */
 export const findConnectorSettings = (bank: BankIdentifier) =>
   db.find(keys.connector(bank), async (item) => {
-    const settings = db.withoutKeys<ConnectorSettings>(item)
-    return { ...settings, secret: await opened(settings.secret, bank) }
+    const { secret, ...settings } = db.withoutKeys<Required<ConnectorSettings>>(item)
+    return { ...settings, ...defined({ secret: await opened(secret, bank) }) }
   })
 
-const opened = (sealed: string, bank: BankIdentifier): Promise<string> =>
+const opened = (sealed: string, bank: BankIdentifier): Promise<string | undefined> =>
   unseal(sealed, ownerOf(bank)).catch((cause: unknown) => {
-    throw new UnreadableSecret(`The secret of bank ${bank} cannot be opened`, { cause })
+    throw new UnreadableSecret(`The key of the secret of bank ${bank} cannot be read`, { cause })
   })
 
 const settings = ttlCache<ConnectorSettings>(1_000)
@@ -52,7 +54,7 @@ export const connectionConfig = (
 
 export const connectorWrite = async (
   bank: BankIdentifier,
-  settings: ConnectorSettings,
+  settings: Required<ConnectorSettings>,
   runtime: Pick<Runtime, 'randomBytes'>,
 ) => {
   const secret = await seal(settings.secret, ownerOf(bank), runtime)
@@ -63,5 +65,4 @@ export const connectorRemoval = (bank: BankIdentifier) => ({
   Delete: { TableName: db.tableName(), Key: keys.connector(bank) },
 })
 
-/** Differs from every provider id: webhook secrets are sealed with the same key. */
-const ownerOf = (bank: BankIdentifier): string => keys.connector(bank).pk
+const ownerOf = (id: BankIdentifier): SecretOwner => ({ kind: 'connector', id })

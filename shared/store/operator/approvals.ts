@@ -1,7 +1,7 @@
 import type { Approval, ApprovalDecision, ApprovalId } from '../../domain/operator/approval.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { seal, unseal } from '../sealing.ts'
+import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -16,7 +16,7 @@ const fromItem = (item: db.Item): Approval => {
   return fromStored<Approval>(approval, TIMES)
 }
 
-const ownerOf = (id: ApprovalId): string => `APPROVAL#${id}`
+const ownerOf = (id: ApprovalId): SecretOwner => ({ kind: 'approval', id })
 
 export const sealSecrets = (
   id: ApprovalId,
@@ -24,8 +24,12 @@ export const sealSecrets = (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
-export const openOptions = async ({ id, options, secrets }: Approval) =>
-  secrets ? { ...options, ...JSON.parse(await unseal(secrets, ownerOf(id))) } : options
+/** @returns undefined if the secrets cannot be opened */
+export const openOptions = async ({ id, options, secrets }: Approval) => {
+  if (!secrets) return options
+  const opened = await unseal(secrets, ownerOf(id))
+  return opened === undefined ? undefined : { ...options, ...JSON.parse(opened) }
+}
 
 export const putApproval = async (
   approval: Approval,

@@ -9,32 +9,30 @@ import { ttlCache } from '../cache.ts'
 
 const sealing = () => import('../sealing.ts')
 
-/** Differs from the owner of a webhook secret, which is sealed with the same key. */
-const ownerOf = (id: ProviderId): string => `REQUESTS#${id}`
-
 export const sealRequestSecret = async (
   id: ProviderId,
   secret: string,
   runtime: Pick<Runtime, 'randomBytes'>,
-): Promise<string> => (await sealing()).seal(secret, ownerOf(id), runtime)
+): Promise<string> => (await sealing()).seal(secret, { kind: 'requestSigning', id }, runtime)
 
 const opened = ttlCache<string>(10_000)
 
-/** Opens the secrets that are accepted at this time, the newest first. */
-export const openRequestSecrets = (
+/** Opens the secrets that are accepted at this time, the newest first, without unreadable ones. */
+export const openRequestSecrets = async (
   id: ProviderId,
   { secret, previous }: RequestSigning,
   now: Date,
 ): Promise<string[]> => {
   const isAccepted = previous && now < new Date(previous.until)
   const sealed = isAccepted ? [secret, previous.secret] : [secret]
-  return Promise.all(sealed.map((text) => open(id, text, now)))
+  const secrets = await Promise.all(sealed.map((text) => openRequestSecret(id, text, now)))
+  return secrets.filter((secret) => secret !== '')
 }
 
-const open = async (id: ProviderId, sealed: string, now: Date): Promise<string> => {
-  const secret = await opened(sealed, now, async () =>
-    (await sealing()).unseal(sealed, ownerOf(id)),
+/** @returns an empty text if the secret cannot be opened */
+export const openRequestSecret = (id: ProviderId, sealed: string, now: Date): Promise<string> =>
+  opened(
+    sealed,
+    now,
+    async () => (await (await sealing()).unseal(sealed, { kind: 'requestSigning', id })) ?? '',
   )
-  if (!secret) throw new Error(`A request-signing secret of ${id} is empty`)
-  return secret
-}

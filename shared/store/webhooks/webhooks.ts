@@ -1,8 +1,9 @@
+import { defined } from '../../domain/complete.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import type { Webhook } from '../../domain/webhooks/webhook.ts'
+import type { StoredWebhook, Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { seal, unseal } from '../sealing.ts'
+import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
 import { find, type Item, itemsQuery, queryAll, type Write } from '../table.ts'
 import { fromHealthItem } from './health.ts'
@@ -15,17 +16,22 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
 
 const findItem = (id: ProviderId) => find(keys.webhook(id), settingsIn<WebhookItem>)
 
+const ownerOf = (id: ProviderId): SecretOwner => ({ kind: 'webhook', id })
+
+/** Omits the secrets that cannot be opened. */
 const opened = async (
-  { previous, since, ...item }: WebhookItem,
+  { previous, since, secret: sealed, ...item }: WebhookItem,
   id: ProviderId,
-): Promise<Webhook> => ({
-  ...item,
-  ...(since && { since: new Date(since) }),
-  secret: await unseal(item.secret, id),
-  ...(previous && {
-    previous: { secret: await unseal(previous.secret, id), until: new Date(previous.until) },
-  }),
-})
+): Promise<StoredWebhook> => {
+  const secret = await unseal(sealed, ownerOf(id))
+  const earlier = previous && (await unseal(previous.secret, ownerOf(id)))
+  return {
+    ...item,
+    ...(since && { since: new Date(since) }),
+    ...defined({ secret }),
+    ...(earlier && { previous: { secret: earlier, until: new Date(previous.until) } }),
+  }
+}
 
 const openedBy = (id: ProviderId) => (item: Item) => opened(settingsIn<WebhookItem>(item), id)
 
@@ -36,17 +42,17 @@ const sealed = async (
 ): Promise<WebhookItem> => ({
   ...webhook,
   ...(since && { since: since.toISOString() }),
-  secret: await seal(webhook.secret, id, runtime),
+  secret: await seal(webhook.secret, ownerOf(id), runtime),
   ...(previous && {
     previous: {
-      secret: await seal(previous.secret, id, runtime),
+      secret: await seal(previous.secret, ownerOf(id), runtime),
       until: previous.until.toISOString(),
     },
   }),
 })
 
 /** Reads a provider's webhook, uncached, so that a change takes effect immediately. */
-export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
+export const findWebhook = async (id: ProviderId): Promise<StoredWebhook | undefined> => {
   const item = await findItem(id)
   return item && opened(item, id)
 }
@@ -66,11 +72,12 @@ export const findWebhookWithHealth = async (id: ProviderId) => {
 
 export const changeWebhook = <T extends Webhook | undefined>(
   id: ProviderId,
-  change: (previous: Webhook | undefined) => T,
-  alongside: (previous: Webhook | undefined, next: Webhook) => readonly Write[],
+  change: (previous: StoredWebhook | undefined) => T,
+  alongside: (previous: StoredWebhook | undefined, next: StoredWebhook) => readonly Write[],
   runtime: Runtime,
 ): Promise<T> => {
-  const to = (webhook: Webhook) => sealed(webhook, id, runtime)
+  // Each change returns a webhook that can sign.
+  const to = (webhook: StoredWebhook) => sealed(webhook as Webhook, id, runtime)
   const form = { entity: 'webhook', from: openedBy(id), to }
   return changeSettings(keys.webhook(id), form, change, alongside, runtime)
 }
@@ -78,7 +85,7 @@ export const changeWebhook = <T extends Webhook | undefined>(
 /** Removes a webhook. Returns false when it did not exist. */
 export const removeWebhook = (
   id: ProviderId,
-  alongside: (previous: Webhook) => readonly Write[],
+  alongside: (previous: StoredWebhook) => readonly Write[],
   runtime: Runtime,
 ): Promise<boolean> => removeSettings(keys.webhook(id), openedBy(id), alongside, runtime)
 

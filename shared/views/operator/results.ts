@@ -20,6 +20,7 @@ import type { LimitResult, UsageResult } from './limit.ts'
 import type { ProviderResult, RequestSecretResult } from './provider.ts'
 import type { ReconciliationResult } from './reconciliation.ts'
 import type { RestoreResult } from './restore.ts'
+import type { ResealResult } from './secret.ts'
 import type { SettlementRunResult } from './settlement.ts'
 import type { HealthResult, WebhookResult, WebhookSecretResult, WebhookSummary } from './webhook.ts'
 
@@ -65,12 +66,12 @@ export type OperatorResults<Options = AnyOptions> = {
     unlink: { unlinked: boolean }
   }
   webhook: {
-    set: WebhookSecretResult
+    set: WebhookSecretResult<string | null>
     show: WebhookResult
     list: WebhookSummary[]
     enable: HealthResult
     ping: PingResult
-    'rotate-secret': WebhookSecretResult
+    'rotate-secret': WebhookSecretResult<string>
     remove: { removed: boolean }
   }
   delivery: {
@@ -121,4 +122,5 @@ export type OperatorResults<Options = AnyOptions> = {
     show: RestoreResult & { highest_generation: number }
   }
   change: { list: ChangeResult[] }
+  secret: { reseal: ResealResult }
 }

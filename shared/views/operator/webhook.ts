@@ -2,9 +2,14 @@ import type { Shows } from '../../domain/complete.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { iso } from '../../domain/time.ts'
 import { healthState, type WebhookHealth } from '../../domain/webhooks/health.ts'
-import { previousAt, type Webhook } from '../../domain/webhooks/webhook.ts'
+import {
+  canSign,
+  previousAt,
+  type StoredWebhook,
+  type Webhook,
+} from '../../domain/webhooks/webhook.ts'
 
-export const webhookSettingsView = (webhook: Webhook, now: Date) =>
+export const webhookSettingsView = (webhook: StoredWebhook, now: Date) =>
   ({
     events: webhook.events ?? null,
     max_attempts: webhook.attemptsMax ?? null,
@@ -26,13 +31,14 @@ export const webhookSettingsView = (webhook: Webhook, now: Date) =>
     | 'connectionTimeoutSeconds'
   >
 
-export type WebhookSecretResult = ReturnType<typeof webhookSecretView>
+export type WebhookSecretResult<S extends string | null> = ReturnType<typeof webhookSecretView<S>>
 
-export const webhookSecretView = (webhook: Webhook, now: Date) => ({
-  url: webhook.url,
-  secret: webhook.secret,
-  ...webhookSettingsView(webhook, now),
-})
+/** @param secret the signing secret that the call created; null: it created none */
+export const webhookSecretView = <S extends string | null>(
+  webhook: StoredWebhook,
+  secret: S,
+  now: Date,
+) => ({ url: webhook.url, secret, ...webhookSettingsView(webhook, now) })
 
 export type HealthResult = ReturnType<typeof healthView>
 
@@ -48,9 +54,10 @@ export const healthView = (health: WebhookHealth) =>
 
 export type WebhookResult = ReturnType<typeof operatorWebhookView>
 
-export const operatorWebhookView = (webhook: Webhook, health: WebhookHealth, now: Date) => ({
+export const operatorWebhookView = (webhook: StoredWebhook, health: WebhookHealth, now: Date) => ({
   url: webhook.url,
-  has_secret: true,
+  /** false: the stored secret cannot be opened. */
+  has_secret: canSign(webhook),
   ...webhookSettingsView(webhook, now),
   ...healthView(health),
 })

@@ -1,5 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { previousAt, type Webhook } from '../../domain/webhooks/webhook.ts'
+import {
+  canSign,
+  previousAt,
+  type StoredWebhook,
+  type Webhook,
+} from '../../domain/webhooks/webhook.ts'
 
 /** A replacement of a webhook's secret, with an overlap (docs/api.md#signatures). */
 export type WebhookRotation = {
@@ -11,13 +16,17 @@ export type WebhookRotation = {
 }
 
 /**
- * Replaces the secret and drops an earlier previous one, so that two rotations end a leaked secret.
- * Returns the unchanged object for a repeated rotation.
+ * Replaces the secret and drops an earlier previous one, so that two rotations end a leaked secret. An
+ * unreadable secret has no overlap. Returns the unchanged object for a repeated rotation.
  */
-export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: WebhookRotation) => {
-  if (webhook.secret === secret || webhook.previous?.secret === secret) return webhook
+export const rotated = (
+  webhook: StoredWebhook,
+  { secret, at, graceSeconds }: WebhookRotation,
+): Webhook => {
+  if (canSign(webhook) && [webhook.secret, webhook.previous?.secret].includes(secret))
+    return webhook
   const { previous, ...rest } = webhook
-  if (graceSeconds === 0) return { ...rest, secret }
+  if (graceSeconds === 0 || !canSign(webhook)) return { ...rest, secret }
   const until = new Date(at.getTime() + graceSeconds * 1000)
   return { ...rest, secret, previous: { secret: webhook.secret, until } }
 }

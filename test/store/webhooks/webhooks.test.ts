@@ -20,6 +20,7 @@ beforeAll(() => {
 })
 
 const demo = providerId('demo')
+const DEMO = { kind: 'webhook', id: 'demo' } as const
 
 test('a webhook is read back with its secrets, which the table has only sealed', async () => {
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
@@ -31,28 +32,33 @@ test('a webhook is read back with its secrets, which the table has only sealed',
 })
 
 test('a sealed secret opens only for its owner, with its key, and unchanged', async () => {
-  const sealed = await seal('whsec_1', 'demo', real)
-  expect(await unseal(sealed, 'demo')).toBe('whsec_1')
-  expect(await seal('whsec_1', 'demo', real)).not.toBe(sealed)
-  await expect(unseal(sealed, 'other')).rejects.toThrow()
+  const sealed = await seal('whsec_1', DEMO, real)
+  expect(await unseal(sealed, DEMO)).toBe('whsec_1')
+  expect(await seal('whsec_1', DEMO, real)).not.toBe(sealed)
+  expect(await unseal(sealed, { ...DEMO, id: 'other' })).toBeUndefined()
+  expect(await unseal(sealed, { ...DEMO, kind: 'connector' })).toBeUndefined()
   const flipped = Buffer.from(sealed, 'base64')
   flipped[14] = (flipped[14] ?? 0) ^ 1
-  await expect(unseal(flipped.toString('base64'), 'demo')).rejects.toThrow()
+  expect(await unseal(flipped.toString('base64'), DEMO)).toBeUndefined()
   process.env.SEALING_KEY = 'another text'
-  await expect(unseal(sealed, 'demo')).rejects.toThrow()
+  expect(await unseal(sealed, DEMO)).toBeUndefined()
+  process.env.SEALING_KEY = ' a text for tests\n'
+  expect(await unseal(sealed, DEMO)).toBe('whsec_1')
   process.env.SEALING_KEY = 'a text for tests'
 })
 
-test('the key on AWS is read from Secrets Manager once', async () => {
+test('a version of the key is read from Secrets Manager once, and the current one for each new secret', async () => {
   delete process.env.SEALING_KEY
   process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
   const calls = mockClient(SecretsManagerClient)
-  calls.on(GetSecretValueCommand).resolves({ SecretString: 'from the manager' })
-  const sealed = await seal('whsec_2', 'demo', real)
-  expect(await unseal(sealed, 'demo')).toBe('whsec_2')
-  expect(calls.commandCalls(GetSecretValueCommand)).toHaveLength(1)
+  calls.on(GetSecretValueCommand).resolves({ SecretString: 'from the manager\n', VersionId: 'v-1' })
+  const sealed = [await seal('whsec_2', DEMO, real), await seal('whsec_3', DEMO, real)]
+  expect(sealed).toEqual([expect.stringMatching(/^v-1:/), expect.stringMatching(/^v-1:/)])
+  for (const text of sealed) expect(await unseal(text, DEMO)).toMatch(/^whsec_[23]$/)
+  const versions = calls.commandCalls(GetSecretValueCommand).map(({ args }) => args[0].input)
+  expect(versions.map(({ VersionId }) => VersionId)).toEqual([undefined, undefined, 'v-1'])
   process.env.SEALING_KEY = 'from the manager'
-  expect(await unseal(sealed, 'demo')).toBe('whsec_2')
+  expect(await unseal(sealed[0] ?? '', DEMO)).toBe('whsec_2')
 })
 
 test('no change of the health by twenty concurrent workers is lost', async () => {
