@@ -81,6 +81,23 @@ def bank_request(schema: Any, name: str) -> Any:
     return prepared({**schema, "properties": members, "required": list(members)}, name)
 
 
+def handlers(document: Any) -> str:
+    """Returns the type of the handlers, by event."""
+    lines = []
+    for name, webhook in document["webhooks"].items():
+        schema = webhook["post"]["requestBody"]["content"]["application/json"]["schema"]
+        if name != "ping":
+            lines.append(f'"{name}": Handler[{schema["$ref"].rsplit("/", 1)[1]}],')
+    return f"""
+
+E = TypeVar("E")
+Handler: TypeAlias = Callable[[E, Any], object]
+
+Handlers = TypedDict("Handlers", {{ {"".join(lines)} }}, total=False)
+\"\"\"Handlers by event. Each receives the event and the transaction of the store.\"\"\"
+"""
+
+
 def wire_types() -> str:
     document = described("openapi")
     requests = described("bank-protocol")["components"]["schemas"]
@@ -101,7 +118,9 @@ def wire_types() -> str:
         program = [sys.executable, "-m", "datamodel_code_generator", *OPTIONS]
         subprocess.run([*program, f"--input={source}", f"--output={output}"], check=True)
         formatter = [sys.executable, "-m", "ruff", "format", f"--stdin-filename={WIRE}", "-"]
-        text = output.read_text() + final_values(document)
+        text = output.read_text() + final_values(document) + handlers(document)
+        text = text.replace("from decimal", "from collections.abc import Callable\nfrom decimal", 1)
+        text = text.replace(", TypedDict\n", ", TypedDict, TypeVar\n", 1)
     done = subprocess.run(formatter, input=text, capture_output=True, check=True, text=True)
     return done.stdout
 

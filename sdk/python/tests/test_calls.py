@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from debit_collection import AsyncDebitCollection, DebitCollection, Pesewas, wire
+from debit_collection import Pesewas, wire
 from debit_collection.calls import Operation, Outcome, Pause, Reply, Request, Settings, request_hmac
 from debit_collection.errors import (
     DebitCollectionError,
@@ -22,7 +22,8 @@ from debit_collection.errors import (
     ServerError,
     WaitTimeoutError,
 )
-from debit_collection.operations import Operations, comparison
+from debit_collection.methods import Synchronous
+from debit_collection.operations import Banks, Debits, comparison
 
 from .calling import CASES, ORDER
 from .conftest import named
@@ -30,7 +31,6 @@ from .faulty_server import CHARGED, DEBIT, Step, problem, step_of, success
 
 OPENAPI = Path(__file__).parent / "../../../docs/openapi.json"
 BROKEN = Step(fault="close")
-CHARGE = {**ORDER, "timeout": None}
 
 
 class Clock:
@@ -48,8 +48,8 @@ def outcome_of(step: Step) -> Outcome:
     return Reply(step.status, step.headers, body.encode())
 
 
-class Run:
-    """Plays steps to an operation; the last one repeats."""
+class Run(Debits, Synchronous):
+    """A client that plays steps to each operation; the last one repeats."""
 
     def __init__(self, *steps: Step, clock: Clock | None = None, **options: Any) -> None:
         self.outcomes = [outcome_of(step) for step in steps]
@@ -57,9 +57,9 @@ class Run:
         self.requests: list[Request] = []
         self.pauses: list[float] = []
         settings = {"base_url": "https://api.example", "api_key": "sk_1", "jitter": lambda: 1.0, **options}
-        self.operations = Operations(Settings(clock=self.clock, **settings))
+        super().__init__(Settings(clock=self.clock, **settings))
 
-    def play(self, operation: Operation[Any]) -> Any:
+    def _run(self, operation: Operation[Any]) -> Any:
         outcome: Outcome = None
         while True:
             try:
@@ -74,8 +74,8 @@ class Run:
                 self.requests.append(step)
                 outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
 
-    def charge(self, **changes: Any) -> Any:
-        return self.play(self.operations.charge(**{**CHARGE, **changes}))
+    def order(self, **changes: Any) -> Any:
+        return self.charge(**{**ORDER, **changes})
 
 
 @pytest.mark.parametrize("case", CASES["charges"], ids=named)
@@ -84,14 +84,14 @@ def test_charge(case: dict[str, Any]) -> None:
     run = Run(*map(step_of, case["replies"]), **options)
     if "error" in case:
         with pytest.raises(DebitCollectionError) as raised:
-            run.charge()
+            run.order()
         error = dict(case["error"])
         assert type(raised.value).__name__ == error.pop("class")
         assert error.pop("message", "") in getattr(raised.value, "message", "")
         assert {name: getattr(raised.value, name) for name in error} == error
     else:
         accepted = {**CASES["charged"]["data"]["response"], "replayed": False}
-        assert run.charge() == case.get("result", accepted)
+        assert run.order() == case.get("result", accepted)
     assert run.pauses == case.get("pauses", [])
     assert len(run.requests) == case.get("requests", len(case["replies"]))
     assert len({(sent.url, sent.body) for sent in run.requests if sent.method == "POST"}) == 1
@@ -100,7 +100,7 @@ def test_charge(case: dict[str, Any]) -> None:
 def test_a_retry_has_the_same_body_when_the_caller_changes_its_metadata() -> None:
     metadata = {"cart": 77}
     run = Run(BROKEN, CHARGED, log=lambda _: metadata.update(cart=78))
-    run.charge(metadata=metadata)
+    run.order(metadata=metadata)
     assert [json.loads(request.body)["metadata"] for request in run.requests] == [{"cart": 77}] * 2
 
 
@@ -115,7 +115,7 @@ def test_a_retry_has_the_same_body_when_the_caller_changes_its_metadata() -> Non
 )
 def test_an_amount_is_sent_as_text_with_two_decimals(amount: Any, text: str) -> None:
     run = Run(CHARGED)
-    run.charge(amount=amount)
+    run.order(amount=amount)
     body = json.loads(run.requests[0].body)
     assert (body["amount"], body["currency"]) == (text, "GHS")
 
@@ -125,7 +125,7 @@ def test_an_amount_is_sent_as_text_with_two_decimals(amount: Any, text: str) -> 
 )
 def test_an_amount_that_can_be_inexact_is_refused(amount: Any) -> None:
     with pytest.raises(ValueError if isinstance(amount, Decimal) else TypeError):
-        Run(CHARGED).charge(amount=amount)
+        Run(CHARGED).order(amount=amount)
 
 
 @pytest.mark.parametrize("count", [1.0, True, "1"])
@@ -137,11 +137,10 @@ def test_pesewas_are_an_int(count: Any) -> None:
 def test_a_charge_takes_sends_and_compares_each_field_of_the_api() -> None:
     schemas = json.loads(OPENAPI.read_text())["components"]["schemas"]
     fields = set(schemas["ChargeFields"]["properties"])
-    for charge in (DebitCollection.charge, AsyncDebitCollection.charge, Operations.charge):
-        # The only currency is not an option.
-        assert set(signature(charge).parameters) >= fields - {"currency"}
+    # The only currency is not an option.
+    assert set(signature(Debits.charge).parameters) >= fields - {"currency"}
     run = Run(CHARGED)
-    run.charge(**{name: {} for name in fields if name not in {**ORDER, "currency": ""}})
+    run.order(**{name: {} for name in fields if name not in {**ORDER, "currency": ""}})
     body = json.loads(run.requests[0].body)
     assert set(body) == fields
     assert set(comparison(cast(wire.DebitDetail, DEBIT), body)) == fields == set(CASES["other_debits"])
@@ -152,15 +151,15 @@ def test_a_charge_is_refused_after_a_lost_reply_when_the_debit_differs(field: st
     existing = {"reference": "DCS-1", "uuid": "u-1", "status": "processing"}
     run = Run(BROKEN, problem(409, 3003, existing), success({**DEBIT, **CASES["other_debits"][field]}))
     with pytest.raises(DuplicateReferenceError) as raised:
-        run.charge()
+        run.order()
     assert (raised.value.attempts, raised.value.existing) == (2, existing)
 
 
 def test_a_request_is_signed_again_over_the_path_with_its_query() -> None:
     run = Run(success([]), signing_secret="rs_1", base_url="https://api.example/prod/")
-    run.play(run.operations.find_by_partner_reference("a b/é", None))
+    run.find_by_partner_reference("a b/é")
     with pytest.raises(ValueError, match="empty"):
-        run.play(run.operations.find_by_partner_reference("", None))
+        run.find_by_partner_reference("")
     request = run.requests[0]
     path = request.url.removeprefix("https://api.example")
     assert path == "/prod/api/v1/payment-providers/debit-requests?partner_reference=a+b%2F%C3%A9&per_page=100"
@@ -178,7 +177,7 @@ def test_the_signature_is_that_of_openssl() -> None:
 def test_an_id_that_names_another_resource_is_refused(value: str) -> None:
     run = Run(CHARGED)
     with pytest.raises(ValueError, match="needs an id"):
-        run.play(run.operations.get(value, None))
+        run.get(value)
 
 
 @pytest.mark.parametrize("options", [*CASES["refused_options"], {"signing_secret": ""}])
@@ -190,14 +189,14 @@ def test_wrong_options_are_refused_without_their_values(options: dict[str, Any])
 
 def test_a_wait_polls_at_growing_intervals_until_the_outcome() -> None:
     run = Run(*[success(DEBIT)] * 9, success({**DEBIT, "status": "failed"}))
-    assert run.play(run.operations.wait_for("DCS-1", 600))["status"] == "failed"
+    assert run.wait_for("DCS-1", timeout=600)["status"] == "failed"
     assert run.pauses == pytest.approx([1, 1.5, 2.25, 3.375, 5.0625, 7.59375, 10, 10, 10], abs=0.01)
 
 
 def test_a_wait_ends_with_the_last_state() -> None:
     run = Run(success(DEBIT))
     with pytest.raises(WaitTimeoutError) as raised:
-        run.play(run.operations.wait_for("DCS-1", 20))
+        run.wait_for("DCS-1", timeout=20)
     assert raised.value.debit
     assert raised.value.debit["status"] == "processing"
     assert run.clock.now == pytest.approx(20)
@@ -206,21 +205,21 @@ def test_a_wait_ends_with_the_last_state() -> None:
 def test_a_wait_survives_temporary_failures_until_its_timeout() -> None:
     down = problem(503, 1503)
     run = Run(down, down, down, success({**DEBIT, "status": "completed"}))
-    assert run.play(run.operations.wait_for("DCS-1", 600))["status"] == "completed"
+    assert run.wait_for("DCS-1", timeout=600)["status"] == "completed"
     run = Run(down)
     with pytest.raises(WaitTimeoutError) as raised:
-        run.play(run.operations.wait_for("DCS-1", 300))
+        run.wait_for("DCS-1", timeout=300)
     assert raised.value.debit is None
     assert isinstance(raised.value.__cause__, ServerError)
     run = Run(problem(404, 3404))
     with pytest.raises(NotFoundError):
-        run.play(run.operations.wait_for("DCS-1", 300))
+        run.wait_for("DCS-1", timeout=300)
 
 
 def test_hundreds_of_waits_use_four_fifths_of_the_published_limit() -> None:
     clock = Clock()
-    operations = Operations(Settings("https://api.example", "sk_1", clock=clock))
-    waits = [operations.wait_for(f"DCS-{index}", 3600) for index in range(300)]
+    client = Debits(Settings("https://api.example", "sk_1", clock=clock))
+    waits = [Debits.wait_for(client, f"DCS-{index}", timeout=3600) for index in range(300)]
     due: list[tuple[float, int, int, Outcome]] = [(0.0, index, index, None) for index in range(300)]
     order = itertools.count(300)
     polls: list[float] = []
@@ -247,12 +246,12 @@ def test_hundreds_of_waits_use_four_fifths_of_the_published_limit() -> None:
 
 def test_an_abandoned_wait_gives_its_turn_back() -> None:
     run = Run(success({**DEBIT, "status": "completed"}))
-    first = run.operations.wait_for("DCS-1", 600)
+    first = Debits.wait_for(run, "DCS-1", timeout=600)
     assert isinstance(first.send(None), Request)
-    second = run.operations.wait_for("DCS-2", 600)
+    second = Debits.wait_for(run, "DCS-2", timeout=600)
     assert isinstance(second.send(None), Pause)
     second.close()
-    assert run.play(run.operations.wait_for("DCS-3", 600))["status"] == "completed"
+    assert run.wait_for("DCS-3", timeout=600)["status"] == "completed"
 
 
 def test_a_log_entry_has_no_values_and_its_faults_do_not_matter() -> None:
@@ -263,7 +262,7 @@ def test_a_log_entry_has_no_values_and_its_faults_do_not_matter() -> None:
         raise RuntimeError
 
     run = Run(problem(429, 1454, headers={"x-request-id": "r-1"}), success({"name": "x"}), log=log)
-    run.play(run.operations.bank("GCB", None))
+    run._run(Banks.get(run, "GCB"))
     assert entries == [
         {
             "operation": "get_bank",

@@ -1,46 +1,21 @@
-"""The asynchronous client, for asyncio. It has the methods of `client.py`, which documents them."""
+"""The asynchronous client, for asyncio. It has the methods of `operations.py`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import date
-from typing import Any, Generic, Literal, Protocol, TypeVar, overload
+from collections.abc import Callable
+from typing import Literal, TypeVar, overload
 
 import httpx
 
-from . import wire
-from .amounts import Amount
+from . import operations, wire
 from .calls import AttemptLog, Operation, Outcome, Pause, Reply, Request, Settings
-from .client import WAIT_TIMEOUT, DeliveryRecords
 from .errors import NetworkError, RequestTimeoutError
-from .operations import ChargeResult, CustomerBanks, FetchPage, Operations, Page
+from .methods import Asynchronous
 from .transport import environment_proxy, to_httpx, transport_error
 
 T = TypeVar("T")
 
 
-class AsyncListing(Generic[T]):
-    """Iterates over all items, and reads a page when it needs one."""
-
-    def __init__(self, run: "AsyncRun", fetch: FetchPage[T], cursor: str | None = None) -> None:
-        self._run = run
-        self._fetch = fetch
-        self._cursor = cursor
-
-    async def pages(self) -> AsyncIterator[Page[T]]:
-        """Iterates over the pages, so that a reader can store its cursor."""
-        cursor, has_more = self._cursor, True
-        while has_more:
-            page = await self._run(self._fetch(cursor))
-            cursor, has_more = page.next_cursor, page.has_more
-            yield page
-
-    async def __aiter__(self) -> AsyncIterator[T]:
-        async for page in self.pages():
-            for item in page.data:
-                yield item
-
-
-class AsyncDebitCollection:
+class AsyncDebitCollection(operations.Debits, Asynchronous):
     """Charges customers and reads debits, events and settlements, like `DebitCollection`."""
 
     def __init__(
@@ -54,15 +29,14 @@ class AsyncDebitCollection:
         log: Callable[[AttemptLog], object] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
-        self._operations = Operations(self._settings)
+        super().__init__(Settings(base_url, api_key, signing_secret, max_retries, timeout, log))
         # A Client of httpx would log URLs, which can contain phone numbers.
         self._transport = transport or httpx.AsyncHTTPTransport(proxy=environment_proxy(base_url))
-        self.banks = AsyncBanks(self._run, self._operations)
-        self.deliveries = AsyncDeliveries(self._run, self._operations)
-        self.events = AsyncEvents(self._run, self._operations)
-        self.settlements = AsyncSettlements(self._run, self._operations)
-        self.webhook = AsyncWebhook(self._run, self._operations)
+        self.banks = AsyncBanks(self)
+        self.deliveries = AsyncDeliveries(self)
+        self.events = AsyncEvents(self)
+        self.settlements = AsyncSettlements(self)
+        self.webhook = AsyncWebhook(self)
 
     def __repr__(self) -> str:
         return f"AsyncDebitCollection(base_url={self._settings.base_url!r})"
@@ -76,58 +50,6 @@ class AsyncDebitCollection:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._transport.aclose()
-
-    async def charge(
-        self,
-        *,
-        phone_number: str,
-        bank_identifier: str,
-        amount: Amount,
-        narration: str,
-        partner_reference: str,
-        metadata: dict[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> ChargeResult:
-        return await self._run(
-            self._operations.charge(
-                phone_number=phone_number,
-                bank_identifier=bank_identifier,
-                amount=amount,
-                narration=narration,
-                partner_reference=partner_reference,
-                metadata=metadata,
-                timeout=timeout,
-            )
-        )
-
-    async def get(self, reference: str, *, timeout: float | None = None) -> wire.DebitDetail:
-        return await self._run(self._operations.get(reference, timeout))
-
-    async def find_by_partner_reference(
-        self, partner_reference: str, *, timeout: float | None = None
-    ) -> wire.Debit | None:
-        return await self._run(self._operations.find_by_partner_reference(partner_reference, timeout))
-
-    def list(
-        self,
-        *,
-        status: wire.DebitStatus | None = None,
-        created_from: str | date | None = None,
-        created_to: str | date | None = None,
-        partner_reference: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncListing[wire.Debit]:
-        fetch = self._operations.debits(
-            status=status,
-            created_from=created_from,
-            created_to=created_to,
-            partner_reference=partner_reference,
-            timeout=timeout,
-        )
-        return AsyncListing(self._run, fetch)
-
-    async def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> wire.DebitDetail:
-        return await self._run(self._operations.wait_for(reference, timeout))
 
     async def _run(self, operation: Operation[T]) -> T:
         outcome: Outcome = None
@@ -164,48 +86,31 @@ class AsyncDebitCollection:
         return Reply(response.status_code, response.headers, body)
 
 
-class AsyncRun(Protocol):
-    def __call__(self, operation: Operation[T], /) -> Awaitable[T]: ...
+class AsyncPart(Asynchronous):
+    """A group of methods of a client."""
+
+    def __init__(self, client: AsyncDebitCollection) -> None:
+        self._client = client
+        self._settings = client._settings
+
+    async def _run(self, operation: Operation[T]) -> T:
+        return await self._client._run(operation)
 
 
-class AsyncResource:
-    """A group of operations of a client."""
-
-    def __init__(self, run: AsyncRun, operations: Operations) -> None:
-        self._run = run
-        self._operations = operations
+class AsyncBanks(operations.Banks, AsyncPart):
+    """Reads banks."""
 
 
-class AsyncBanks(AsyncResource):
-    def list(self, *, timeout: float | None = None) -> AsyncListing[wire.Bank]:
-        return AsyncListing(self._run, self._operations.banks(timeout))
-
-    async def get(self, identifier: str, *, timeout: float | None = None) -> wire.BankDetail:
-        return await self._run(self._operations.bank(identifier, timeout))
-
-    async def lookup(self, phone_number: str, *, timeout: float | None = None) -> CustomerBanks:
-        return await self._run(self._operations.lookup(phone_number, timeout))
+class AsyncDeliveries(operations.Deliveries, AsyncPart):
+    """Reads and repeats deliveries of webhooks."""
 
 
-class AsyncDeliveries(AsyncResource):
-    async def list(self, reference: str, *, timeout: float | None = None) -> DeliveryRecords:
-        return await self._run(self._operations.deliveries(reference, timeout))
-
-    async def redeliver(self, id: int, *, timeout: float | None = None) -> wire.Delivery:
-        return await self._run(self._operations.redeliver(id, timeout))
+class AsyncEvents(operations.Events, AsyncPart):
+    """Reads events."""
 
 
-class AsyncEvents(AsyncResource):
-    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> AsyncListing[wire.Event]:
-        return AsyncListing(self._run, self._operations.events(timeout), cursor)
-
-
-class AsyncSettlements(AsyncResource):
-    def list(self, *, timeout: float | None = None) -> AsyncListing[wire.Settlement]:
-        return AsyncListing(self._run, self._operations.settlements(timeout))
-
-    async def get(self, id: str, *, timeout: float | None = None) -> wire.Settlement:
-        return await self._run(self._operations.settlement(id, timeout))
+class AsyncSettlements(operations.Settlements, AsyncPart):
+    """Reads settlement batches."""
 
     @overload
     async def report(
@@ -216,9 +121,8 @@ class AsyncSettlements(AsyncResource):
     async def report(
         self, id: str, *, format: Literal["json", "csv"] = "json", timeout: float | None = None
     ) -> wire.SettlementReport | str:
-        return await self._run(self._operations.report(id, format, timeout))
+        return await self._run(self._report(id, format, timeout))
 
 
-class AsyncWebhook(AsyncResource):
-    async def test(self, *, timeout: float | None = None) -> wire.PingResult:
-        return await self._run(self._operations.test_webhook(timeout))
+class AsyncWebhook(operations.Webhook, AsyncPart):
+    """Tests the webhook."""

@@ -1,22 +1,23 @@
-"""Defines each operation of the API as a generator (see `calls.py`), for both clients."""
+"""Defines each operation of the API once, as a generator (see `calls.py`), for both clients."""
 
 import json
-from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict
 from urllib.parse import urljoin
 
 from . import wire
 from .amounts import Amount, amount_text
-from .calls import Call, Operation, Pause, Settings, Success, perform, read_json, retry_delay
-from .errors import DebitCollectionError, DuplicateReferenceError, WaitTimeoutError
-from .polling import GROWTH, INTERVAL_FIRST, INTERVAL_MAX, Pacer
-
-T = TypeVar("T")
+from .calls import Call, Operation, Settings, Success, perform, read_json
+from .errors import DuplicateReferenceError
+from .methods import Group, Pages, listing, method
+from .polling import Pacer, wait_until_final
 
 PER_PAGE = "100"
+WAIT_TIMEOUT = 660.0
+
+# Some classes below have a method `list`.
+DeliveryRecords: TypeAlias = list[wire.DeliveryWithAttempts]
 
 
 class ChargeResult(TypedDict):
@@ -37,25 +38,12 @@ class CustomerBanks(TypedDict):
     banks: list[wire.Bank]
 
 
-@dataclass(frozen=True)
-class Page(Generic[T]):
-    """A page of a list. `next_cursor` of the event feed continues after its last page, too."""
-
-    data: list[T]
-    next_cursor: str | None
-    has_more: bool
-
-
-FetchPage: TypeAlias = Callable[[str | None], Operation[Page[T]]]
-
-
-class Operations:
-    """Creates the operations of one client."""
-
+class Debits(Group):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pacer = Pacer(settings.clock)
 
+    @method
     def charge(
         self,
         *,
@@ -64,9 +52,13 @@ class Operations:
         amount: Amount,
         narration: str,
         partner_reference: str,
-        metadata: dict[str, Any] | None,
-        timeout: float | None,
+        metadata: dict[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Operation[ChargeResult]:
+        """Requests a debit. A repeat with the same partner_reference and body returns the same debit.
+
+        `amount` is text with two decimals, `Pesewas` or a `Decimal`; numbers raise TypeError.
+        """
         body = {
             "phone_number": phone_number,
             "bank_identifier": bank_identifier,
@@ -84,7 +76,7 @@ class Operations:
             # With `duplicates: "reject"`, an earlier attempt of this call may have created the debit.
             if error.attempts == 1:
                 raise
-            debit: wire.DebitDetail = yield from self.get(error.existing["reference"], timeout)
+            debit: wire.DebitDetail = yield from self._read(_get_call(error.existing["reference"]), timeout)
             if not _is_charged(debit, body):
                 raise error from None
             data, replayed = debit, True
@@ -100,37 +92,38 @@ class Operations:
             "replayed": replayed,
         }
 
-    def get(self, reference: str, timeout: float | None) -> Operation[wire.DebitDetail]:
+    @method
+    def get(self, reference: str, *, timeout: float | None = None) -> Operation[wire.DebitDetail]:
+        """Reads a debit."""
         return self._read(_get_call(reference), timeout)
 
-    def _read(self, call: Call, timeout: float | None) -> Operation[Any]:
-        """Returns `data` of the reply."""
-        success = yield from perform(self._settings, call, timeout)
-        return success.body["data"]
+    @method
+    def find_by_partner_reference(
+        self, partner_reference: str, *, timeout: float | None = None
+    ) -> Operation[wire.Debit | None]:
+        """Finds the debit of a reference of yours."""
+        if not partner_reference:
+            raise ValueError("partner_reference is empty")
+        pages = Debits.list(self, partner_reference=partner_reference, timeout=timeout)
+        page = yield from pages.fetch(None)
+        return page.data[0] if page.data else None
 
-    def _pages(
-        self, operation: str, path: str, timeout: float | None, query: dict[str, str | None]
-    ) -> "FetchPage[Any]":
-        """Returns the function that fetches the page of a cursor."""
+    @method
+    def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> Operation[wire.DebitDetail]:
+        """Polls until the debit is completed, failed or reversed, or raises WaitTimeoutError."""
+        return wait_until_final(self._settings, self._pacer, _get_call(reference), timeout)
 
-        def fetch(cursor: str | None) -> Operation[Page[Any]]:
-            call = Call(operation, "GET", path, query={**query, "cursor": cursor})
-            success = yield from perform(self._settings, call, timeout)
-            meta = success.body["meta"]
-            has_more = bool(meta.get("has_more")) and meta.get("next_cursor") is not None
-            return Page(success.body["data"], meta.get("next_cursor"), has_more)
-
-        return fetch
-
-    def debits(
+    @listing
+    def list(
         self,
         *,
         status: wire.DebitStatus | None = None,
         created_from: str | date | None = None,
         created_to: str | date | None = None,
         partner_reference: str | None = None,
-        timeout: float | None,
-    ) -> FetchPage[wire.Debit]:
+        timeout: float | None = None,
+    ) -> Pages[wire.Debit]:
+        """Lists debits, the newest first. `created_to` is exclusive; a datetime needs a zone."""
         query = {
             "status": status,
             "created_from": _instant(created_from),
@@ -140,47 +133,63 @@ class Operations:
         }
         return self._pages("list_debit_requests", "/debit-requests", timeout, query)
 
-    def find_by_partner_reference(
-        self, partner_reference: str, timeout: float | None
-    ) -> Operation[wire.Debit | None]:
-        if not partner_reference:
-            raise ValueError("partner_reference is empty")
-        page = yield from self.debits(partner_reference=partner_reference, timeout=timeout)(None)
-        return page.data[0] if page.data else None
 
-    def events(self, timeout: float | None) -> FetchPage[wire.Event]:
-        return self._pages("list_events", "/events", timeout, {"per_page": PER_PAGE})
-
-    def settlements(self, timeout: float | None) -> FetchPage[wire.Settlement]:
-        return self._pages("list_settlements", "/settlements", timeout, {"per_page": PER_PAGE})
-
-    def settlement(self, id: str, timeout: float | None) -> Operation[wire.Settlement]:
-        return self._read(Call("get_settlement", "GET", "/settlements/{id}", (id,)), timeout)
-
-    def banks(self, timeout: float | None) -> FetchPage[wire.Bank]:
+class Banks(Group):
+    @listing
+    def list(self, *, timeout: float | None = None) -> Pages[wire.Bank]:
+        """Lists the banks that customers can choose."""
         return self._pages("list_banks", "/banks", timeout, {})
 
-    def bank(self, identifier: str, timeout: float | None) -> Operation[wire.BankDetail]:
+    @method
+    def get(self, identifier: str, *, timeout: float | None = None) -> Operation[wire.BankDetail]:
+        """Reads a bank."""
         return self._read(Call("get_bank", "GET", "/banks/{identifier}", (identifier,)), timeout)
 
-    def lookup(self, phone_number: str, timeout: float | None) -> Operation[CustomerBanks]:
+    @method
+    def lookup(self, phone_number: str, *, timeout: float | None = None) -> Operation[CustomerBanks]:
+        """Finds the banks where a phone number has an active account."""
         call = Call("lookup_customer_banks", "GET", "/banks/lookup/{phone_number}", (phone_number,))
         success = yield from perform(self._settings, call, timeout)
         return {"customer": success.body["customer"], "banks": success.body["data"]}
 
-    def deliveries(self, reference: str, timeout: float | None) -> Operation[list[wire.DeliveryWithAttempts]]:
+
+class Deliveries(Group):
+    @method
+    def list(self, reference: str, *, timeout: float | None = None) -> Operation[DeliveryRecords]:
+        """Lists the deliveries of the events of a debit."""
         path = "/debit-requests/{reference}/deliveries"
         return self._read(Call("list_deliveries", "GET", path, (reference,)), timeout)
 
-    def redeliver(self, id: int, timeout: float | None) -> Operation[wire.Delivery]:
+    @method
+    def redeliver(self, id: int, *, timeout: float | None = None) -> Operation[wire.Delivery]:
+        """Sends the event of a delivery again."""
         call = Call("redeliver_event", "POST", "/deliveries/{id}/redeliver", (str(id),))
         return self._read(call, timeout)
 
-    def test_webhook(self, timeout: float | None) -> Operation[wire.PingResult]:
-        return self._read(Call("test_webhook", "POST", "/webhook/test"), timeout)
 
-    def report(self, id: str, form: Literal["json", "csv"], timeout: float | None) -> Operation[Any]:
-        """Returns a report. The link of a large one is followed without the credentials."""
+class Events(Group):
+    @listing
+    def list(self, *, cursor: str | None = None, timeout: float | None = None) -> Pages[wire.Event]:
+        """Lists the events of 30 days, the oldest first, after a stored cursor if there is one."""
+        return self._pages("list_events", "/events", timeout, {"per_page": PER_PAGE}, cursor)
+
+
+class Settlements(Group):
+    @listing
+    def list(self, *, timeout: float | None = None) -> Pages[wire.Settlement]:
+        """Lists the settlement batches, the newest first."""
+        return self._pages("list_settlements", "/settlements", timeout, {"per_page": PER_PAGE})
+
+    @method
+    def get(self, id: str, *, timeout: float | None = None) -> Operation[wire.Settlement]:
+        """Reads a batch."""
+        return self._read(Call("get_settlement", "GET", "/settlements/{id}", (id,)), timeout)
+
+    def _report(self, id: str, form: Literal["json", "csv"], timeout: float | None) -> Operation[Any]:
+        """Returns a report. The link of a large one is followed without the credentials.
+
+        Each client has the method, whose result depends on the format.
+        """
         call = Call(
             "get_settlement_report",
             "GET",
@@ -197,33 +206,12 @@ class Operations:
             return success.body
         return success.body["data"] if form == "json" else success.body
 
-    def wait_for(self, reference: str, timeout: float) -> Operation[wire.DebitDetail]:
-        settings = self._settings
-        deadline = settings.clock() + timeout
-        last: wire.DebitDetail | None = None
-        failure: DebitCollectionError | None = None
-        interval, failures = INTERVAL_FIRST, 0
-        while (yield from self._pacer.turn(deadline)):
-            seconds = min(settings.timeout, max(deadline - settings.clock(), 1.0))
-            try:
-                success = yield from perform(settings, _get_call(reference), seconds, max_retries=0)
-            except DebitCollectionError as error:
-                failures += 1
-                delay = retry_delay(error, failures, settings.jitter)
-                if delay is None:
-                    raise
-                failure = error
-            else:
-                debit: wire.DebitDetail = success.body["data"]
-                if debit["status"] in wire.FINAL_DEBIT_STATUSES:
-                    return debit
-                last, failures = debit, 0
-                delay, interval = interval, min(interval * GROWTH, INTERVAL_MAX)
-            remaining = deadline - settings.clock()
-            if remaining <= 0:
-                break
-            yield Pause(min(delay, remaining))
-        raise WaitTimeoutError(reference, last) from failure
+
+class Webhook(Group):
+    @method
+    def test(self, *, timeout: float | None = None) -> Operation[wire.PingResult]:
+        """Sends a ping to the webhook and returns the response of the receiver."""
+        return self._read(Call("test_webhook", "POST", "/webhook/test"), timeout)
 
 
 def _get_call(reference: str) -> Call:

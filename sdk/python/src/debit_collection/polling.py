@@ -4,7 +4,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator
 
-from .calls import Pause
+from . import wire
+from .calls import Call, Operation, Pause, Settings, perform, retry_delay
+from .errors import DebitCollectionError, WaitTimeoutError
 
 SPACING = 0.075
 """Seconds between the reads of all waits of a client: 800 of the published 1,000 a minute."""
@@ -44,3 +46,34 @@ class Pacer:
         finally:
             with self._lock:
                 self._queue.remove(ticket)
+
+
+def wait_until_final(
+    settings: Settings, pacer: Pacer, call: Call, timeout: float
+) -> Operation[wire.DebitDetail]:
+    """Repeats the call that reads a debit, in the turns of a pacer."""
+    deadline = settings.clock() + timeout
+    last: wire.DebitDetail | None = None
+    failure: DebitCollectionError | None = None
+    interval, failures = INTERVAL_FIRST, 0
+    while (yield from pacer.turn(deadline)):
+        seconds = min(settings.timeout, max(deadline - settings.clock(), 1.0))
+        try:
+            success = yield from perform(settings, call, seconds, max_retries=0)
+        except DebitCollectionError as error:
+            failures += 1
+            delay = retry_delay(error, failures, settings.jitter)
+            if delay is None:
+                raise
+            failure = error
+        else:
+            debit: wire.DebitDetail = success.body["data"]
+            if debit["status"] in wire.FINAL_DEBIT_STATUSES:
+                return debit
+            last, failures = debit, 0
+            delay, interval = interval, min(interval * GROWTH, INTERVAL_MAX)
+        remaining = deadline - settings.clock()
+        if remaining <= 0:
+            break
+        yield Pause(min(delay, remaining))
+    raise WaitTimeoutError(call.values[0], last) from failure

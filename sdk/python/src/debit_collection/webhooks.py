@@ -6,45 +6,19 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from .errors import SignatureError
 from .handlers import call_handler
 from .signature import HeaderItems, WebhookEvent, secret_list
 from .signature import verify as verify
-from .wire import (
-    SettlementCompletedEvent,
-    TransactionCompletedEvent,
-    TransactionCreatedEvent,
-    TransactionFailedEvent,
-    TransactionPendingEvent,
-    TransactionProcessingEvent,
-    TransactionReversedEvent,
-)
+from .wire import Handlers as Handlers
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from fastapi import Request, Response
 
 BODY_MAX = 1024 * 1024
-
-E = TypeVar("E")
-Handler: TypeAlias = Callable[[E, Any], object]
-
-Handlers = TypedDict(
-    "Handlers",
-    {
-        "transaction.created": Handler[TransactionCreatedEvent],
-        "transaction.pending": Handler[TransactionPendingEvent],
-        "transaction.processing": Handler[TransactionProcessingEvent],
-        "transaction.completed": Handler[TransactionCompletedEvent],
-        "transaction.failed": Handler[TransactionFailedEvent],
-        "transaction.reversed": Handler[TransactionReversedEvent],
-        "settlement.completed": Handler[SettlementCompletedEvent],
-    },
-    total=False,
-)
-"""Handlers by event. Each receives the event and the transaction of the store."""
 
 Applied: TypeAlias = Literal["applied", "duplicate", "superseded"]
 

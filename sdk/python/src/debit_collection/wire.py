@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 
 class Attempt(TypedDict):
@@ -538,3 +539,22 @@ Event: TypeAlias = (
 
 
 FINAL_DEBIT_STATUSES: tuple[DebitStatus, ...] = ("completed", "failed", "reversed")
+
+
+E = TypeVar("E")
+Handler: TypeAlias = Callable[[E, Any], object]
+
+Handlers = TypedDict(
+    "Handlers",
+    {
+        "transaction.created": Handler[TransactionCreatedEvent],
+        "transaction.pending": Handler[TransactionPendingEvent],
+        "transaction.processing": Handler[TransactionProcessingEvent],
+        "transaction.completed": Handler[TransactionCompletedEvent],
+        "transaction.failed": Handler[TransactionFailedEvent],
+        "transaction.reversed": Handler[TransactionReversedEvent],
+        "settlement.completed": Handler[SettlementCompletedEvent],
+    },
+    total=False,
+)
+"""Handlers by event. Each receives the event and the transaction of the store."""
