@@ -5,32 +5,26 @@ import { close, listenAt, readBody } from '../sandbox/local-server.ts'
 import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
-import type { OperatorReply } from '../shared/operator/verbs.ts'
-import { actorOf, invokeFunction, mayInvoke } from './functions-client.ts'
+import { callerOf, operate } from './operator-client.ts'
 
 /** Serves the console of a stage, whose operator functions it invokes with the shell's credentials. */
 
 /** A bank's statement is sent in parts of less than this. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
 
-const stageBackend = (stage: string): ConsoleBackend => {
-  const target = { stage }
-  const actor = actorOf(target)
-  return {
-    stage,
-    clock: { now: () => new Date(), isFrozen: () => false },
-    operator: () => actor,
-    nouns: async () => {
-      const names = Object.keys(nouns)
-      const allowed = await Promise.all(names.map((noun) => mayInvoke(target, `manage-${noun}`)))
-      return names.filter((_, index) => allowed[index])
-    },
-    operate: async ({ noun, verb, options }) => {
-      const event = { verb, options, actor: await actor }
-      return (await invokeFunction(target, `manage-${noun}`, event)) as OperatorReply
-    },
-  }
-}
+const stageBackend = (stage: string): ConsoleBackend => ({
+  stage,
+  clock: { now: () => new Date(), isFrozen: () => false },
+  caller: async () => {
+    const names = Object.keys(nouns)
+    const callers = await Promise.all(names.map((noun) => callerOf(stage, noun)))
+    return {
+      operator: callers.find((caller) => caller !== undefined) ?? '',
+      nouns: names.filter((_, index) => callers[index] !== undefined),
+    }
+  },
+  operate: ({ noun, verb, options }) => operate({ stage }, noun, { verb, options }),
+})
 
 const refuse = (response: ServerResponse, status: number, message: string): void => {
   response
@@ -44,8 +38,8 @@ const refuse = (response: ServerResponse, status: number, message: string): void
  */
 export const openConsole = async (stage: string, port: number) => {
   const backend = stageBackend(stage)
-  const allowed = await backend.nouns()
-  if (allowed.length === 0) {
+  const { nouns } = await backend.caller()
+  if (nouns.length === 0) {
     throw new StartFailure(`These AWS credentials allow no operator function of ${stage}`)
   }
   const serveConsole = consoleHandler(backend)

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { resourceName } from '../infra/definitions/resource-name.ts'
 import { parseJson } from '../shared/domain/json.ts'
@@ -59,6 +58,10 @@ const explain = (error: SdkError, target: FunctionTarget, name: string): string 
   return explanation?.(name) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
 }
 
+/** Returns the failure of a call, in one line. */
+export const invocationFailure = (error: Error, target: FunctionTarget, name: string) =>
+  new InvocationFailure(explain(error, target, name), { cause: error.name })
+
 export const notSandbox = (port: number): string =>
   `Another program than the sandbox answers at port ${port}`
 
@@ -67,27 +70,11 @@ const notLambda = (target: FunctionTarget): string =>
     ? notSandbox(target.port)
     : 'Another program answers at the endpoint of AWS Lambda'
 
-const clientOf = (target: FunctionTarget): LambdaClient =>
+export const clientOf = (target: FunctionTarget): LambdaClient =>
   new LambdaClient({
     ...ONE_ATTEMPT,
     ...('port' in target && { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}` }),
   })
-
-/**
- * Reports whether the AWS credentials allow invoking a function, without running it.
- * @throws InvocationFailure with one line for any other problem
- */
-export const mayInvoke = async (target: { stage: string }, name: string): Promise<boolean> => {
-  const FunctionName = resourceName(name, target.stage)
-  const call = new InvokeCommand({ FunctionName, InvocationType: 'DryRun' })
-  try {
-    await clientOf(target).send(call)
-    return true
-  } catch (error) {
-    if ((error as SdkError).name === 'AccessDeniedException') return false
-    throw new InvocationFailure(explain(error as SdkError, target, FunctionName))
-  }
-}
 
 /**
  * Returns the function's reply, any JSON value.
@@ -103,8 +90,8 @@ export const invokeFunction = async (
   const FunctionName = local ? name : resourceName(name, target.stage)
   const { Payload, FunctionError, ExecutedVersion } = await clientOf(target)
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
-    .catch((error: SdkError) => {
-      throw new InvocationFailure(explain(error, target, FunctionName))
+    .catch((error: Error) => {
+      throw invocationFailure(error, target, FunctionName)
     })
   const reply = parseJson(Buffer.from(Payload ?? []).toString('utf8'))
   // The sandbox and Lambda always return the executed version.
@@ -116,18 +103,4 @@ export const invokeFunction = async (
     throw new InvocationFailure(`${name}: ${errorType}: ${errorMessage}`)
   }
   return reply
-}
-
-/**
- * Returns the caller for the record of changes: the ARN of the AWS credentials, or the local user.
- * In a sandbox OPERATOR_NAME replaces the user, so that one person can act as two operators.
- * If STS does not answer, the caller is `unknown`; Lambda's reply names the problem.
- */
-export const actorOf = async (target: FunctionTarget): Promise<string> => {
-  if ('port' in target) return `local:${process.env.OPERATOR_NAME || userInfo().username}`
-  // Loaded for deployed stages only: a sandbox has no STS.
-  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
-  const identity = new STSClient({}).send(new GetCallerIdentityCommand())
-  const { Arn } = await identity.catch((): { Arn?: string } => ({}))
-  return Arn ?? 'unknown'
 }

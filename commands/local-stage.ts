@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { LOCAL_STAGE } from '../infra/definitions/resource-name.ts'
 import type { CommandDeps } from '../sandbox/localstack/command.ts'
 import {
   bootstrap,
   deploy,
   ignoredTypes,
   resourcesIn,
-  STAGE,
   synthesize,
   useEndpoint,
   usePlaceholderCredentials,
@@ -86,7 +86,8 @@ const localStack = async (
 
 /** Adds the seeds unless an earlier run has added them. */
 const seedOnce = async (): Promise<void> => {
-  const invoke = (name: string, event: unknown) => invokeFunction({ stage: STAGE }, name, event)
+  const invoke = (name: string, event: unknown) =>
+    invokeFunction({ stage: LOCAL_STAGE }, name, event)
   const show = { verb: 'show', options: { provider: 'demo' } }
   const { result } = (await invoke('manage-provider', show)) as { result?: unknown }
   if (result === undefined) await seed({ invoke })

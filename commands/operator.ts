@@ -6,13 +6,9 @@ import type { ConsoleCall } from '../console/server/backend.ts'
 import { operateFully } from '../console/server/operate.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
-import { explain, type OperatorReply, parseCall, secretsOf } from '../shared/operator/verbs.ts'
-import {
-  actorOf,
-  type FunctionTarget,
-  InvocationFailure,
-  invokeFunction,
-} from './functions-client.ts'
+import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import { type FunctionTarget, InvocationFailure } from './functions-client.ts'
+import { operate } from './operator-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import { inFull, readOptions, shortForms } from './operator-words.ts'
 import { misuse, portIn, printAndExit as print, unknownWord } from './terminal/arguments.ts'
@@ -100,8 +96,7 @@ const options = await readSecrets(callOptions, secretsOf(verbRow))
 const parsed = parseCall(nounRow, { verb, options })
 if (parsed instanceof Refusal) misuse(explain(parsed))
 
-const invoke = async ({ options }: ConsoleCall, actor: string) =>
-  (await invokeFunction(target, `manage-${noun}`, { verb, options, actor })) as OperatorReply
+const perform = ({ options }: ConsoleCall) => operate(target, noun, { verb, options })
 
 const readStatement = (path: string): Promise<Uint8Array> =>
   (path === '-' ? buffer(process.stdin) : readFile(path)).catch(({ code }) =>
@@ -109,13 +104,12 @@ const readStatement = (path: string): Promise<Uint8Array> =>
   )
 
 try {
-  const actor = await actorOf(target)
   const file = options.statement === undefined ? undefined : await readStatement(options.statement)
   let shown: string | undefined
   do {
     if (shown !== undefined) await pause(WATCH_MS)
     const call = { noun, verb, options }
-    const reply = await operateFully(call, (each) => invoke(each, actor), file)
+    const reply = await operateFully(call, perform, file)
     const result = 'error' in reply ? fail(reply.error) : reply.result
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {

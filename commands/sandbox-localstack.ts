@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import { LOCAL_STAGE } from '../infra/definitions/resource-name.ts'
 import { print, runCommand } from '../sandbox/localstack/command.ts'
-import { STAGE } from '../sandbox/localstack/deployment.ts'
 import { firstCharge } from '../sandbox/pages/start-page.ts'
 import { openConsole } from './console-server.ts'
 import { openLocalStage, stageSeconds } from './local-stage.ts'
@@ -12,7 +12,7 @@ await runCommand(
   async (deps) => {
     const { cleanup, signal } = deps
     const { endpoint, api } = await openLocalStage(newSteps(stageSeconds), deps)
-    const console = await openConsole(STAGE, 0)
+    const console = await openConsole(LOCAL_STAGE, 0)
     cleanup.defer(console.stop)
     const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env
     print(`
@@ -22,7 +22,7 @@ ${firstCharge(api).replaceAll(/^/gm, '  ')}
 
   export AWS_ENDPOINT_URL=${endpoint} AWS_REGION=${AWS_REGION}
   export AWS_ACCESS_KEY_ID=${AWS_ACCESS_KEY_ID} AWS_SECRET_ACCESS_KEY=${AWS_SECRET_ACCESS_KEY}
-  npm run -s operator -- provider show --provider demo --stage ${STAGE}
+  npm run -s operator -- provider show --provider demo --stage ${LOCAL_STAGE}
 `)
     print(`ready ${api} console ${console.address} operator ${endpoint}`)
     if (!signal.aborted) await once(signal, 'abort')

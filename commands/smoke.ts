@@ -106,7 +106,7 @@ const runChecks = async (): Promise<void> => {
     withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
   )
   if (isOver()) return
-  const operator = await operatorOf(target)
+  const operator = operatorOf(target)
   const command = operatorCommandOf(target)
   const getObjects = await check('objects', () =>
     createObjects({ operator, command, receiver, undo, expiresOn }),

@@ -17,8 +17,7 @@ export const consoleBackend = (
   const operator = (name = process.env.OPERATOR_NAME || userInfo().username) => `local:${name}`
   return {
     clock,
-    operator: async () => operator(),
-    nouns: async () => Object.keys(nouns),
+    caller: async () => ({ operator: operator(), nouns: Object.keys(nouns) }),
     operate: async ({ noun, operator: name, ...call }) => {
       const event = { ...call, actor: operator(name) }
       return (await functions.invoke(`manage-${noun}`, event)) as OperatorReply

@@ -41,6 +41,7 @@ export const functionVariables = (
     hasSandboxBank: true,
     payoutsWaitForFunding: false,
     approvals,
+    claimedOperators: true as const,
     ownHosts: [host],
     errorGuide: errorGuideAt(host),
   }

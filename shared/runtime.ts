@@ -111,6 +111,8 @@ const settings = {
   metricsDisabled: () => isTrue('METRICS_DISABLED'),
   sandboxBank: () => isTrue('SANDBOX_BANK'),
   approvals: () => isTrue('APPROVALS'),
+  /** Whether direct invocations name their operator, in stages without data of value. */
+  claimedOperators: () => isTrue('CLAIMED_OPERATORS'),
   /** Whether a payout waits until the remitted cash covers it. */
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */

@@ -87,7 +87,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
-    commands/                   sdk/typescript/src/ @aws-sdk/client-sts core-js/ esbuild fastest-levenshtein node: valibot yaml
+    commands/                   sdk/typescript/src/ @smithy/ core-js/ esbuild fastest-levenshtein node: valibot yaml
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
@@ -205,11 +205,11 @@ test('a charge does not load the arithmetic of fees', () => {
   expect([...packagesOf('shared/domain/settlement/line.ts')]).toContain('dinero.js')
 })
 
-test('the operator command loads no AWS clients except Lambda and STS', () => {
+test('the operator command loads no AWS client except that of Lambda', () => {
   const packages = [...packagesOf('commands/operator.ts')]
   expect(packages).toContain('valibot')
   const aws = packages.filter((name) => /^@?aws-|powertools/.test(name))
-  expect(aws).toEqual(['@aws-sdk/client-lambda', '@aws-sdk/client-sts'])
+  expect(aws).toEqual(['@aws-sdk/client-lambda'])
 })
 
 test('every function has its own file, a sample event and, for an operation, a flow test', () => {

@@ -1,12 +1,13 @@
 import type { OptionsOf, ResultOf, VerbName } from '../../shared/operator/results.ts'
-import { InvocationFailure, invokeFunction } from '../functions-client.ts'
+import { InvocationFailure } from '../functions-client.ts'
+import { operate } from '../operator-client.ts'
 
 const call = async <V extends VerbName<'webhook'>>(
   port: number,
   verb: V,
   options: OptionsOf<'webhook', V>,
 ) => {
-  const reply = await invokeFunction({ port }, 'manage-webhook', { verb, options })
+  const reply = await operate({ port }, 'webhook', { verb, options })
   return reply as { result: ResultOf<'webhook', V> } | { error: string }
 }
 

@@ -4,18 +4,17 @@ import { promisify } from 'node:util'
 import { parseJson } from '../../shared/domain/json.ts'
 import type { CallVerb } from '../../shared/operator/results.ts'
 import { Mismatch } from '../expect.ts'
-import { actorOf, type FunctionTarget, invokeFunction } from '../functions-client.ts'
+import type { FunctionTarget } from '../functions-client.ts'
+import { operate } from '../operator-client.ts'
 
 /** Returns the call of a verb of an operator function. @throws Mismatch with the reason of a refusal */
-export const operatorOf = async (target: FunctionTarget): Promise<CallVerb> => {
-  const actor = await actorOf(target)
-  return async <R>(noun: string, verb: string, options: object) => {
-    const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
-    const { result, error } = reply as { result: R; error?: string }
-    if (error !== undefined) throw new Mismatch(`a result of ${noun} ${verb}`, error)
-    return result
+export const operatorOf =
+  (target: FunctionTarget): CallVerb =>
+  async <R>(noun: string, verb: string, options: object) => {
+    const reply = await operate(target, noun, { verb, options })
+    if ('error' in reply) throw new Mismatch(`a result of ${noun} ${verb}`, reply.error)
+    return reply.result as R
   }
-}
 
 const ROOT = join(import.meta.dirname, '../..')
 const OUTPUT_MAX_BYTES = 16 * 1024 * 1024

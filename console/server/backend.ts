@@ -55,10 +55,8 @@ export type ConsoleBackend = {
   stage?: string
   /** The clock of the service; that of a sandbox can be frozen. */
   clock: { now: () => Date; isFrozen: () => boolean }
-  /** The name that changes are recorded with. */
-  operator: () => Promise<string>
-  /** The nouns whose function the operator may invoke. */
-  nouns: () => Promise<string[]>
+  /** The name that changes are recorded with, and the nouns that the operator may use. */
+  caller: () => Promise<Pick<ConsoleSettings, 'operator' | 'nouns'>>
   /** @throws Error in one line if the function does not exist, is denied or fails */
   operate: (call: ConsoleCall) => Promise<OperatorReply>
   /** Requests and changed items as they happen; a stage has none, and the page polls. */

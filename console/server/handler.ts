@@ -79,9 +79,8 @@ const HEARTBEAT_MS = 15_000
 export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/.test(pathname)
 
 const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
-  const [operator, nouns] = await Promise.all([backend.operator(), backend.nouns()])
   const { stage = null, seeds = null, live } = backend
-  return { stage, operator, nouns, is_live: live !== undefined, seeds }
+  return { stage, ...(await backend.caller()), is_live: live !== undefined, seeds }
 }
 
 const stream = (live: Live, response: ServerResponse): void => {

@@ -11,6 +11,7 @@ export type StageSettings = Pick<
   | 'hasSandboxBank'
   | 'payoutsWaitForFunding'
   | 'approvals'
+  | 'claimedOperators'
   | 'bankClientCertificate'
   | 'privatePeers'
   | 'errorGuide'
@@ -67,6 +68,7 @@ export const environmentOf = (
     ...(settings.hasSandboxBank && readsBanks && { SANDBOX_BANK: 'true' }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
+    ...(settings.claimedOperators && name.startsWith('manage-') && { CLAIMED_OPERATORS: 'true' }),
     ...(settings.privatePeers && { LOCAL_PEERS: settings.privatePeers.join(',') }),
     TABLE_NAME: addresses.tableName,
     ...Object.fromEntries(

@@ -5,3 +5,6 @@ export const resourceName = (name: string, stage: string) => `debit-collection-$
 
 /** Returns the name of the API, the group of schedules, or the dashboard. */
 export const stageName = (stage: string) => `debit-collection-${stage}`
+
+/** The stage that stacks in LocalStack have; nothing verifies its operators. */
+export const LOCAL_STAGE = 'local'

@@ -4,7 +4,19 @@ import { type OperationName, operations } from '../../shared/api/operations.ts'
 import { UNMATCHED } from './functions.ts'
 import type { StageWorkers } from './jobs.ts'
 
-export type Stage = StageWorkers & {
+export type Stage = CommonSettings & DataSettings
+
+/** A stage that keeps its data accepts no operator that AWS has not verified. */
+type DataSettings =
+  // Data outlives its stack, and the table is protected from deletion.
+  | { keepsData: true; claimedOperators?: never }
+  | {
+      keepsData: false
+      /** Whether direct invocations name their operator: LocalStack verifies no caller. */
+      claimedOperators?: true
+    }
+
+type CommonSettings = StageWorkers & {
   /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
   /** The account and Region to deploy to; without them, those of the shell's credentials. */
@@ -35,8 +47,6 @@ export type Stage = StageWorkers & {
   network?: StageNetwork
   /** A client certificate for calls to banks. */
   bankClientCertificate?: SecretReference
-  /** Whether data outlives its stack and the table is protected from deletion. */
-  keepsData: boolean
   /** Disables event sources and schedules, and answers every request with 503/1503. */
   paused?: boolean
   /**
@@ -98,7 +108,7 @@ export type Domain = {
   zone?: { id: string; name: string }
 }
 
-const stages: Record<string, Omit<Stage, 'name'>> = {
+const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
   sandbox: {
     tags: { 'cost-center': 'collections-test', owner: 'collections' },
     referencePrefix: 'DCS',

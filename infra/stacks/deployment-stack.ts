@@ -72,7 +72,11 @@ export class DeploymentStack extends Stack {
       'lambda:ListEventSourceMappings',
       'lambda:ListFunctions',
     ]
-    this.#allow(role, ['lambda:InvokeFunction'], functions)
+    // A function URL requires both actions; the condition excludes direct invocations.
+    this.#allow(role, ['lambda:InvokeFunctionUrl', 'lambda:GetFunctionUrlConfig'], functions)
+    this.#allow(role, ['lambda:InvokeFunction'], functions, {
+      Bool: { 'lambda:InvokedViaFunctionUrl': 'true' },
+    })
     this.#allow(role, ['sqs:GetQueueUrl', 'sqs:GetQueueAttributes'], [queues])
     this.#allow(role, ['logs:FilterLogEvents'], [logs])
     this.#allow(role, listActions, ['*'])
@@ -88,8 +92,13 @@ export class DeploymentStack extends Stack {
     return this.formatArn({ service, resource, resourceName: name, arnFormat })
   }
 
-  #allow(role: Role, actions: string[], resources: string[]): void {
-    role.addToPolicy(new PolicyStatement({ actions, resources }))
+  #allow(
+    role: Role,
+    actions: string[],
+    resources: string[],
+    conditions: Record<string, unknown> = {},
+  ): void {
+    role.addToPolicy(new PolicyStatement({ actions, resources, conditions }))
   }
 
   #bootstrapRoleArns(): string[] {

@@ -1,4 +1,5 @@
 import { Stack, type StackProps } from 'aws-cdk-lib'
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda'
 import type { Construct } from 'constructs'
 import { defineFunction } from '../constructs/function.ts'
 import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
@@ -17,7 +18,10 @@ type OperatorsProps = StackProps & {
   network: NetworkStack | undefined
 }
 
-/** Defines the functions that operators invoke, one for each noun, so that IAM can separate duties. */
+/**
+ * Defines the functions of operators, one for each noun, so that IAM can separate duties. Their URLs
+ * verify the caller.
+ */
 export class OperatorsStack extends Stack {
   constructor(
     scope: Construct,
@@ -27,6 +31,10 @@ export class OperatorsStack extends Stack {
     super(scope, id, props)
     const resources = { stage, data, host: api.host, queues: jobs.queues, network }
     const functions = operatorRowsOf(stage).map((row) => defineFunction(this, row, resources))
+    if (!stage.claimedOperators) {
+      for (const lambda of functions)
+        lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM })
+    }
     if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
   }
 }

@@ -19,6 +19,7 @@ export const setEnvironment = (): void => {
     STAGE: 'sandbox',
     SANDBOX_BANK: 'true',
     REFERENCE_PREFIX: 'DCS',
+    CLAIMED_OPERATORS: 'true',
     SEALING_KEY: 'bench',
     LOCAL_PEERS: '127.0.0.1',
     // Caches never expire, although the clock of a part runs fast.

@@ -1,7 +1,7 @@
 import { openLocalStage, stageSeconds } from '../../commands/local-stage.ts'
 import { newSteps } from '../../commands/terminal/progress.ts'
+import { LOCAL_STAGE } from '../../infra/definitions/resource-name.ts'
 import { runCommand } from '../../sandbox/localstack/command.ts'
-import { STAGE } from '../../sandbox/localstack/deployment.ts'
 import { run } from '../../sandbox/localstack/run.ts'
 
 /** Deploys the stacks as `npm run sandbox:localstack` does, and runs the smoke checks. */
@@ -12,7 +12,7 @@ const CHECKS = 55
 await runCommand(async (deps) => {
   const steps = newSteps({ ...stageSeconds, smoke: 70 })
   const { api } = await openLocalStage(steps, deps)
-  const smoke = ['commands/smoke.ts', '--stage', STAGE, '--api', api, '--receiver']
+  const smoke = ['commands/smoke.ts', '--stage', LOCAL_STAGE, '--api', api, '--receiver']
   let checked = 0
   const onLine = (line: string) => {
     checked += 1

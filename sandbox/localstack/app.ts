@@ -1,9 +1,16 @@
 import { buildBundles } from '../../infra/bundles/build.ts'
+import { LOCAL_STAGE } from '../../infra/definitions/resource-name.ts'
 import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { checkedApp, defineAccount, defineStage } from '../../infra/stacks/stage-stacks.ts'
 
 /** Synthesizes the sandbox stage for LocalStack; its functions can reach this machine. */
-const local: Stage = { ...stageNamed('sandbox'), name: 'local', privatePeers: ['127.0.0.1'] }
+const local: Stage = {
+  ...stageNamed('sandbox'),
+  name: LOCAL_STAGE,
+  privatePeers: ['127.0.0.1'],
+  keepsData: false,
+  claimedOperators: true,
+}
 
 const app = checkedApp()
 await buildBundles()

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LOCAL_STAGE } from '../../infra/definitions/resource-name.ts'
 import { StartFailure } from '../start-failure.ts'
 import { mustRun, ROOT, type RunOptions, run } from './run.ts'
 
-export const STAGE = 'local'
 const REGION = 'eu-west-1'
 const ACCOUNT = '000000000000'
 const LINES_OF_FAILURE = 30
@@ -96,5 +96,5 @@ export const deploy = async (
   await cdk([...args, '--outputs-file', outputs], { signal, onLine })
   const address = /https:\/\/(\w+)\.execute-api\.[^/]+\//.exec(readFileSync(outputs, 'utf8'))
   if (!address) throw new StartFailure('No output of a stack contains the address of the API')
-  return `${endpoint}/_aws/execute-api/${address[1]}/${STAGE}`
+  return `${endpoint}/_aws/execute-api/${address[1]}/${LOCAL_STAGE}`
 }

@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
+import { callOf, type OperatorEvent, replyToCaller } from './caller.ts'
 import type { ResultOf } from './results.ts'
 import {
   explain,
@@ -63,6 +64,9 @@ type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
   Partial<Pick<Context, 'getRemainingTimeInMillis'>>
 
 type AnyAction = Action<unknown, unknown> | StateAction<unknown, unknown>
+
+/** The call that is logged for an event without one. */
+const NO_CALL: OperatorCall = { verb: '', options: {} }
 
 /** The time of a call without Lambda's own limit. */
 const CALL_MAX_MS = 60_000
@@ -136,10 +140,12 @@ export const operatorHandler =
   <N extends Noun>(noun: N, actions: Actions<N>) =>
   (runtime: Runtime) => {
     const dispatch = dispatcher(noun, actions as Record<string, AnyAction>, runtime)
-    return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
-      const { actor = '' }: { actor?: unknown } = call
-      if (typeof actor !== 'string') return { error: 'the actor must be text' }
-      const by = ACTOR.test(actor) ? actor : UNKNOWN_OPERATOR
+    return async (event: OperatorEvent, context?: LambdaContext): Promise<OperatorReply> => {
+      const probe = replyToCaller(event)
+      if (probe) return probe
+      const received = callOf(event)
+      const call = received instanceof Refusal ? NO_CALL : received
+      const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
       const ids = {
         operation: context?.functionName,
         // An unknown verb can be any text.
@@ -150,7 +156,10 @@ export const operatorHandler =
       const id = runtime.newId()
       const author = { id, at: runtime.now(), by, noun: noun.name, verb: call.verb }
       try {
-        const { outcome, result } = await dispatch(call, author, context)
+        const { outcome, result } =
+          received instanceof Refusal
+            ? { outcome: 'refused', result: received }
+            : await dispatch(received, author, context)
         const isRefused = result instanceof Refusal
         log.info('operator', { ...ids, outcome: isRefused ? 'refused' : outcome })
         return isRefused ? { error: explain(result) } : { result }

@@ -185,36 +185,41 @@ describe('a stage on AWS', () => {
   const region = { AWS_REGION: 'eu-west-1' }
   const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
 
-  const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult>
-    <Arn>arn:aws:iam::123456789012:user/ama</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
-
-  /** Runs the command against fake STS and Lambda APIs. */
-  const runAgainst = async (status: number, headers: object, body: unknown, sts = 200) => {
-    const paths: string[] = []
-    const calls: unknown[] = []
+  /** Runs the command against a fake Lambda API whose function URL gives a reply. */
+  const runAgainst = async (status: number, body: unknown, api = { status: 200, type: '' }) => {
+    const requests: { line: string; authorization?: string | undefined; body: string }[] = []
     const server = createServer(async (request, response) => {
-      const sent = await text(request)
-      if (request.url === '/') {
-        response.writeHead(sts).end(sts === 200 ? identity : '')
-        return
-      }
-      paths.push(`${request.method} ${request.url}`)
-      calls.push(JSON.parse(sent))
-      response.writeHead(status, { ...headers }).end(JSON.stringify(body))
+      const { method, url, headers } = request
+      requests.push({
+        line: `${method} ${url}`,
+        authorization: headers.authorization,
+        body: await text(request),
+      })
+      if (url?.endsWith('/url')) {
+        const FunctionUrl = `http://${headers.host}/`
+        response
+          .writeHead(api.status, api.type ? { 'x-amzn-errortype': api.type } : {})
+          .end(JSON.stringify(api.type ? { Message: 'no\nno' } : { FunctionUrl }))
+      } else response.writeHead(status).end(JSON.stringify(body))
     })
     const output = await whileListening(server, (port) =>
       operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
     )
-    return { ...output, paths, calls }
+    return { ...output, requests }
   }
 
-  test("the command reaches a stage through the Lambda API with the caller's ARN, or unknown if STS fails", async () => {
-    const path = 'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations'
-    const actor = 'arn:aws:iam::123456789012:user/ama'
-    const reached = { code: 0, stdout: '[]\n', paths: [path], calls: [{ verb: 'list', actor }] }
-    expect(await runAgainst(200, {}, { result: [] })).toMatchObject(reached)
-    const refused = await runAgainst(200, {}, { result: [] }, 403)
-    expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
+  test('the command requests the function URL with a signature, and names no caller', async () => {
+    const { code, stdout, requests } = await runAgainst(200, { result: [] })
+    expect([code, stdout]).toEqual([0, '[]\n'])
+    const [find, call] = requests
+    expect(find?.line).toBe('GET /2021-10-31/functions/debit-collection-sandbox-manage-bank/url')
+    expect(call).toMatchObject({
+      line: 'POST /',
+      authorization: expect.stringMatching(
+        /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/,
+      ),
+      body: '{"verb":"list","options":{}}',
+    })
   })
 
   test('the command requires credentials and a region', async () => {
@@ -227,13 +232,15 @@ describe('a stage on AWS', () => {
     [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
     [403, 'ExpiredToken', 'The AWS credentials have expired'],
   ])('the command prints a line for the answer %i %sException', async (status, name, line) => {
-    const headers = { 'x-amzn-errortype': `${name}Exception` }
-    expectOneLine(await runAgainst(status, headers, { Message: 'no\nno' }), line)
+    expectOneLine(await runAgainst(200, {}, { status, type: `${name}Exception` }), line)
   })
 
-  test('the command returns the error of a function', async () => {
-    const headers = { 'x-amz-function-error': 'Unhandled' }
-    const body = { errorType: 'Error', errorMessage: 'gone' }
-    expectOneLine(await runAgainst(200, headers, body), 'manage-bank: Error: gone')
+  test.each([
+    [200, { error: 'no such bank' }, 'no such bank'],
+    [403, { Message: 'Forbidden' }, 'These AWS credentials do not allow calling debit-'],
+    [429, {}, 'Function debit-collection-sandbox-manage-bank did not run: AWS limits calls'],
+    [502, 'Internal Server Error', 'debit-collection-sandbox-manage-bank: the function failed'],
+  ])('the command prints one line for the reply %i %j of the URL', async (status, body, line) => {
+    expectOneLine(await runAgainst(status, body), line)
   })
 })

@@ -91,6 +91,12 @@ test('the role may invoke all functions that the smoke test calls in a stage wit
   const allowed = resourcesFor('lambda:InvokeFunction', deploymentOf(stageNamed('sandbox')))
   expect(used.length).toBeGreaterThan(10)
   expect(used.filter((name) => !allowed.includes(name))).toEqual([])
+  const deployment = deploymentOf(stageNamed('sandbox'))
+  expect(resourcesFor('lambda:InvokeFunctionUrl', deployment)).toEqual(allowed)
+  expect(resourcesFor('lambda:GetFunctionUrlConfig', deployment)).toEqual(allowed)
+  expect(JSON.stringify(deployment.template.toJSON())).toContain(
+    '"Bool":{"lambda:InvokedViaFunctionUrl":"true"}',
+  )
 })
 
 test('the role can neither grant approvals nor move money in production', () => {

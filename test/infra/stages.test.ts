@@ -108,6 +108,22 @@ test('only a stage with private peers lets functions reach private addresses', (
   expect(peers).toEqual([undefined, undefined, '127.0.0.1,bank.test'])
 })
 
+test('only LocalStack, which keeps no data, lets direct invocations name their operator', () => {
+  const claims = stageNames.map((stage) => variablesOf(stage, 'manage-debit').CLAIMED_OPERATORS)
+  expect(claims).toEqual(stageNames.map(() => undefined))
+  // @ts-expect-error a stage that keeps its data cannot accept claimed operators
+  const kept: Stage = { ...stageNamed('production'), claimedOperators: true }
+  expect(kept.keepsData).toBe(true)
+})
+
+test('each function of an operator has a URL that verifies the caller', () => {
+  for (const stage of ['sandbox', 'production'] as const) {
+    const urls = propertiesOf(templates[stage].all, 'AWS::Lambda::Url')
+    const nouns = namesIn(stage).filter((name) => name.startsWith('manage-'))
+    expect(urls.map(({ AuthType }) => AuthType)).toEqual(nouns.map(() => 'AWS_IAM'))
+  }
+})
+
 test('the approvals invoke functions of the same stage', () => {
   const { FUNCTION_PREFIX } = variablesOf('production', 'manage-approval')
   expect(FUNCTION_PREFIX).toBe('debit-collection-production-')

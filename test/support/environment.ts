@@ -9,6 +9,7 @@ Object.assign(process.env, {
   STAGE: 'sandbox',
   SANDBOX_BANK: 'true',
   REFERENCE_PREFIX: 'DCS',
+  CLAIMED_OPERATORS: 'true',
   TABLE_NAME: 'test',
   AWS_LAMBDA_LOG_LEVEL: 'FATAL',
   METRICS_DISABLED: 'true',

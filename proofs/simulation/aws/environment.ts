@@ -14,6 +14,7 @@ Object.assign(process.env, {
   SANDBOX_BANK: 'true',
   TABLE_NAME: 'simulated',
   REFERENCE_PREFIX,
+  CLAIMED_OPERATORS: 'true',
   REPORTS_BUCKET: 'simulated',
   SEALING_KEY: 'simulated',
   // Disables caches: functions of one process would share them across runs, whose clocks differ.

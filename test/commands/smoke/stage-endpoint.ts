@@ -13,7 +13,7 @@ const ACCOUNT = 'eu-west-1:000000000000'
 type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
-  /** Functions that the caller may not invoke. */
+  /** Functions that the caller may not use. */
   denied?: readonly string[]
   /** Lines of every log group in addition to the usual ones. */
   lines: readonly string[]
@@ -49,9 +49,7 @@ const stacksAs = (address: string): string =>
     )
     .join('')}</Stacks></DescribeStacksResult></DescribeStacksResponse>`
 
-const CALLER =
-  '<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::000000000000:user/ama' +
-  '</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>'
+const userArn = 'arn:aws:iam::000000000000:user/ama'
 
 type JsonCall = Record<string, string>
 
@@ -73,26 +71,28 @@ const jsonReplies = (state: StageState): Record<string, (call: JsonCall) => unkn
   }),
 })
 
-const queryReply = (body: string, address: string): string =>
-  body.includes('Action=DescribeStacks') ? stacksAs(address) : CALLER
-
-const INVOCATION = /^\/2015-03-31\/functions\/debit-collection-sandbox-([a-z-]+)\/invocations/
+const URL_CONFIG = /^\/2021-10-31\/functions\/debit-collection-sandbox-([a-z-]+)\/url/
+const FUNCTION_URL = /^\/url\/([a-z-]+)$/
 
 /** Starts the endpoint. Its webhooks go to a closed port instead of a public host. */
 export const startStageEndpoint = async (address: string, state: StageState) => {
   const reply = async (request: IncomingMessage, body: string): Promise<Response> => {
     const { url = '', headers } = request
-    const invoked = INVOCATION.exec(url)?.[1]
-    if (state.denied?.some((name) => name === invoked)) {
-      const headers = { 'x-amzn-errortype': 'AccessDeniedException' }
-      return Response.json({ Message: 'not authorized' }, { status: 403, headers })
+    const configured = URL_CONFIG.exec(url)?.[1]
+    if (configured)
+      return Response.json({ FunctionUrl: `http://${headers.host}/url/${configured}` })
+    const called = FUNCTION_URL.exec(url)?.[1]
+    if (called && state.denied?.includes(called)) {
+      return Response.json({ Message: 'Forbidden' }, { status: 403 })
     }
-    if (invoked) {
-      const type = headers['x-amz-invocation-type']
-      return fetch(`${address}/2015-03-31/functions/${invoked}/invocations`, {
-        method: 'POST',
-        headers: type ? { 'x-amz-invocation-type': String(type) } : {},
+    if (called) {
+      const event = {
+        requestContext: { http: { method: request.method }, authorizer: { iam: { userArn } } },
         body: body.replace(/https:\/\/example\.com[^"]*/, 'http://127.0.0.1:1/'),
+      }
+      return fetch(`${address}/2015-03-31/functions/${called}/invocations`, {
+        method: 'POST',
+        body: JSON.stringify(event),
       })
     }
     if (url.startsWith('/2015-03-31/functions')) {
@@ -108,7 +108,7 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
     const answer = jsonReplies(state)[String(headers['x-amz-target'])]
     return answer
       ? Response.json(answer(JSON.parse(body)))
-      : new Response(queryReply(body, address), { headers: { 'content-type': 'text/xml' } })
+      : new Response(stacksAs(address), { headers: { 'content-type': 'text/xml' } })
   }
 
   const server = createServer(async (request, response) => {

@@ -1,0 +1,106 @@
+import { userInfo } from 'node:os'
+import { text } from 'node:stream/consumers'
+import { GetFunctionUrlConfigCommand, type LambdaClient } from '@aws-sdk/client-lambda'
+import { HttpRequest } from '@smithy/core/protocols'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { LOCAL_STAGE, resourceName } from '../infra/definitions/resource-name.ts'
+import { parseJson } from '../shared/domain/json.ts'
+import type { CallerReply } from '../shared/operator/caller.ts'
+import type { OperatorReply } from '../shared/operator/verbs.ts'
+import {
+  clientOf,
+  type FunctionTarget,
+  InvocationFailure,
+  invocationFailure,
+  invokeFunction,
+} from './functions-client.ts'
+
+/**
+ * Calls operator functions. On a stage it requests their URLs with the signature of the shell's AWS
+ * credentials, so AWS verifies the caller. A sandbox and LocalStack verify nobody: there the call is
+ * invoked directly and names its operator.
+ */
+
+type VerbCall = { verb: string; options: object }
+type StageTarget = Extract<FunctionTarget, { stage: string }>
+
+const isVerified = (target: FunctionTarget): target is StageTarget =>
+  'stage' in target && target.stage !== LOCAL_STAGE
+
+const explanations: Record<number, (name: string) => string> = {
+  403: (name) => `These AWS credentials do not allow calling ${name}`,
+  429: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
+  502: (name) => `${name}: the function failed; its log has the reason`,
+}
+
+/** Returns the local user. OPERATOR_NAME replaces it, so that one person can act as two operators. */
+export const localOperator = (): string =>
+  `local:${process.env.OPERATOR_NAME || userInfo().username}`
+
+const urls = new Map<string, string>()
+
+/** Returns the address of a function's URL, which never changes. */
+const urlOf = async (client: LambdaClient, FunctionName: string): Promise<string> => {
+  const known = urls.get(FunctionName)
+  if (known) return known
+  const { FunctionUrl = '' } = await client.send(new GetFunctionUrlConfigCommand({ FunctionName }))
+  urls.set(FunctionName, FunctionUrl)
+  return FunctionUrl
+}
+
+const request = async (target: StageTarget, noun: string, call?: VerbCall) => {
+  const name = resourceName(`manage-${noun}`, target.stage)
+  const client = clientOf(target)
+  try {
+    const url = new URL(await urlOf(client, name))
+    const { credentials, region, sha256, requestHandler } = client.config
+    const signer = new SignatureV4({ service: 'lambda', credentials, region, sha256 })
+    const signed = await signer.sign(
+      new HttpRequest({
+        method: call ? 'POST' : 'GET',
+        protocol: url.protocol,
+        hostname: url.hostname,
+        ...(url.port && { port: Number(url.port) }),
+        path: url.pathname,
+        headers: { host: url.host, ...(call && { 'content-type': 'application/json' }) },
+        ...(call && { body: JSON.stringify(call) }),
+      }),
+    )
+    const { response } = await requestHandler.handle(new HttpRequest(signed))
+    return { name, status: response.statusCode, body: parseJson(await text(response.body)) }
+  } catch (error) {
+    throw invocationFailure(error as Error, target, name)
+  }
+}
+
+/**
+ * Returns the reply of a verb: its result or the reason of a refusal.
+ * @throws InvocationFailure with one line if the target does not answer, or the function does not
+ *   exist, is denied or fails
+ */
+export const operate = async (
+  target: FunctionTarget,
+  noun: string,
+  { verb, options }: VerbCall,
+): Promise<OperatorReply> => {
+  if (!isVerified(target)) {
+    const event = { verb, options, actor: localOperator() }
+    return (await invokeFunction(target, `manage-${noun}`, event)) as OperatorReply
+  }
+  const { name, status, body } = await request(target, noun, { verb, options })
+  if (status === 200) return body as OperatorReply
+  throw new InvocationFailure(explanations[status]?.(name) ?? `${name} answers ${status}`)
+}
+
+/** Returns the verified caller if AWS allows a noun to these credentials; undefined if not. */
+export const callerOf = async (stage: string, noun: string): Promise<string | undefined> => {
+  const target = { stage }
+  if (!isVerified(target)) return localOperator()
+  try {
+    const { status, body } = await request(target, noun)
+    return status === 200 ? (body as CallerReply).result.caller : undefined
+  } catch (error) {
+    if ((error as InvocationFailure).cause === 'AccessDeniedException') return undefined
+    throw error
+  }
+}
