@@ -52,6 +52,8 @@ export const alarmedMetrics = {
   ReconciliationDifferences: 'Count',
   /** Reconciliations that have not ended in time. */
   ReconciliationUnfinished: 'Count',
+  /** Counts of a provider's day far above its last weeks; the log names provider and remedy. */
+  UnusualUse: 'Count',
   SweepRuns: 'Count',
   /** Items, shards and providers that a run of the sweep could not check. */
   SweepFaults: 'Count',

@@ -143,6 +143,13 @@ const rows: AlarmRow[] = [
     threshold: 3,
   },
   {
+    name: 'unusual-use',
+    description:
+      'A provider\'s charges, invalid accounts or unknown numbers are far above its last weeks: find "use is unusual" in the log of sweep, which names provider and remedy',
+    metric: (metrics) => metrics.service('UnusualUse', HIGHEST),
+    threshold: 1,
+  },
+  {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
     cause: 'bank-requests-failing',

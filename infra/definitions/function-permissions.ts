@@ -233,7 +233,7 @@ const rows = {
   'reconcile-part': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {
     GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
-    Query: ['DEBIT#*'],
+    Query: ['DEBIT#*', 'PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
     'by-status': [keys.providers, keys.debits('*', 'main')],

@@ -83,6 +83,9 @@ export const keys = {
   partnerReference: (provider: ProviderId, partnerReference: string) =>
     item(`PROVIDER#${provider}#${sha256(partnerReference)}`, 'PARTNER_REFERENCE'),
   dayTotal: (provider: ProviderId, day: string) => item(`PROVIDER#${provider}`, `DAY#${day}`),
+  /** In a partition that only the lookup and the sweep may use. */
+  unknownNumbers: (provider: ProviderId, day: string) =>
+    item(`WINDOW#lookup-customer-banks#${provider}`, `DAY#${day}`),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
   exceptions: (status: ExceptionStatus): string => `EXCEPTIONS#${status}`,
   changes: { pk: 'CHANGES' },

@@ -6,6 +6,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
+import { checkDailyUse, isUseDue } from './daily-use.ts'
 import { type DueDebit, nextRun, nextSweep, postponeDebits, sweepOverdue } from './overdue.ts'
 import { type CheckedDebit, logFault, type Repair, repair } from './repair.ts'
 import { walk } from './walk.ts'
@@ -61,6 +62,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
       await postponeDebits(due, runtime.now())
     }
   })
+  if (isUseDue(progress?.until, before)) await checkDailyUse(listed, runtime.now())
   const behind = new Map([...reached].filter(([, until]) => until < before))
   await putSweepProgress({ until: before, behind })
   const oldest = Math.min(before.getTime(), ...[...behind.values()].map((at) => at.getTime()))

@@ -43,6 +43,7 @@ const rows = [
     sweep-faults                service SweepFaults                Sum of 300 s >= 1          2   ok
     secrets-unreadable          service SecretsUnreadable          Sum of 300 s >= 1          1   ok
     webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
+    unusual-use                 service UnusualUse                 Maximum of 300 s >= 1      1   ok
     late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok
     contradiction               service Contradiction              Maximum of 300 s >= 1      1   ok
     refused-report              service RefusedReport              Maximum of 300 s >= 1      1   ok

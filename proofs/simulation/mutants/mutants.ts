@@ -36,10 +36,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'limit-returned-to-the-wrong-day',
     file: 'shared/store/debits/transitions.ts',
-    from: 'writeWithDayTotal(update, next.facts, countedOn, others)',
+    from: 'writeWithDayTotal(update, next, countedOn, others)',
     to: `writeWithDayTotal(
       update,
-      next.facts,
+      next,
       (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
       others,
     )`,

@@ -92,10 +92,11 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): db.
   if (facts.countedOn === undefined) return []
   return [
     db.updateWrite(keys.dayTotal(facts.provider, facts.countedOn), {
-      UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
+      UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount, charges :one',
       ...(dailyLimit !== undefined && { ConditionExpression: fits(facts.amount, dailyLimit) }),
       ExpressionAttributeValues: {
         ':amount': facts.amount,
+        ':one': 1,
         ...(dailyLimit !== undefined && { ':room': dailyLimit - facts.amount }),
         ':expires': db.expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
       },

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import type { Cause, Debit } from '../../domain/debits/debit.ts'
+import { type Cause, type Debit, stateAt } from '../../domain/debits/debit.ts'
 import { isOpen, lifecycle } from '../../domain/debits/lifecycle.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Jitter } from '../../runtime.ts'
@@ -63,7 +63,7 @@ const writeTransition = async (previous: Debit, next: Debit, others: readonly db
   const { countedOn } = next.facts
   const isReturned = lifecycle[previous.status].isCounted && !lifecycle[next.status].isCounted
   if (isReturned && countedOn !== undefined) {
-    const result = await writeWithDayTotal(update, next.facts, countedOn, others)
+    const result = await writeWithDayTotal(update, next, countedOn, others)
     if (result !== 'no day total') return result === 'written' ? reload(next) : undefined
   }
   if (others.length > 0) {
@@ -94,19 +94,21 @@ const DAY_TOTAL = 1
  */
 const writeWithDayTotal = async (
   update: ReturnType<typeof transitionExpression> & { TableName: string },
-  { provider, amount }: Debit['facts'],
+  failed: Debit,
   day: string,
   others: readonly db.Write[],
 ): Promise<'written' | 'changed' | 'no day total'> => {
+  const { provider, amount } = failed.facts
+  const invalid = stateAt(failed).errorCode === 'invalid_account' ? 1 : 0
   const decrement = db.updateWrite(keys.dayTotal(provider, day), {
-    UpdateExpression: 'ADD amountTotal :back',
+    UpdateExpression: 'ADD amountTotal :back, invalidAccounts :invalid',
     ConditionExpression: 'amountTotal >= :amount',
-    ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
+    ExpressionAttributeValues: { ':back': -amount, ':amount': amount, ':invalid': invalid },
   })
   const TransactItems = [{ Update: update }, decrement, ...others]
-  const failed = await failedWrites(db.table.send(new TransactWriteCommand({ TransactItems })))
-  if (failed.length === 0) return 'written'
-  return failed[DAY_TOTAL] && !failed[TRANSITION] ? 'no day total' : 'changed'
+  const conditions = await failedWrites(db.table.send(new TransactWriteCommand({ TransactItems })))
+  if (conditions.length === 0) return 'written'
+  return conditions[DAY_TOTAL] && !conditions[TRANSITION] ? 'no day total' : 'changed'
 }
 
 const transitionExpression = (previous: Debit, next: Debit) => ({
