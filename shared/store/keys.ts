@@ -113,6 +113,8 @@ export const keys = {
   providers: 'PROVIDERS',
   restore: { pk: 'RESTORE', sk: 'RESTORE' },
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
+  /** Times of the providers that a run of the sweep left behind, if they are many. */
+  sweepPage: (run: string, page: number) => item('SWEEP', `BEHIND#${run}#${page}`),
   provider: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'PROVIDER'),
   webhook: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'WEBHOOK'),
   webhookHealth: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'WEBHOOK_HEALTH'),

@@ -17,8 +17,9 @@ export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, inde
 /** The delay before the sweep checks what should have happened. */
 export const SWEEP_GRACE_SECONDS = 120
 
-const shardOf = (owner: string): number =>
-  Number.parseInt(hash('sha256', owner).slice(0, 2), 16) % SHARDS
+/** Distributes owners evenly, over at most 65,536 parts. */
+export const spread = (owner: string, parts: number): number =>
+  Number.parseInt(hash('sha256', owner).slice(0, 4), 16) % parts
 
 /** The items that the sweep checks, by the first part of their sort keys: their subjects. */
 const subjects = {
@@ -54,7 +55,7 @@ const parseKey = ({ pk, sk }: Key): WorkSubject | undefined => {
  * @param owner spreads items over the shards: by default, the one in the partition key
  */
 export const dueAt = ({ pk }: WorkKey, due: Date, owner = afterFirst(pk)) => ({
-  work: keys.workShard(shardOf(owner)),
+  work: keys.workShard(spread(owner, SHARDS)),
   due: due.toISOString(),
 })
 

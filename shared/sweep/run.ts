@@ -4,7 +4,7 @@ import { mapConcurrent } from '../store/concurrent.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
+import { loadSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
 import { checkDailyUse, isUseDue } from './daily-use.ts'
 import { type DueDebit, nextRun, nextSweep, postponeDebits, sweepOverdue } from './overdue.ts'
@@ -41,7 +41,7 @@ type ProviderRun = {
 export const sweepAll = async (runtime: Runtime): Promise<number> => {
   const start = runtime.now().getTime()
   const after = (ms: number) => () => runtime.now().getTime() - start >= ms
-  const [restore, progress] = await Promise.all([findRestore(), findSweepProgress()])
+  const [restore, progress] = await Promise.all([findRestore(), loadSweepProgress()])
   const overdue = await sweepOverdue({ runtime, restore, timeIsUp: after(OVERDUE_MS) })
   const dueOf = Map.groupBy(overdue, ({ debit }) => debit.facts.provider)
   const listed = await listProviders()

@@ -12,7 +12,12 @@ import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
-import { findSweepProgress, putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import {
+  findSweepProgress,
+  loadSweepProgress,
+  putSweepProgress,
+  sweptBefore,
+} from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { dueAt } from '../../shared/store/work-index.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
@@ -170,6 +175,39 @@ test('a shard that cannot be read delays neither the other shards nor the provid
     { SweepFaults: 1 },
     expect.objectContaining({ SweepRuns: 1, SweepLagSeconds: 150 }),
   ])
+})
+
+test('the times of three thousand providers behind stay exact, in items of at most 20 KB', async () => {
+  const ids = Array.from({ length: 3_000 }, (_, n) => providerId(`broken-${'x'.repeat(25)}-${n}`))
+  for (const id of ids) await storeProvider({ ...demoProvider, id })
+  const [first, second] = [inSeconds(-200), inSeconds(-90)]
+  let broken = /broken.*[02468]$/
+  answerCalls(({ constructor: { name }, input }) => {
+    const list = String((input.ExpressionAttributeValues as Item | undefined)?.[':list'])
+    if (broken.test(list.split('#')[1] ?? '')) return Promise.reject(new Error('no list'))
+    return perform(() => table.run(name, input))
+  })
+  await run()
+  // The next run fails for others, too.
+  broken = /broken.*[12345]$/
+  await run(inSeconds(60))
+  const expected = { 0: second, 1: inSeconds(-150), 2: first, 5: inSeconds(-150), 9: second }
+  const progress = await loadSweepProgress()
+  for (const [last, at] of Object.entries(expected)) {
+    const times = ids.filter((id) => id.endsWith(last)).map((id) => sweptBefore(progress, id))
+    expect(times).toHaveLength(300)
+    expect(new Set(times.map(Number))).toEqual(new Set([at.getTime()]))
+  }
+  // Readers of one item count every provider as far behind as the last one.
+  expect(sweptBefore(await findSweepProgress(), demoProvider.id)).toEqual(first)
+  const sizes = [...table.items()].flatMap((item) =>
+    item.pk === 'SWEEP' ? [JSON.stringify(item).length] : [],
+  )
+  expect(Math.max(...sizes)).toBeLessThan(20_000)
+  broken = /^nothing$/
+  await run(inSeconds(120))
+  const healed = { until: inSeconds(-30), behind: new Map() }
+  expect([await findSweepProgress(), await loadSweepProgress()]).toEqual([healed, healed])
 })
 
 test('a debit whose events cannot be repaired is delayed, but not beyond its deadline', async () => {
