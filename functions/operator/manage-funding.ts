@@ -1,7 +1,11 @@
 import type * as v from 'valibot'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
+import {
+  type Funding,
+  fundingAmount,
+  isSameFunding,
+} from '../../shared/domain/settlement/funding.ts'
 import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/accounting.ts'
@@ -11,7 +15,12 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
-import { findFunding, listFundings, putFunding } from '../../shared/store/settlement/funding.ts'
+import {
+  correctFunding,
+  findFunding,
+  listFundings,
+  putFunding,
+} from '../../shared/store/settlement/funding.ts'
 import { fundingView } from '../../shared/views/operator/funding.ts'
 
 /** Retries due payouts at once instead of in the next night. */
@@ -34,6 +43,36 @@ const otherFunding = ({ bank, reference, amount, date }: Funding): Refusal =>
   new Refusal(1409, {
     details: `${bank} ${reference} is recorded with ${formatAmount(amount)} on ${date}`,
   })
+
+type CorrectOptions = v.InferOutput<typeof funding.verbs.correct.options>
+
+/** Two banks may have the same reference. */
+const findRemittance = async ({ reference, bank }: CorrectOptions): Promise<Funding | Refusal> => {
+  const found = (await listFundings(bank)).filter((funding) => funding.reference === reference)
+  if (found.length > 1) return invalid({ bank: ['is required: two banks have this reference'] })
+  return found[0] ?? noSuch('remittance')
+}
+
+/** Leaves a remittance with this amount unchanged, so that a call can be repeated. */
+const correct = async (options: CorrectOptions, author: Author, runtime: Runtime) => {
+  const recorded = await findRemittance(options)
+  if (recorded instanceof Refusal) return recorded
+  const { amount, reason } = options
+  const previous = fundingAmount(recorded)
+  if (previous === amount) return fundingView(recorded)
+  const { bank, reference, corrections = [] } = recorded
+  const correction = { amount, reason, at: author.at.toISOString(), by: author.by }
+  const record = changeWrites(
+    { ...author, target: reference, bank },
+    { amount: formatAmount(previous) },
+    { amount: formatAmount(amount), reason },
+  )
+  if (!(await correctFunding(recorded, correction, record, runtime))) {
+    return correct(options, author, runtime)
+  }
+  await payWaiting(runtime)
+  return fundingView({ ...recorded, corrections: [...corrections, correction] })
+}
 
 const newestFirst = (a: Funding, b: Funding): number =>
   b.date.localeCompare(a.date) || b.recordedAt.getTime() - a.recordedAt.getTime()
@@ -62,6 +101,7 @@ export const manageFunding = operatorHandler(funding, {
       return recorded && !isSameFunding(recorded, options) ? otherFunding(recorded) : undefined
     },
   },
+  correct: { run: correct, check: findRemittance },
   list: async ({ bank, limit }) =>
     (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(fundingView),
 })

@@ -38,24 +38,31 @@ const change = (
     runtime,
   )
 
-const tooLow = (highest: number): Refusal =>
+const notNext = (highest: number): Refusal =>
   invalid({
     generation: [
       highest < GENERATION_MAX
-        ? `must be above ${highest}, the highest so far`
+        ? `must be ${highest + 1}: the highest so far is ${highest}`
         : `all generations up to ${GENERATION_MAX} are used`,
     ],
   })
 
-/** Reserves the generation in the bucket first, so that no generation is used twice. */
+/**
+ * Reserves the generation in the bucket first, so that no generation is used twice. Accepts the next one,
+ * because there are nine in all, or the highest again while the table has its record or never had it.
+ */
 const begin = async (generation: number, author: Author, runtime: Runtime) => {
-  const highest = await readGeneration()
-  const isInterrupted = generation === highest.generation && !highest.isInTable
-  if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)
-  await writeGeneration({ generation, isInTable: false })
+  const [reserved, stored] = await Promise.all([readGeneration(), findRestore()])
+  const inTable = stored?.generation ?? 1
+  const highest = Math.max(reserved.generation, inTable)
+  const isInterrupted = generation === reserved.generation && !reserved.isInTable
+  if (generation === highest + 1) await writeGeneration({ generation, isInTable: false })
+  else if (generation !== highest || !(generation === inTable || isInterrupted)) {
+    return notNext(highest)
+  }
   const nextOf = (previous: Restore | undefined) => {
     if (previous?.generation === generation) return previous
-    if (previous && previous.generation > generation) return tooLow(previous.generation)
+    if (previous && previous.generation > generation) return notNext(previous.generation)
     const { at: begunAt, by } = author
     return { generation, begunAt, by, released: [], releasedAt: null }
   }

@@ -10,7 +10,7 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
-import { payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
+import { payBatch, payeeOf, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
@@ -75,6 +75,10 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   process: {
     run: paying(payBatch),
+    check: async ({ batch: id }, { at }) => {
+      const batch = await findBatch(id)
+      return batch ? payeeOf(batch, at) : new Refusal(5404)
+    },
     /** A payout that has begun is only queried. */
     needsApproval: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)

@@ -156,7 +156,7 @@ const rows = {
     BatchGetItem: ['BATCH#*'],
     Query: ['FUNDING'],
     PutItem: ['FUNDING'],
-    UpdateItem: ['FUNDS'],
+    UpdateItem: ['FUNDING', 'FUNDS'],
     work: ['PAY'],
     sends: ['payments'],
   }),

@@ -1,6 +1,7 @@
 import {
   type Account,
   type Balances,
+  isWithin,
   type LedgerEntry,
   post,
 } from '../domain/settlement/ledger-entry.ts'
@@ -8,7 +9,7 @@ import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { listFundings } from '../store/settlement/funding.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
 import type { Span } from '../store/table.ts'
-import { fundingEntry } from './entries.ts'
+import { fundingEntries } from './entries.ts'
 import { entriesWithin } from './facts.ts'
 
 /** After this time no write of the day is in progress. */
@@ -26,8 +27,10 @@ export type LedgerDay = Awaited<ReturnType<typeof openDay>>
 export const openDay = async (day: Day) => {
   const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)
-  for (const funding of fundings) if (funding.date < day) post(opening, fundingEntry(funding))
-  const funded = fundings.filter(({ date }) => date === day).map(fundingEntry)
+  const span = spanOf(day)
+  const entries = fundings.flatMap(fundingEntries)
+  for (const entry of entries) if (entry.at < span.from) post(opening, entry)
+  const funded = entries.filter(({ at }) => isWithin(at, span))
   return {
     opening,
     /** May be read once. */

@@ -62,14 +62,22 @@ export const payoutEntries = (batch: Batch): LedgerEntry[] => {
   ]
 }
 
-export const fundingEntry = ({ bank, reference, amount, date }: Funding): LedgerEntry => ({
-  at: startOf(date),
-  type: 'funding',
-  source: { type: 'funding', id: reference, bank },
-  debit: 'cash',
-  credit: receivable(bank),
-  amount,
-})
+/** A correction has an entry of its own, so that the ledger of an earlier day stays as it was. */
+export const fundingEntries = (funding: Funding): LedgerEntry[] => {
+  const { bank, reference, amount, date, corrections = [] } = funding
+  const source = { type: 'funding', id: reference, bank } as const
+  const [cash, owed] = ['cash', receivable(bank)] as const
+  const arrived = startOf(date)
+  const first = { at: arrived, type: 'funding', source, debit: cash, credit: owed, amount } as const
+  const corrected = corrections.flatMap((correction, index): LedgerEntry[] => {
+    const difference = correction.amount - (corrections[index - 1]?.amount ?? amount)
+    const [debit, credit] = difference > 0 ? [cash, owed] : [owed, cash]
+    const made = new Date(correction.at)
+    const at = made > arrived ? made : arrived
+    return [{ at, type: 'funding_correction', source, debit, credit, amount: Math.abs(difference) }]
+  })
+  return [first, ...corrected]
+}
 
 /** The refund of one debit, and the exceptions that may lead to one. */
 export type Case = { refund: Refund | undefined; exceptions: readonly ReportException[] }

@@ -14,7 +14,7 @@ import {
 import { dayAfter, startOf } from '../domain/time.ts'
 import { casesSince } from '../ledger/cases.ts'
 import { isClosed } from '../ledger/day.ts'
-import { type Case, fundingEntry } from '../ledger/entries.ts'
+import { type Case, fundingEntries } from '../ledger/entries.ts'
 import { entriesOfCases, reversedUnsettled } from '../ledger/facts.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
@@ -81,11 +81,11 @@ const compare = async (request: LedgerRun): Promise<void> => {
     const expected = BigInt(balanceOf(ledger.collected, account))
     add(all, agrees(account, ledger.posted, expected, 'changed by'))
   }
-  const fundings = await listFundings()
+  const funded = (await listFundings()).flatMap(fundingEntries)
   const opening = new Map(ledger.carried)
-  for (const funding of fundings) if (funding.date < date) post(opening, fundingEntry(funding))
-  for (const funding of fundings) {
-    if (funding.date === date) postEntry(fundingEntry(funding), { findings, window, ledger })
+  for (const entry of funded) {
+    if (entry.at < startOf(date)) post(opening, entry)
+    else if (entry.at < end) postEntry(entry, { findings, window, ledger })
   }
   const closing = new Map(opening)
   addBalances(closing, ledger.posted)
@@ -109,13 +109,16 @@ const compare = async (request: LedgerRun): Promise<void> => {
   }
   const fees = states.reduce((sum, state) => sum + state.fees, 0n)
   add(all, agrees('fee_income', ledger.posted, -fees, 'changed by'))
-  const later = fundings.filter((funding) => funding.date > date)
-  const funded = later.reduce((sum, { amount }) => sum + whole(amount), 0n)
+  const later = funded.filter(({ at }) => at >= end)
+  const fundedLater = later.reduce(
+    (sum, { debit, amount }) => sum + whole(debit === 'cash' ? amount : -amount),
+    0n,
+  )
   const paidSince = states.reduce((sum, state) => sum + state.paidSince, 0n)
   const funds = await findFunds()
   // The cash must not have changed since the batches were read.
   if (funds === fundsBefore) {
-    add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
+    add(all, agrees('cash', closing, whole(funds) - fundedLater + paidSince))
   }
   const found = findings.list().find(({ number }) => number === 40)
   // Stored balances must not outlive a repair of the table.

@@ -70,10 +70,8 @@ type PayoutDeps = PaymentDeps & { generation: number | undefined }
 const OFFSETS_MAX = 97
 
 const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> => {
-  if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
   const { runtime, generation } = deps
-  const account = await accountOf(batch, runtime.now())
+  const account = await payeeOf(batch, runtime.now())
   if (account instanceof Refusal) return account
   const belowZero = await listOffsettable(batch)
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
@@ -99,7 +97,11 @@ export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<B
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
     .slice(0, OFFSETS_MAX)
 
-const accountOf = async ({ provider }: Batch, at: Date): Promise<SettlementAccount | Refusal> => {
+/** Returns the account of a payout that has not begun, or why it may not begin. */
+export const payeeOf = async (batch: Batch, at: Date): Promise<SettlementAccount | Refusal> => {
+  const { provider, totals, reportedAt } = batch
+  if (!totals || !reportedAt) return notPayable('the batch is being built')
+  if (totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
   const {
     settlementAccount: account,
     payoutsHeldUntil,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { applySteps } from '../../commands/fixtures/apply.ts'
 import { parseSteps } from '../../commands/fixtures/steps.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { testInProcess, useService } from '../support/running-service.ts'
 
 /** Fixture files (docs/testing.md#fixtures). */
 
@@ -29,6 +29,23 @@ test('the file of a shop creates a provider with debits and a paid settlement', 
   expect(failed).toMatchObject([{ error_code: 'insufficient_funds', amount: '6000.00' }])
   expect(receiver.received.length).toBeGreaterThan(9)
 })
+
+testInProcess(
+  'the steps of a sandbox with approvals are granted by a second operator',
+  async () => {
+    vi.stubEnv('APPROVALS', 'true')
+    const lines = await apply(`
+- operator: provider create
+  options: { provider: approved, name: Approved, settlement-bank: GCB, settlement-account: "1041005001", settlement-name: A }
+  save: provider
+- operator: credential issue
+  options: { bank: "\${provider.settlement_account.bank}", token: bt_sandbox_granted }
+`)
+    expect(lines.map((line) => line.split(': ').at(-1))).toEqual(['done', 'done'])
+    const requests = await service.call('approval', 'list')
+    expect(requests).toMatchObject([{ decided_by: 'local:fixtures' }, { status: 'granted' }])
+  },
+)
 
 test('a step refers to members of earlier responses, with their types and inside texts', async () => {
   const lines = await apply(`

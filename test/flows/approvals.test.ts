@@ -109,6 +109,7 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'debit fail': open,
   'exception refund': completedLate,
   'funding record': () => remittance,
+  'funding correct': () => ({ reference: 'R-1', amount: '2.00', reason: 'Typing error' }),
   'limit set': () => ({ provider: 'demo', 'daily-limit': 'none' }),
   'limit remove': () => ({ provider: 'fenced' }),
   'provider create': () => ({ provider: 'paid', name: 'Paid', ...settlementAccount('1041008009') }),
@@ -124,6 +125,7 @@ const readers: Record<string, { verb: string; options: (given: Options) => Optio
   'credential issue': { verb: 'list', options: ({ bank = '' }) => ({ bank }) },
   'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
   'funding record': { verb: 'list', options: () => ({}) },
+  'funding correct': { verb: 'list', options: () => ({}) },
 }
 
 const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
@@ -330,6 +332,16 @@ describe('a request', () => {
     const event = { verb: 'list', options: {}, actor }
     const refused = { error: 'the actor must be text' }
     expect(await service.invoke('manage-approval', event)).toEqual(refused)
+  })
+
+  test('a payout that a disabled provider holds is refused, before its day and after it', async () => {
+    const id = await batch('demo')
+    await call('provider', 'disable', { provider: 'demo' }, ama)
+    const held = 'demo is disabled: its payouts are held until operator provider enable'
+    expect(await refusal('settlement', 'process', { batch: id }, ama)).toBe(held)
+    const { unpaid } = await call('settlement', 'run', { date: nightAfter(1), provider: 'demo' })
+    expect(unpaid).toMatchObject([{ batch: id, code: 5001, details: held }])
+    await grant(await request('provider', 'enable', { provider: 'demo' }))
   })
 
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {

@@ -129,6 +129,47 @@ describe('manage-funding', () => {
     expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
   })
 
+  test('a correction replaces the amount of a remittance by an entry of today, and can be repeated', async () => {
+    const before = await findFunds()
+    const openingOf = async () => account(await ledger(earlier), 'cash').closing
+    const cash = await openingOf()
+    const correct = (amount: string) =>
+      service.call('funding', 'correct', { reference: 'R-BEFORE', amount, reason: 'Typing error' })
+    const first = { from: '10.00', to: '25.00', reason: 'Typing error' }
+    for (const _ of [1, 2]) {
+      expect(await correct('25.00')).toMatchObject({ amount: '25.00', corrections: [first] })
+    }
+    const corrected = await correct('4.00')
+    expect(corrected).toMatchObject({ amount: '4.00', corrections: [first, { from: '25.00' }] })
+    expect((await findFunds()) - before).toBe(-6_00)
+    expect(await service.call('funding', 'list')).toContainEqual(corrected)
+    // The original values are still a repetition.
+    const original = fund('R-BEFORE', { date: earlier, amount: '10.00' })
+    expect(await service.call('funding', 'record', original)).toEqual(corrected)
+    expect(await openingOf()).toBe(cash)
+    const amounts = entriesOf(await ledger(today), 'funding_correction').map(
+      ({ lines }: Shown) => `${lines[0].account} ${lines[0].debit}`,
+    )
+    expect(amounts).toEqual(['cash 15.00', 'bank_receivable:GCB 21.00'])
+    const changed = { amount: { from: '25.00', to: '4.00' }, reason: { to: 'Typing error' } }
+    expect(await service.changeOf('R-BEFORE')).toMatchObject({ verb: 'correct', changed })
+  })
+
+  test('a correction needs the bank if two banks have its reference', async () => {
+    for (const bank of ['GCB', 'ECO'])
+      await service.call('funding', 'record', { ...fund('R-2'), bank })
+    const correct = (more: Record<string, string>) =>
+      service.refusal('funding', 'correct', {
+        reference: 'R-2',
+        amount: '1.00',
+        reason: 'x',
+        ...more,
+      })
+    expect(await correct({})).toBe('--bank: is required: two banks have this reference')
+    expect(await correct({ bank: 'ECO' })).toBeUndefined()
+    expect(await correct({ reference: 'R-NONE' })).toBe('no such remittance')
+  })
+
   testInProcess('a remittance of a future day is rejected in production only', async () => {
     const tomorrow = fund('R-4', { date: dayAfter(today) })
     expect(await refusal(tomorrow)).toBeUndefined()

@@ -90,7 +90,7 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
 })
 
-test('a payout waits for an account and returns the reason', async () => {
+test('a payout waits for an account, and while its provider is disabled', async () => {
   const { payee, batch } = await createBatch('no-account')
   const update = (settings: Record<string, string>) =>
     service.call('provider', 'update', { provider: payee.id, ...settings })
@@ -101,6 +101,12 @@ test('a payout waits for an account and returns the reason', async () => {
   const evidence = { 'bank-reference': 'X', reason: 'Y' }
   await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(details)
   await update(settlementAccount('2441007001', 'ECO'))
+  await service.call('provider', 'disable', { provider: payee.id })
+  const disabled = 'no-account is disabled: its payouts are held until operator provider enable'
+  await expect(payee.batch('process', batch.id)).rejects.toThrow(disabled)
+  const held = [{ batch: batch.id, code: 5001, details: disabled }]
+  expect(await payee.run(second)).toMatchObject({ paid: [], unpaid: held })
+  await service.call('provider', 'enable', { provider: payee.id })
   const bank_reference = expect.stringMatching(/^ECO-/)
   expect((await payee.run(third)).paid).toMatchObject([{ id: batch.id, bank_reference }])
 })

@@ -141,6 +141,13 @@ const faults: Record<string, Fault> = {
     /^cash is -147\.75 in the ledger, but 2\.25 in the table$/,
     () => remove(keys.funding(gcb.identifier, 'R-1')),
   ],
+  'a correction that the cash does not include': [
+    /^cash is -7\.75 in the ledger, but 2\.25 in the table$/,
+    () => {
+      const correction = { amount: 140_00, reason: 'x', at: '2000-01-01T00:00:00.000Z', by: 'x' }
+      return overwrite(keys.funding(gcb.identifier, 'R-1'), { corrections: [correction] })
+    },
+  ],
   'cash without a funding or payout': [
     /^cash is 2\.25 in the ledger, but 2\.26 in the table$/,
     () => overwrite(keys.funds, { cash: 2_26 }),

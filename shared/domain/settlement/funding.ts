@@ -12,7 +12,22 @@ export type Funding = {
   date: Day
   recordedAt: Date
   recordedBy: string
+  /** The oldest first. Absent: none. */
+  corrections?: readonly Correction[]
 }
+
+/** A correcting entry, which replaces the amount of a remittance. */
+export type Correction = {
+  amount: Pesewas
+  reason: string
+  /** ISO 8601. */
+  at: string
+  by: string
+}
+
+/** Returns the amount after all corrections. */
+export const fundingAmount = ({ amount, corrections = [] }: Funding): Pesewas =>
+  corrections.at(-1)?.amount ?? amount
 
 export const isSameFunding = (
   one: Pick<Funding, 'amount' | 'date'>,

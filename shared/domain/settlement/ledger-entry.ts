@@ -27,6 +27,7 @@ export const entryTypes = {
   repayment: 'The customer was repaid by hand after a failed refund',
   payout: 'The provider was paid',
   funding: 'The bank remitted cash',
+  funding_correction: 'An operator corrected the amount of a remittance',
 } as const
 
 export type EntryType = keyof typeof entryTypes

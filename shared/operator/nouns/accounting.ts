@@ -141,6 +141,17 @@ export const funding = {
         date: o.day('UTC day on which the cash arrived'),
       }),
     },
+    correct: {
+      effect: 'money',
+      approval: 'always',
+      summary: 'replaces the amount of a remittance by a correcting entry of today',
+      options: o.options({
+        reference: o.option('TEXT', 'the bank’s reference of the remittance', text({ max: 100 })),
+        amount: o.option('AMOUNT', 'the right amount; 0.00: nothing arrived', o.money),
+        reason: o.reason('reason'),
+        bank: v.optional(o.bank),
+      }),
+    },
     list: {
       effect: 'reads',
       summary: 'lists remittances, newest day first',

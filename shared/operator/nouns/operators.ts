@@ -46,7 +46,7 @@ export const change = {
 
 const generation = o.option(
   'N',
-  `generation above all earlier ones, 2-${GENERATION_MAX}`,
+  `highest generation plus one, 2-${GENERATION_MAX}; the highest repeats its call`,
   o.wholeNumber({ min: 2, max: GENERATION_MAX }),
 )
 

@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
-import type { Funding } from '../../domain/settlement/funding.ts'
+import { type Correction, type Funding, fundingAmount } from '../../domain/settlement/funding.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
@@ -28,6 +28,28 @@ export const putFunding = (funding: Funding, alongside: readonly db.Write[], run
   const record = db.putWrite({ ...key, entity: 'funding', ...toStored(funding) }, db.isNew)
   return transact([record, fundsChange(funding.amount), ...alongside], runtime)
 }
+
+/** @returns false when another correction was first */
+export const correctFunding = (
+  previous: Funding,
+  correction: Correction,
+  alongside: readonly db.Write[],
+  runtime: Jitter,
+) => {
+  const { bank, reference, corrections = [] } = previous
+  const corrected = db.updateWrite(keys.funding(bank, reference), {
+    UpdateExpression: 'SET corrections = :corrections',
+    ConditionExpression: corrections.length === 0 ? NO_CORRECTIONS : 'size(corrections) = :count',
+    ExpressionAttributeValues: {
+      ':corrections': [...corrections, correction],
+      ...(corrections.length > 0 && { ':count': corrections.length }),
+    },
+  })
+  const change = fundsChange(correction.amount - fundingAmount(previous))
+  return transact([corrected, change, ...alongside], runtime)
+}
+
+const NO_CORRECTIONS = 'attribute_exists(pk) AND attribute_not_exists(corrections)'
 
 /** Changes the cash for payouts; with `isCovered`, only if the cash covers the amount. */
 export const fundsChange = (amount: number, { isCovered = false } = {}) =>

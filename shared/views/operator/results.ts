@@ -108,7 +108,7 @@ export type OperatorResults<Options = AnyOptions> = {
     statement: BankDebitsPage
   }
   ledger: { show: Formatted<Options, JournalResult, { download: string }> }
-  funding: { record: FundingResult; list: FundingResult[] }
+  funding: { record: FundingResult; correct: FundingResult; list: FundingResult[] }
   approval: {
     list: ApprovalResult[]
     show: ApprovalResult
