@@ -3,6 +3,7 @@ import {
   type AttemptTiming,
   attemptId,
   type FailureReason,
+  isGone,
   type Outcome,
   succeeded,
 } from '../domain/webhooks/attempt.ts'
@@ -96,7 +97,8 @@ export const attemptDelivery = async (
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const random = runtime.random()
-  const observed = { provider, health, milliseconds, succeeded: succeeded(outcome) }
+  const answer = { succeeded: succeeded(outcome), isGone: isGone(outcome) }
+  const observed = { provider, health, milliseconds, ...answer }
   const attempt = { previous, record, outcome, timing, random, isAborted, observed }
   if (!isAborted) {
     const abandoned = recordAttempt(record, outcome, timing, random).status === 'abandoned'

@@ -66,6 +66,7 @@ export type OutcomeObservation = {
   health: WebhookHealth
   milliseconds: number
   succeeded: boolean
+  isGone: boolean
 }
 
 /**

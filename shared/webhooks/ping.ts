@@ -25,7 +25,7 @@ export const pingWebhook = async (provider: ProviderId, runtime: Runtime) => {
   const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
   if (succeeded(outcome)) {
     await recordOutcome(
-      { provider, health, milliseconds, succeeded: true, abandoned: false },
+      { provider, health, milliseconds, succeeded: true, abandoned: false, isGone: false },
       runtime,
     )
   }

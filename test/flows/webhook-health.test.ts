@@ -94,6 +94,17 @@ describe('redeliver-event', () => {
   })
 })
 
+test('a webhook whose answers of an hour are all 410 is disabled', async () => {
+  const { provider, respond, debit } = await subscribe('gone', CREATED)
+  respond(410)
+  await debit('abandoned')
+  await shows(provider, { health: 'exhausted', disabled_at: null })
+  const goneSince = daysAgo(1 / 24)
+  await changeHealth(providerId(provider.id), (health) => ({ ...health, goneSince }))
+  await debit('abandoned')
+  await shows(provider, { health: 'disabled', disabled_at: TIME })
+})
+
 test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`', async (verb) => {
   const own = await subscribe(`renewed-by-${verb}`, CREATED)
   const { provider, respond, debit } = own

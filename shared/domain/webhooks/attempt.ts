@@ -50,6 +50,10 @@ const DELAY_CAP_SECONDS = 300
 export const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && outcome.code >= 200 && outcome.code < 300
 
+/** The receiver wants no more events (docs/api.md#webhook-health). */
+export const isGone = (outcome: Outcome): boolean =>
+  outcome.kind === 'answered' && outcome.code === 410
+
 // A forbidden address stays forbidden; any other receiver may recover.
 export const retriable = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' ? retriableCodes.includes(outcome.code) : outcome.cause !== 'address'

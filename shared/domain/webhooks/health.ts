@@ -1,10 +1,12 @@
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, HOUR_MS } from '../time.ts'
 /** The health of a webhook (docs/api.md#webhook-health). It is written when it changes, not at each attempt. */
 export type WebhookHealth = {
   /** Every attempt has failed since. */
   failingSince?: Date
   /** Deliveries abandoned since then are retried when the webhook recovers. */
   exhaustedSince?: Date
+  /** Every attempt has been answered with 410 since. */
+  goneSince?: Date
   /** Its responses are slow since then, so that its events are sidelined. */
   slowSince?: Date
   disabledAt?: Date
@@ -16,6 +18,9 @@ export type WebhookHealth = {
 export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
 
 const DISABLED_AFTER_DAYS = 5
+
+/** One debit can be gone for a receiver; all debits of an hour mean that the receiver is. */
+const DISABLED_AFTER_GONE_MS = HOUR_MS
 
 /** An attempt that takes this long is slow (docs/api.md#slow-receivers). */
 export const SLOW_SECONDS = 2
@@ -37,6 +42,8 @@ export type HealthObservation = {
   milliseconds: number
   succeeded: boolean
   abandoned: boolean
+  /** The receiver answered 410. */
+  isGone: boolean
 }
 
 /** Returns the health after an attempt; the same object if nothing changes. */
@@ -52,16 +59,26 @@ const notePace = (health: WebhookHealth, { milliseconds }: HealthObservation): W
 }
 
 const noteSuccess = (health: WebhookHealth, at: Date): WebhookHealth => {
-  const { failingSince, exhaustedSince, disabledAt, ...rest } = health
+  const { failingSince, exhaustedSince, goneSince, disabledAt, ...rest } = health
   return failingSince || exhaustedSince || disabledAt ? { ...rest, recoveredAt: at } : health
 }
 
-const noteFailure = (health: WebhookHealth, { at, abandoned }: HealthObservation) => {
+const noteFailure = (health: WebhookHealth, { at, abandoned, isGone }: HealthObservation) => {
   const failing = health.failingSince ? health : { ...health, failingSince: at }
   const exhausted =
     abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing
-  const isDisabled = failingDays(exhausted, at) >= DISABLED_AFTER_DAYS && !exhausted.disabledAt
-  return isDisabled ? { ...exhausted, disabledAt: at } : exhausted
+  const noted = noteGone(exhausted, isGone, at)
+  const { goneSince = at, disabledAt } = noted
+  const isDead =
+    failingDays(noted, at) >= DISABLED_AFTER_DAYS ||
+    at.getTime() - goneSince.getTime() >= DISABLED_AFTER_GONE_MS
+  return isDead && !disabledAt ? { ...noted, disabledAt: at } : noted
+}
+
+const noteGone = (health: WebhookHealth, isGone: boolean, at: Date): WebhookHealth => {
+  const { goneSince, ...others } = health
+  if (isGone === (goneSince !== undefined)) return health
+  return isGone ? { ...others, goneSince: at } : others
 }
 
 /** Marks a webhook as slow; returns the same object if it already is. */

@@ -17,6 +17,7 @@ const readItem = async (provider: ProviderId): Promise<HealthItem> => {
 const TIMES = {
   failingSince: true,
   exhaustedSince: true,
+  goneSince: true,
   slowSince: true,
   disabledAt: true,
   recoveredAt: true,

@@ -50,7 +50,7 @@ export const healthView = (health: WebhookHealth) =>
     disabled_at: iso(health.disabledAt ?? null),
     recovered_at: iso(health.recoveredAt ?? null),
     is_sidelined: health.slowSince !== undefined,
-  }) satisfies Shows<WebhookHealth, 'slowSince' | 'removedAt'>
+  }) satisfies Shows<WebhookHealth, 'slowSince' | 'goneSince' | 'removedAt'>
 
 export type WebhookResult = ReturnType<typeof operatorWebhookView>
 

@@ -18,14 +18,20 @@ const succeeds = (at: Date, milliseconds = 20): HealthObservation => ({
   milliseconds,
   succeeded: true,
   abandoned: false,
+  isGone: false,
 })
 const fails = (at: Date, milliseconds = 20) => ({ ...succeeds(at, milliseconds), succeeded: false })
 const abandons = (at: Date): HealthObservation => ({ ...fails(at), abandoned: true })
+
+/** Answers 410. */
+const refuses = (at: Date): HealthObservation => ({ ...abandons(at), isGone: true })
+const after = (at: Date, minutes: number) => new Date(at.getTime() + minutes * 60_000)
 
 const healthy: WebhookHealth = {}
 const failing: WebhookHealth = { failingSince: FIRST }
 const exhausted: WebhookHealth = { failingSince: FIRST, exhaustedSince: SECOND }
 const disabled: WebhookHealth = { ...exhausted, disabledAt: FIVE_DAYS }
+const gone: WebhookHealth = { failingSince: FIRST, exhaustedSince: FIRST, goneSince: FIRST }
 const recovered: WebhookHealth = { recoveredAt: FIRST }
 const slow: WebhookHealth = { slowSince: FIRST }
 /** It was changed and still has undelivered events. */
@@ -64,7 +70,12 @@ const changes: Change[] = [
   ['slow to fast', slow, succeeds(SECOND, 1_999), {}],
   ['slow to failing fast', slow, fails(SECOND, 1_999), { failingSince: SECOND }],
   ['slow to failing slow', slow, fails(SECOND, 2_000), { ...slow, failingSince: SECOND }],
+  ['healthy to gone', healthy, refuses(FIRST), gone],
+  ['gone to disabled', gone, refuses(after(FIRST, 60)), { ...gone, disabledAt: after(FIRST, 60) }],
+  ['gone to exhausted', gone, abandons(SECOND), { failingSince: FIRST, exhaustedSince: FIRST }],
+  ['gone to recovered', gone, succeeds(SECOND), { recoveredAt: SECOND }],
   // Unchanged.
+  ['another 410 within the hour', gone, refuses(after(FIRST, 59)), gone],
   ['a success of the healthy', healthy, succeeds(SECOND), healthy],
   ['a success of the recovered', recovered, succeeds(SECOND), recovered],
   ['a failure just before five days', failing, fails(ALMOST), failing],
