@@ -17,7 +17,8 @@ export const parseInput = <S extends AnySchema>(
 ): v.InferOutput<S> | Refusal => {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
-  const fields: FieldMessages = {}
+  // Without a prototype, because a caller may name a field `constructor` or `__proto__`.
+  const fields: FieldMessages = Object.create(null)
   for (const issue of result.issues) {
     const field = String(issue.path?.[0].key ?? 'body')
     const messages = fields[field] ?? []
