@@ -36,6 +36,13 @@ export const openDataFolder = (folder: string): JournalFile => {
     const journal = openJournalFile(join(folder, 'journal.jsonl'))
     return {
       ...journal,
+      read: (use) => {
+        try {
+          return journal.read(use)
+        } catch (error) {
+          throw new StartFailure((error as Error).message)
+        }
+      },
       close: () => {
         journal.close()
         unlock()

@@ -6,10 +6,13 @@ export type RequestTarget = { host: string; pathname: string; search: string }
  * Splits the request target without resolving dots or encodings. The host of a target in absolute
  * form replaces the Host header (RFC 9112, 3.2.2).
  */
-export const targetOf = ({ url = '/', headers }: IncomingMessage): RequestTarget => {
+export const targetOf = ({ url = '/', headersDistinct }: IncomingMessage): RequestTarget => {
   const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url)
   const [pathname = '', search = ''] = (absolute?.[2] ?? url).split(/\?(.*)/s)
-  return { host: absolute?.[1] ?? headers.host ?? '', pathname: pathname || '/', search }
+  const { host: [header = '', ...others] = [] } = headersDistinct
+  // A repeated Host header counts as none: peers disagree about which one counts (RFC 9112, 3.2).
+  const host = others.length > 0 ? '' : (absolute?.[1] ?? header)
+  return { host, pathname: pathname || '/', search }
 }
 
 const LOCAL = ['127.0.0.1', 'localhost', '[::1]']

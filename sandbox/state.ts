@@ -1,5 +1,6 @@
 import { recurring } from '../infra/definitions/jobs.ts'
 import type { RealClock } from './aws/clock.ts'
+import type { Entry } from './aws/journal.ts'
 import type { JournalFile } from './aws/journal-file.ts'
 import { queueArn } from './aws/queues.ts'
 import { restore } from './aws/restore.ts'
@@ -38,7 +39,8 @@ export const openState = async (
       memory.aws().scheduler.start({ Name, ScheduleExpression: expression, Target })
     }
   }
-  const restored = restore(memory.aws(), journal?.read() ?? [])
+  const restoreFrom = (entries: Iterable<Entry>) => restore(memory.aws(), entries)
+  const restored = journal ? journal.read(restoreFrom) : restoreFrom([])
   journal?.compact(restored)
   for (const entry of restored) if ('clock' in entry) clock.set(entry.clock)
   await begin()

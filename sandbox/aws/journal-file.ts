@@ -5,16 +5,19 @@ export type JournalFile = ReturnType<typeof openJournalFile>
 
 const NEWLINE = 10
 
-function* entriesIn(file: string): Generator<Entry> {
-  let bytes: Buffer
+const bytesOf = (file: string): Buffer => {
   try {
-    bytes = readFileSync(file)
+    return readFileSync(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
     throw error
   }
+}
+
+function* entriesIn(bytes: Buffer, onLine: () => void): Generator<Entry> {
   // A killed process may leave an incomplete last line, of which no caller learned.
   for (let from = 0, end = bytes.indexOf(NEWLINE); end !== -1; ) {
+    onLine()
     yield JSON.parse(bytes.toString('utf8', from, end))
     from = end + 1
     end = bytes.indexOf(NEWLINE, from)
@@ -32,8 +35,20 @@ export const openJournalFile = (file: string) => {
   }
   return {
     generation: Date.now(),
-    /** Returns the entries of earlier processes. */
-    read: () => entriesIn(file),
+    /** Returns what `use` makes of the entries of earlier processes. @throws Error that names the line */
+    read: <T>(use: (entries: Iterable<Entry>) => T): T => {
+      const bytes = bytesOf(file)
+      let line = 0
+      const count = () => {
+        line += 1
+      }
+      try {
+        return use(entriesIn(bytes, count))
+      } catch (cause) {
+        const remedy = 'delete the folder to start with the seeds'
+        throw new Error(`${file} is damaged at or before line ${line}: ${remedy}`, { cause })
+      }
+    },
     write,
     /** Replaces all entries; until then, nothing is written. */
     compact: (entries: Iterable<Entry>): void => {

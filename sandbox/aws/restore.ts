@@ -1,6 +1,7 @@
 import type { Aws } from './aws.ts'
 import type { ClockSetting } from './clock.ts'
 import type { Entry, Schedule, SentMessage } from './journal.ts'
+import { queueIn } from './queues.ts'
 import { isFollowed } from './stream-filters.ts'
 import type { Change, Item } from './table/change.ts'
 
@@ -30,8 +31,9 @@ export const restore = (aws: Aws, entries: Iterable<Entry>): Entry[] => {
       // Later changes count on from here; the item itself follows.
       aws.table.restore(after as Item, undefined, sequence)
     } else if ('item' in entry) aws.table.restore(entry.item, entry.item, 0)
-    else if ('sent' in entry) messages.set(entry.sent.id, entry.sent)
-    else if ('removed' in entry) messages.delete(entry.removed)
+    else if ('sent' in entry) {
+      messages.set(entry.sent.id, { ...entry.sent, queue: queueIn(entry.sent.queue) })
+    } else if ('removed' in entry) messages.delete(entry.removed)
     else if ('schedule' in entry) schedules.set(entry.schedule.Name, entry.schedule)
     else if ('unscheduled' in entry) schedules.delete(entry.unscheduled)
     else if ('clock' in entry) clock = entry.clock

@@ -85,6 +85,24 @@ test('an incomplete last line is ignored, and a second sandbox is refused', asyn
   })
 })
 
+test('a damaged line of the journal gives one line and exit code 1', async () => {
+  const journal = join(data, 'journal.jsonl')
+  const damaged = [
+    '{"item":',
+    'null',
+    '[1]',
+    '{"unknown":{}}',
+    '{"changes":7}',
+    '{"sent":{"queue":"other"}}',
+  ]
+  for (const line of damaged) {
+    writeFileSync(journal, `{"handled":[]}\n${line}\n`)
+    const { code, stderr } = await runScript(words())
+    const problem = `${journal} is damaged at or before line 2: delete the folder to start with the seeds`
+    expect([code, stderr]).toEqual([1, `${problem}\n`])
+  }
+}, 60_000)
+
 test('a folder that cannot be written gives one line and exit code 1', async () => {
   const file = join(data, 'file')
   writeFileSync(file, '')

@@ -65,6 +65,8 @@ describe("the gateway's own replies", () => {
     ['with headers over 10,240 bytes', post(LOCAL, `X-Long: ${'x'.repeat(11_000)}`)],
     ['with an unknown method', post(LOCAL).replace('POST', 'FETCH')],
     ['without Host', post()],
+    ['with two Host headers', post(LOCAL, 'Host: 127.0.0.1')],
+    ['with a repeated Host header', post(LOCAL, LOCAL)],
     ['with CONNECT', post(LOCAL).replace('POST /x', 'CONNECT localhost:80')],
   ])('a request %s receives 400/1400', async (_name, request) => {
     expectEnvelope(await send(request), 400, 1400)
