@@ -1,4 +1,4 @@
-# The sandbox. `docker build -t debit-sandbox . && docker run --rm -p 3000:3000 debit-sandbox`
+# The sandbox. `docker build -t debit-sandbox . && docker run --rm -p 127.0.0.1:3000:3000 debit-sandbox`
 FROM node:24-slim AS build
 WORKDIR /build
 COPY . .

@@ -5,6 +5,7 @@ import { build } from 'esbuild'
 import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
 import { plain } from '../infra/bundles/build.ts'
 import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
+import { thirdPartyNotices } from './third-party-notices.ts'
 
 /** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
 
@@ -17,11 +18,12 @@ const { version, description, license } = JSON.parse(
 )
 
 rmSync(FOLDER, { recursive: true, force: true })
-await build({
+const { metafile } = await build({
   ...plain,
   target: 'node20',
   plugins: [nodeModules, pruned],
   splitting: true,
+  metafile: true,
   // The sandbox finds a command by the name of its class.
   keepNames: true,
   // Only `--bundles` needs it, which the package does not support.
@@ -60,6 +62,8 @@ mkdirSync(join(FOLDER, BUILT_PAGE))
 writeFileSync(join(FOLDER, BUILT_PAGE, 'page.js'), page.script)
 writeFileSync(join(FOLDER, BUILT_PAGE, 'page.css'), page.style)
 cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
+const sources = [...Object.keys(metafile.inputs), ...page.sources]
+writeFileSync(join(FOLDER, 'THIRD-PARTY-NOTICES'), thirdPartyNotices(ROOT, sources, [SCALAR]))
 const manifest = {
   name: 'debit-collection-service',
   version,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -28,6 +28,14 @@ test('the tarball has less than 10 MB unpacked, and neither CDK nor TypeScript',
   expect(bytesIn(folder)).toBeLessThan(10_000_000)
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   expect(files.filter((file) => /cdk|\.ts$/.test(file))).toEqual([])
+})
+
+test('the tarball has the licence of each bundled package', () => {
+  const notices = readFileSync(join(folder, 'package/THIRD-PARTY-NOTICES'), 'utf8')
+  for (const name of ['valibot', '@aws-sdk/client-dynamodb', 'undici', 'preact', 'vue']) {
+    expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, (?:MIT|Apache-2.0)`, 'm'))
+  }
+  expect(notices).toContain('Permission is hereby granted, free of charge')
 })
 
 // The oldest supported version, where the machine has one.

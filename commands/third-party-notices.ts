@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+// Licences of bundled packages require their texts. esbuild keeps only comments in sources.
+
+/** A folder of the packages that npm installed. */
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
+
+type Manifest = {
+  name: string
+  version: string
+  license?: string
+  author?: string | { name: string }
+  dependencies?: Record<string, string>
+}
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** Returns the folders of a package and of all that it depends on; npm may nest or omit some. */
+const withDependencies = (folder: string, modules: string, known = new Set<string>()) => {
+  if (known.has(folder) || !existsSync(folder)) return known
+  known.add(folder)
+  for (const name of Object.keys(manifestIn(folder).dependencies ?? {})) {
+    const nested = join(folder, 'node_modules', name)
+    withDependencies(existsSync(nested) ? nested : join(modules, name), modules, known)
+  }
+  return known
+}
+
+const noticeOf = (folder: string) => {
+  const { name, version, license, author } = manifestIn(folder)
+  const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)\b/i.test(file))
+  const by = typeof author === 'string' ? author : author?.name
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  const title = `${name} ${version}, ${license}${by ? `, by ${by}` : ''}`
+  return { title, text: texts.join('\n\n') }
+}
+
+/**
+ * Returns the licence texts of packages.
+ * @param sources the paths of bundled files
+ * @param whole packages that are copied with the packages that their files contain
+ */
+export const thirdPartyNotices = (root: string, sources: string[], whole: string[]): string => {
+  const modules = join(root, 'node_modules')
+  const bundled = sources.flatMap(
+    (path) => PACKAGE.exec(resolve(root, path.replace('(disabled):', '')))?.[0] ?? [],
+  )
+  const copied = whole.flatMap((name) => [...withDependencies(join(modules, name), modules)])
+  const notices = Map.groupBy(
+    [...new Set([...bundled, ...copied])].map(noticeOf),
+    ({ text }) => text,
+  )
+  const parts = [...notices].map(([text, packages]) => {
+    const titles = new Set(packages.map(({ title }) => title))
+    return [[...titles].sort().join('\n'), text].join('\n\n')
+  })
+  return `${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
+}
