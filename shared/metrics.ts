@@ -49,6 +49,8 @@ export const alarmedMetrics = {
   BankRequestsRefused: 'Count',
   /** Stored secrets that no version of the sealing key opens. */
   SecretsUnreadable: 'Count',
+  /** Updates and removals of change records, which are append-only. */
+  ChangeRecordsAltered: 'Count',
   ReconciliationDifferences: 'Count',
   /** Reconciliations that have not ended in time. */
   ReconciliationUnfinished: 'Count',

@@ -55,8 +55,13 @@ export const relay = ({ now }: Pick<Runtime, 'now'>) =>
 const effectsOf = ({ dynamodb }: DynamoDBRecord, now: Date): RecordEffects => {
   const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
   const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
+  if (old?.entity === 'change') return { measure: () => reportTampering(old) }
   return item && isFollowed(item.entity) ? followers[item.entity](item, old, now) : {}
 }
+
+/** Change records are append-only: somebody with access to the table wrote to one. */
+const reportTampering = ({ sk }: Item): void =>
+  log.error('change record updated or removed', { record: sk }, { ChangeRecordsAltered: 1 })
 
 type Image = Parameters<typeof unmarshall>[0]
 

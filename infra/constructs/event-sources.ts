@@ -40,10 +40,10 @@ export const streamSource = (
     filters: stream.map(patternOf),
   })
 
-const patternOf = ({ entity, next = {}, previous }: ChangeFilter) =>
+const patternOf = ({ next, previous }: ChangeFilter) =>
   awsLambda.FilterCriteria.filter({
     dynamodb: {
-      NewImage: imagePattern({ entity, ...next }),
+      ...(next && { NewImage: imagePattern(next) }),
       ...(previous && { OldImage: imagePattern(previous) }),
     },
   })

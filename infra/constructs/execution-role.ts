@@ -49,11 +49,12 @@ export const defineRole = (
 }
 
 const policyStatement = (
-  { actions, keys, via, passedTo }: statements.IamStatement,
+  { effect, actions, keys, via, passedTo }: statements.IamStatement,
   arn: string,
   { region }: Stack,
 ): PolicyStatement =>
   new PolicyStatement({
+    ...(effect && { effect: Effect.DENY }),
     actions: [...actions],
     resources: [arn],
     conditions: {

@@ -183,6 +183,13 @@ const rows: AlarmRow[] = [
     threshold: 1,
   },
   {
+    name: 'change-records-altered',
+    description:
+      'A change record was updated or removed, which no function may do: find "change record" in the log of relay, then who wrote to the table',
+    metric: (metrics) => metrics.service('ChangeRecordsAltered', COUNTED),
+    threshold: 1,
+  },
+  {
     name: 'reconciliation-missing',
     cause: 'reconciliation-failing',
     description:

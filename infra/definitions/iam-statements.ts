@@ -1,4 +1,5 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
+import { keys as itemKeys } from '../../shared/store/keys.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
@@ -28,6 +29,8 @@ export type IamResource =
   | '*'
 
 export type IamStatement = {
+  /** Default: the statement allows. */
+  effect?: 'Deny'
   actions: readonly string[]
   resource: IamResource
   /** `dynamodb:LeadingKeys`: patterns of partition keys. */
@@ -59,6 +62,7 @@ export const roleStatements = (
 ): IamStatement[] => [
   ...codeStatements(name, withJoinedWrites(permissions)),
   ...platformStatements(name, permissions),
+  keepsChangeRecords,
   ...egressStatements(permissions, settings),
 ]
 
@@ -103,6 +107,17 @@ const platformStatements = (name: FunctionName, permissions: Permissions): IamSt
   // Lets S3 answer 404 for the generation, which does not exist before the first restore.
   ...(permissions.reports?.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
 ]
+
+/**
+ * Denies the removal and update of change records to every function. A transaction that writes one
+ * with other items passes, whether AWS checks each write with its own key or with all keys.
+ */
+const keepsChangeRecords: IamStatement = {
+  effect: 'Deny',
+  actions: ['dynamodb:DeleteItem', 'dynamodb:UpdateItem'],
+  resource: 'table',
+  keys: [itemKeys.changes.pk],
+}
 
 const allow = (actions: readonly string[], resource: IamResource): IamStatement => ({
   actions,
@@ -227,14 +242,17 @@ const itemStatements = (permissions: Permissions): IamStatement[] => {
 }
 
 /** A single action on a resource or on the items of one partition key. */
-export type Permission = { action: string; resource: string; key?: string }
+export type Permission = { effect?: 'Deny'; action: string; resource: string; key?: string }
 
 export const permissionsIn = (statements: readonly IamStatement[]): Permission[] =>
-  statements.flatMap(({ actions, resource, keys }) =>
-    actions.flatMap((action) =>
-      keys ? keys.map((key) => ({ action, resource, key })) : [{ action, resource }],
-    ),
+  statements.flatMap(({ effect, actions, resource, keys }) =>
+    actions.flatMap((action) => {
+      const permission = { ...(effect && { effect }), action, resource }
+      return keys ? keys.map((key) => ({ ...permission, key })) : [permission]
+    }),
   )
 
-export const formatPermission = ({ action, resource, key }: Permission): string =>
-  [action, 'on', resource, ...(key === undefined ? [] : [key])].join(' ')
+export const formatPermission = ({ effect, action, resource, key }: Permission): string =>
+  [...(effect ? [effect] : []), action, 'on', resource, ...(key === undefined ? [] : [key])].join(
+    ' ',
+  )

@@ -14,7 +14,6 @@ import type { FollowedEntity } from '../../shared/store/keys.ts'
  * Filters of a stream cannot compare the two items, or numbers.
  */
 export type ChangeFilter = {
-  entity: readonly string[]
   next?: Readonly<Record<string, readonly string[] | 'any'>>
   previous?: Readonly<Record<string, readonly string[]>>
 }
@@ -39,19 +38,15 @@ export type Job = {
 
 const canFollow = (to: Status) => (from: Status) => checkTransition(from, to) === 'allowed'
 
-/** Passes the transitions from some statuses to a final one. */
-const endsAfter = (isFirst: (status: Status) => boolean) => {
-  const ends = statuses.filter((to) => !isOpen(to) && statuses.filter(isFirst).some(canFollow(to)))
-  const first = statuses.filter((from) => isFirst(from) && ends.some((to) => canFollow(to)(from)))
-  return { next: { status: ends }, previous: { status: first } }
-}
+const open = statuses.filter(isOpen)
+/** The statuses in which nearly all debits rest. */
+const outcomes = statuses.filter((to) => !isOpen(to) && open.some(canFollow(to)))
 
 /** Changes that lead to messages or metrics. A settlement mark, for example, is no change of status. */
-const changes: Record<FollowedEntity, 'all' | readonly Omit<ChangeFilter, 'entity'>[]> = {
+const changes: Record<FollowedEntity, 'all' | readonly ChangeFilter[]> = {
   debit: [
-    { next: { status: statuses.filter(isOpen) } },
-    endsAfter(isOpen),
-    endsAfter((status) => !isOpen(status)),
+    { next: { status: statuses.filter((status) => !outcomes.includes(status)) } },
+    { next: { status: outcomes }, previous: { status: open } },
   ],
   delivery: [{ next: { nextAttemptAt: 'any' } }],
   recovery: 'all',
@@ -65,9 +60,17 @@ const changes: Record<FollowedEntity, 'all' | readonly Omit<ChangeFilter, 'entit
 
 const followed: readonly ChangeFilter[] = [
   ...Object.entries(changes).flatMap(([entity, filters]) =>
-    filters === 'all' ? [] : filters.map((filter) => ({ entity: [entity], ...filter })),
+    filters === 'all'
+      ? []
+      : filters.map(({ next, ...filter }) => ({ ...filter, next: { entity: [entity], ...next } })),
   ),
-  { entity: Object.entries(changes).flatMap(([entity, all]) => (all === 'all' ? [entity] : [])) },
+  {
+    next: {
+      entity: Object.entries(changes).flatMap(([entity, all]) => (all === 'all' ? [entity] : [])),
+    },
+  },
+  // Updates and removals; a record of a change has neither.
+  { previous: { entity: ['change'] } },
 ]
 
 type Consumer = Pick<Job, 'timeoutSeconds' | 'every'> & Pick<QueueSource, 'maxConcurrency'>

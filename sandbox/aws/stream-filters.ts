@@ -11,6 +11,5 @@ const passes = (values: ChangeFilter['next'], item: Change['after']): boolean =>
 
 export const isFollowed = ({ before, after }: Pick<Change, 'before' | 'after'>): boolean =>
   jobs.relay.from.stream.some(
-    (filter) =>
-      passes({ entity: filter.entity, ...filter.next }, after) && passes(filter.previous, before),
+    ({ next, previous }) => passes(next, after) && passes(previous, before),
   )

@@ -42,6 +42,7 @@ const rows = [
     sweep-behind                service SweepLagSeconds            Maximum of 300 s >= 600    1   ok
     sweep-faults                service SweepFaults                Sum of 300 s >= 1          2   ok
     secrets-unreadable          service SecretsUnreadable          Sum of 300 s >= 1          1   ok
+    change-records-altered      service ChangeRecordsAltered       Sum of 300 s >= 1          1   ok
     webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
     unusual-use                 service UnusualUse                 Maximum of 300 s >= 1      1   ok
     late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok

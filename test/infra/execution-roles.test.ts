@@ -87,7 +87,8 @@ test.each(names)('the role of %s has exactly the permissions of its statements',
   const inTemplate = statementsOf(name).flatMap((statement) =>
     list<string>(statement.Action).flatMap((action) =>
       list<TemplateNode>(statement.Resource).flatMap((node) => {
-        const permission = { action, resource: resourceIn(node) }
+        const effect = statement.Effect === 'Deny' ? { effect: 'Deny' as const } : {}
+        const permission = { ...effect, action, resource: resourceIn(node) }
         const keys = keysIn(statement)
         return keys.length > 0 ? keys.map((key) => ({ ...permission, key })) : [permission]
       }),
@@ -115,7 +116,12 @@ test('the statements allow no wildcards without a reason, and limit items, keys 
   for (const statement of statements) {
     const { Effect, Action, Resource, Condition, ...rest } = statement
     const actions = expect.not.stringContaining('*')
-    expect([Effect, JSON.stringify(Action), rest]).toEqual(['Allow', actions, {}])
+    // test/infra/iam-simulation.test.ts checks the denials.
+    expect([Effect, JSON.stringify(Action), rest]).toEqual([
+      expect.stringMatching(/^(?:Allow|Deny)$/),
+      actions,
+      {},
+    ])
     for (const node of list<TemplateNode>(Resource)) {
       const resource = resourceIn(node)
       if (JSON.stringify(node).includes('*')) expect(wildcardReasons).toHaveProperty([resource])

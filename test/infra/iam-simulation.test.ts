@@ -109,7 +109,14 @@ const implicit: Row[] = [
   ['manage-bank', 'secretsmanager:PutSecretValue', sealingKey],
 ]
 
+const CHANGE = keys('CHANGES')
+
 const explicit: Row[] = [
+  // The writes of these roles have all of their keys in common.
+  ['manage-customer', 'dynamodb:DeleteItem', table, CHANGE],
+  ['manage-webhook', 'dynamodb:DeleteItem', table, CHANGE],
+  ['manage-exception', 'dynamodb:UpdateItem', table, CHANGE],
+  ['manage-approval', 'dynamodb:UpdateItem', table, CHANGE],
   ['relay', 'sqs:SendMessage', submissions, { 'aws:SecureTransport': 'false' }],
   ['build-batch', 's3:PutObject', report, { 'aws:SecureTransport': 'false' }],
   ['build-batch', 's3:PutObject', report, { 's3:TlsVersion': '1.1' }],
@@ -127,6 +134,20 @@ test.each(rows)(
     expect((await simulate(stage, check)).result).toBe(expected)
   },
 )
+
+test('every role denies the update and the removal of a change record, and no role denies a put', async () => {
+  for (const name of stage.functionNames) {
+    for (const action of ['UpdateItem', 'DeleteItem', 'PutItem']) {
+      const check = { principal: roleOf(name), action: `dynamodb:${action}`, resource: table }
+      const { result } = await simulate(stage, { ...check, context: CHANGE })
+      expect([name, action, result === 'ExplicitlyDenied']).toEqual([
+        name,
+        action,
+        action !== 'PutItem',
+      ])
+    }
+  }
+})
 
 const scheduler = 'scheduler.amazonaws.com'
 const { SCHEDULE_GROUP } = stage.functionNamed('schedule-timeout').Environment.Variables

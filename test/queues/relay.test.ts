@@ -254,3 +254,15 @@ test('a refund is measured once, when it is completed', async () => {
   await run([last ?? {}, last])
   expect(metrics()).toEqual([{ RefundsCompleted: 1, RefundedPesewas: 100_00 }])
 })
+
+test('an update and a removal of a change record are logged and counted, a new record is not', async () => {
+  const record = { ...keys.change('2026-11-21T12:00:00.000Z#1'), entity: 'change', by: 'ama' }
+  const old = image(record)
+  const Records = [
+    { eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage: old } },
+    { eventName: 'MODIFY', dynamodb: { SequenceNumber: '2', OldImage: old, NewImage: old } },
+    { eventName: 'REMOVE', dynamodb: { SequenceNumber: '3', OldImage: old } },
+  ] as DynamoDBRecord[]
+  expect(await relay(still())({ Records })).toEqual({ batchItemFailures: [] })
+  expect(metrics()).toEqual(Array(2).fill({ ChangeRecordsAltered: 1 }))
+})

@@ -4,7 +4,10 @@ import { keys } from '../keys.ts'
 import { fromStored } from '../stored.ts'
 import * as db from '../table.ts'
 
-/** The record of operators' changes (docs/api.md#changes). The items never expire. */
+/**
+ * The record of operators' changes (docs/api.md#changes). The items never expire. Roles deny updates
+ * and removals; a put must not replace a record, which IAM cannot deny.
+ */
 
 /** A change without its fields. Each change of a call has its own id. */
 export type Recording = Omit<Change, 'changed'> & { id: string }
@@ -29,7 +32,7 @@ export const changeWrites = (
 ): db.Write[] => {
   const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  return [db.putWrite(itemOf({ ...recording, changed }))]
+  return [db.putWrite(itemOf({ ...recording, changed }), db.isNew)]
 }
 
 export const changeRecorder =
@@ -40,8 +43,8 @@ export const changeRecorder =
 /** Records an operator's work before it starts. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
-  const { pk, sk, entity, ...members } = itemOf({ ...recording, changed })
-  await db.put({ pk, sk }, entity, members)
+  // Its id is random, so a record that exists is this one, of a write whose reply was lost.
+  await db.putIf(itemOf({ ...recording, changed }), db.isNew)
 }
 
 const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(item), { at: true })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { jobs } from '../../../infra/definitions/jobs.ts'
 import { isFollowed } from '../../../sandbox/aws/stream-filters.ts'
-import { checkTransition, isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
+import { checkTransition, statuses } from '../../../shared/domain/debits/lifecycle.ts'
 
 const item = (status: string | undefined) =>
   status === undefined ? undefined : { pk: 'p', sk: 's', entity: 'debit', status, version: 1 }
@@ -16,7 +17,7 @@ test.each([[undefined, 'pending'] as const, ...transitions])(
   },
 )
 
-test.each(statuses.filter((status) => !isOpen(status)))(
+test.each(['completed', 'failed'] as const)(
   'a debit that stays %s, or is deleted, does not pass the filters of the stream',
   (status) => {
     const before = item(status)
@@ -42,4 +43,20 @@ test.each([
   ['lines', false],
 ])('an item of the kind %s passes the filters of the stream: %s', (entity, passes) => {
   expect(isFollowed({ before: undefined, after: { pk: 'p', sk: 's', entity } })).toBe(passes)
+})
+
+test('a change record passes the filters of the stream when it is updated or removed', () => {
+  const record = { pk: 'CHANGES', sk: '2026-11-21T12:00:00.000Z#1', entity: 'change', by: 'ama' }
+  const pairs = [
+    [undefined, record],
+    [record, { ...record, by: 'kofi' }],
+    [record, { ...record, entity: 'other' }],
+    [record, undefined],
+  ] as const
+  const passed = pairs.map(([before, after]) => isFollowed({ before, after }))
+  expect(passed).toEqual([false, true, true, true])
+})
+
+test('the stream has at most the five filters that Lambda allows', () => {
+  expect(jobs.relay.from.stream.length).toBeLessThanOrEqual(5)
 })
