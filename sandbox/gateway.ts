@@ -3,6 +3,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { type ConsoleHandler, isConsolePath } from '../console/server/handler.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
+import type { Aws } from './aws/aws.ts'
 import type { StoredObject } from './aws/journal.ts'
 import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
@@ -18,8 +19,9 @@ import {
   sendReply,
   sendReplyAndClose,
 } from './sandbox-reply.ts'
+import { handleSecretsCall, secretsOperation } from './secrets-api.ts'
 
-/** Serves the API's functions, the Lambda Invoke API and the API's description over HTTP. */
+/** Serves the API's functions, the Lambda Invoke API, Secrets Manager and the pages over HTTP. */
 
 /** API Gateway's limits. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
@@ -48,6 +50,8 @@ type Routes = {
   control?: (request: ControlRequest) => Promise<APIGatewayProxyResult>
   reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
   console?: ConsoleHandler
+  /** Returns the services, for calls to Secrets Manager. */
+  aws?: () => Aws
   onReply: (reply: GatewayReply) => void
 }
 
@@ -118,7 +122,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 
 const handlerFor =
   (
-    { functions, reports, control, console, onReply }: Routes,
+    { functions, reports, control, console, aws, onReply }: Routes,
     { requestTimeoutMs, names }: Required<Omit<GatewayOptions, 'host'>>,
   ): HttpHandler =>
   async (request, response) => {
@@ -155,6 +159,8 @@ const handlerFor =
     if (invokedName) {
       return handleInvocation(functions, decodedParameter(invokedName), body, response)
     }
+    const operation = secretsOperation(request.headers)
+    if (aws && operation) return handleSecretsCall(aws(), operation, body, response)
     if (body.kind === 'tooLarge') return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
     const received = gatewayRequest(request, { pathname, search, body: body.bytes })
     const reply =

@@ -5,7 +5,7 @@ export type RequestBody = { kind: 'complete'; bytes: Buffer } | { kind: 'tooLarg
 
 const EXECUTED = { 'x-amz-executed-version': '$LATEST' }
 
-const write = (
+export const write = (
   response: ServerResponse,
   status: number,
   payload: unknown,
@@ -16,8 +16,12 @@ const write = (
   response.writeHead(status, { ...base, ...headers }).end(body)
 }
 
-const refuse = (response: ServerResponse, status: number, type: string, Message: string): void =>
-  write(response, status, { Type: 'User', Message }, { 'x-amzn-errortype': type })
+export const refuse = (
+  response: ServerResponse,
+  status: number,
+  type: string,
+  Message: string,
+): void => write(response, status, { Type: 'User', Message }, { 'x-amzn-errortype': type })
 
 /** Rejects a call with a foreign Host or Origin. */
 export const refuseForeignInvocation = (response: ServerResponse): void => {
@@ -55,7 +59,7 @@ export const handleInvocation = async (
   }
 }
 
-const parseEvent = (body: Buffer): unknown => {
+export const parseEvent = (body: Buffer): object | undefined => {
   try {
     return body.length === 0 ? {} : JSON.parse(body.toString('utf8'))
   } catch {

@@ -102,6 +102,7 @@ const start = async (
     functions: scoped,
     reports: { prefix: `/${REPORTS_BUCKET}/`, read: functions.readObject },
     control: controlRoutes(control),
+    aws: memory.aws,
     console: consoleHandler(consoleBackend(scoped, control.clock, live)),
     onReply: (reply) => {
       print(requestLine(reply))

@@ -54,7 +54,7 @@ export class DataStack extends Stack {
     // With the construct's encryptionKey, the key policy would refer to roles of the service stack.
     ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
     suppressNag(this.sealingKey, {
-      SMG4: 'A rotated key could not open secrets that this key has sealed',
+      SMG4: 'An operator rotates the key: its old version must stay until all secrets are resealed',
     })
     this.reports = this.#defineReports(stage)
     const ownTable = this.#defineTable(stage)

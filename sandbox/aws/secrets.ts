@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { InvalidRequestException, ResourceNotFoundException } from '@aws-sdk/client-secrets-manager'
 import type { Journal, SecretVersion } from './journal.ts'
 
@@ -101,6 +101,9 @@ export const newSecrets = (journal: Journal) => {
         store(to ? attach(versions, stage, to) : withoutStage(versions, stage))
         return { ARN: SecretId }
       },
+      GetRandomPasswordCommand: ({ PasswordLength = 32 }: { PasswordLength?: number }) => ({
+        RandomPassword: randomBytes(PasswordLength).toString('hex').slice(0, PasswordLength),
+      }),
       ListSecretVersionIdsCommand: ({ SecretId }: Input) => ({
         ARN: SecretId,
         Versions: versions.map(described),

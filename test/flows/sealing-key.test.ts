@@ -4,10 +4,12 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { log } from '../../shared/log.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { type Item, read, table, tableName } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { type Received, verifies } from '../support/receiver.ts'
 import { sign } from '../support/requests.ts'
@@ -116,20 +118,20 @@ test('two rotations in a row lose nothing, and a reseal ends the need for earlie
   await expectAllToWork()
 })
 
-test('a reseal drops a previous secret that is over, and keeps one that still signs', async () => {
-  const rotating = await subscribers.subscribe('overlaps')
-  const first = await rotating.provider.webhook('rotate-secret', { 'grace-seconds': '3600' })
+test('a reseal keeps a previous secret that still signs, and drops one whose overlap is over', async () => {
+  const { provider } = await subscribers.subscribe('overlaps')
+  await provider.webhook('rotate-secret', { 'grace-seconds': '3600' })
+  const item = () => read<Item>(keys.webhook('overlaps' as ProviderId))
+  const previous = (await item())?.previous as object
   await rotate()
   expect(await reseal()).toMatchObject({ unreadable: 0 })
-  expect(await rotating.provider.webhook('show')).toMatchObject({
-    previous_until: first.previous_until,
-  })
-  const item = async () => {
-    const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-    return Items.find(({ pk, sk }) => pk === 'PROVIDER#overlaps' && sk === 'WEBHOOK')
-  }
-  const before = await item()
-  expect(before).toHaveProperty('previous')
+  const kept = await item()
+  expect(kept?.previous).toEqual({ ...previous, secret: expect.any(String) })
+  expect(kept?.previous).not.toEqual(previous)
+  const Item = { ...kept, previous: { ...previous, until: '2026-01-01T00:00:00.000Z' } }
+  await table.send(new PutCommand({ TableName: tableName(), Item }))
+  await reseal()
+  expect(await item()).not.toHaveProperty('previous')
 })
 
 describe('while the sealing key is lost', () => {

@@ -128,6 +128,8 @@ test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`
   expect(abandoned).toMatchObject({ ...refused, attempt_count: 1 })
   expect(own.arrived()).toHaveLength(sent)
   await (verb === 'set' ? own.set(CREATED) : provider.webhook(verb))
+  const changed = { health: { from: 'disabled', to: 'exhausted' } }
+  expect(await service.changeOf(provider.id)).toMatchObject({ noun: 'webhook', verb, changed })
   await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
   await debit('delivered')
   const open = { failing_since: null, exhausted_since: null, disabled_at: null }

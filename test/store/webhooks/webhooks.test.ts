@@ -1,6 +1,10 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import {
+  GetSecretValueCommand,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { noteSlow } from '../../../shared/domain/webhooks/health.ts'
 import { afterPage, automaticRecovery } from '../../../shared/domain/webhooks/recovery.ts'
 import { real } from '../../../shared/runtime.ts'
@@ -47,6 +51,28 @@ test('a sealed secret opens only for its owner, with its key, and unchanged', as
   process.env.SEALING_KEY = 'a text for tests'
 })
 
+test('a text that names no version opens with the current or the previous version', async () => {
+  const sealed = await seal('whsec_0', DEMO, real)
+  expect(sealed).not.toContain(':')
+  vi.stubEnv('SEALING_KEY', undefined)
+  vi.stubEnv('SEALING_KEY_ARN', 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key')
+  const calls = mockClient(SecretsManagerClient)
+  const version = (VersionStage: string, SecretString: string) =>
+    calls.on(GetSecretValueCommand, { VersionStage }).resolves({ SecretString })
+  vi.stubEnv('CACHE_SECONDS', '0')
+  const missing = new ResourceNotFoundException({ message: 'No version', $metadata: {} })
+  calls.on(GetSecretValueCommand).rejects(missing)
+  expect(await unseal(sealed, DEMO)).toBeUndefined()
+  version('AWSCURRENT', 'a new text')
+  expect(await unseal(sealed, DEMO)).toBeUndefined()
+  version('AWSPREVIOUS', 'a text for tests')
+  expect(await unseal(sealed, DEMO)).toBe('whsec_0')
+  calls.on(GetSecretValueCommand).rejects(new Error('Access denied'))
+  await expect(unseal(sealed, DEMO)).rejects.toThrow('Access denied')
+  calls.restore()
+  vi.unstubAllEnvs()
+})
+
 test('a version of the key is read from Secrets Manager once, and the current one for each new secret', async () => {
   delete process.env.SEALING_KEY
   process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
@@ -85,7 +111,7 @@ test('a recovery starts once, writes each page once and in order, and is swept u
   const first = automaticRecovery({ provider: demo, id: 'r-1', now: NOON })
   expect([await openRecovery(first), await openRecovery(first)]).toEqual([true, false])
   expect(await item()).toMatchObject({
-    work: expect.stringMatching(/^WATCH#[0-7]$/),
+    work: expect.stringMatching(/^WATCH#\d{1,2}$/),
     due: inSeconds(120).toISOString(),
     expiresAt: inSeconds(90 * 86_400).getTime() / 1000,
   })

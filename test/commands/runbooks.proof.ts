@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { printedBy, type StartedScript, useCommands } from '../support/commands.ts'
+import { newFolder } from '../support/folders.ts'
+import { useReceiver, verifies } from '../support/receiver.ts'
+import { sign } from '../support/requests.ts'
+
+/** The commands of runbooks about the sealing key, run as docs/operations.md has them. */
+
+const start = useCommands()
+const receiver = useReceiver()
+const PAGE = readFileSync('docs/operations.md', 'utf8')
+
+/** Returns the commands below a heading. */
+const commandsBelow = (heading: string): string[] => {
+  const section = PAGE.slice(PAGE.indexOf(`\n### ${heading}\n`) + 5)
+  const [own = ''] = section.split(/^#{2,3} /m)
+  return [...own.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands = '']) => commands)
+}
+
+type Shell = { address: string; replica?: string; files?: Record<string, string> }
+
+/** Runs commands in one shell, with the AWS CLI and the operator command of a sandbox. */
+const runInShell = async (
+  { address, replica = '', files = {} }: Shell,
+  commands: readonly string[],
+): Promise<string> => {
+  const cwd = newFolder()
+  const aws = join(cwd, 'aws')
+  const cli = resolve('test/support/aws-cli.ts')
+  writeFileSync(aws, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`)
+  chmodSync(aws, 0o755)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  const operator = `"${process.execPath}" "${resolve('commands/operator.ts')}"`
+  const preamble = `set -eu
+    sleep() { :; }
+    operator() { ${operator} "$@" --port ${new URL(address).port}; }`
+  const variables = { SANDBOX: address, REPLICA: replica, REPLICA_ARN: 'replica', STAGE: 'sandbox' }
+  const env = {
+    ...process.env,
+    ...variables,
+    SEALING_KEY: 'sealing-key',
+    PATH: `${cwd}:${process.env.PATH}`,
+  }
+  const shell = spawn('bash', ['-c', [preamble, ...commands].join('\n')], { env, cwd })
+  const printed: string[] = []
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on('data', (part) => printed.push(String(part)))
+  }
+  const [code] = await once(shell, 'close')
+  expect(code, printed.join('')).toBe(0)
+  return printed.join('')
+}
+
+const startIn = (data: string): StartedScript =>
+  start(['commands/sandbox.ts', '--port', '0', '--data', data])
+const addressOf = (sandbox: StartedScript) => printedBy(sandbox, /^ready (http:\S+)$/m)
+
+const stop = async ({ child, exited }: StartedScript): Promise<void> => {
+  child.kill('SIGTERM')
+  await exited
+}
+
+const createAcme = async (address: string): Promise<string> => {
+  const printed = await runInShell({ address }, [
+    'echo rs_secret_of_acme | operator provider create --provider acme --name Acme --request-secret -',
+    'operator bank update --bank GCB --connector http --connector-url http://127.0.0.1:9/',
+    `operator webhook set --provider acme --url ${receiver.url()}`,
+  ])
+  return /"secret": "(whsec_[^"]+)"/.exec(printed)?.[1] ?? ''
+}
+
+const COUNTS = /"resealed": (\d+),\s+"unreadable": (\d+)/g
+const countsIn = (printed: string) =>
+  [...printed.matchAll(COUNTS)].map(([, resealed, unreadable]) => [
+    Number(resealed),
+    Number(unreadable),
+  ])
+
+/** Checks a signed request of the provider `signed`, and a signed ping to the webhook of `acme`. */
+const expectToWork = async (address: string, secret: string): Promise<void> => {
+  const path = '/api/v1/payment-providers/banks'
+  const headers = { Authorization: 'Bearer sk_sandbox_signed', ...sign({ path }) }
+  expect((await fetch(`${address}${path}`, { headers })).status).toBe(200)
+  const pinged = await runInShell({ address }, ['operator webhook ping --provider acme'])
+  expect(JSON.parse(pinged)).toMatchObject({ delivered: true })
+  const [ping] = receiver.received.slice(-1)
+  expect(ping && verifies(ping, secret)).toBe(true)
+}
+
+/** Copies the items of a sandbox into another, which has its own key, as a restored table has. */
+const restoredFrom = async (data: string): Promise<string> => {
+  const copy = newFolder()
+  await stop(await started(copy))
+  const own = readFileSync(join(copy, 'journal.jsonl'), 'utf8').split('\n')
+  const items = readFileSync(join(data, 'journal.jsonl'), 'utf8').split('\n')
+  const key = {
+    id: 'f3b0c442-98fc-4c14-9afb-f4c8996fb924',
+    text: 'a new key',
+    stages: ['AWSCURRENT'],
+  }
+  const isKey = (line: string) => line.startsWith('{"secret":')
+  expect(own.some(isKey)).toBe(true)
+  const lines = [JSON.stringify({ secret: [key] }), ...items.filter((line) => !isKey(line))]
+  writeFileSync(join(copy, 'journal.jsonl'), lines.join('\n'))
+  return copy
+}
+
+const started = async (data: string): Promise<StartedScript> => {
+  const sandbox = startIn(data)
+  await addressOf(sandbox)
+  return sandbox
+}
+
+const ROTATION = commandsBelow('Rotate the sealing key')
+const [COPY = ''] = commandsBelow('Backups').filter((commands) => commands.includes('REPLICA_ARN'))
+
+test('the runbook of the rotation moves every secret, and a restart keeps the new version', async () => {
+  expect(ROTATION).toHaveLength(2)
+  const data = newFolder()
+  const sandbox = startIn(data)
+  const address = await addressOf(sandbox)
+  const secret = await createAcme(address)
+  for (const _ of [1, 2])
+    expect(countsIn(await runInShell({ address }, ROTATION))).toEqual([[4, 0]])
+  await stop(sandbox)
+  await expectToWork(await addressOf(startIn(data)), secret)
+}, 120_000)
+
+test('the commands of the recovery copy the key to another Region, where every secret opens', async () => {
+  const data = newFolder()
+  const sandbox = startIn(data)
+  const address = await addressOf(sandbox)
+  const secret = await createAcme(address)
+  // The disaster interrupts a rotation before its reseal.
+  await runInShell({ address }, [ROTATION[0]?.replace(/^operator secret reseal.*$/m, '') ?? ''])
+  await stop(sandbox)
+  const restored = await addressOf(startIn(await restoredFrom(data)))
+  const reseal = ['operator secret reseal']
+  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[0, 4]])
+  const replica = await addressOf(startIn(data))
+  await runInShell({ address: restored, replica }, [
+    COPY.replace('AWS_REGION=OTHER', 'AWS_REGION=eu-west-1'),
+  ])
+  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[4, 0]])
+  await expectToWork(restored, secret)
+}, 120_000)
+
+test('the runbook of unreadable secrets replaces each of them', async () => {
+  const data = newFolder()
+  const sandbox = startIn(data)
+  await createAcme(await addressOf(sandbox))
+  await stop(sandbox)
+  const address = await addressOf(startIn(await restoredFrom(data)))
+  const commands = commandsBelow('A secret cannot be opened')
+  const files = { 'secret.txt': 'cs_a_secret_of_the_bank\n' }
+  const printed = await runInShell({ address, files }, [
+    'echo rs_sandbox_signed | operator provider update --provider signed --request-secret -',
+    ...commands,
+  ])
+  expect(countsIn(printed)).toEqual([
+    [1, 3],
+    [4, 0],
+  ])
+  const secret = /"secret": "(whsec_[^"]+)"/.exec(printed)?.[1] ?? ''
+  await expectToWork(address, secret)
+}, 120_000)
