@@ -1,7 +1,7 @@
 import { startDynamoDbLocal } from '../../sandbox/localstack/dynamodb-local.ts'
 import { createTable } from '../../sandbox/localstack/dynamodb-table.ts'
 import { seeds } from '../../sandbox/seeds.ts'
-import type { Measure } from './figures.ts'
+import type { Options } from './figures.ts'
 
 /** The environment of a warm function: DynamoDB Local with the sandbox's providers and banks. */
 
@@ -53,8 +53,8 @@ const prepare = async (endpoint: string): Promise<void> => {
 
 /** Runs a measurement on a DynamoDB Local of its own. */
 export const onFixture =
-  (measure: Measure): Measure =>
-  async (options) => {
+  <T>(measure: (options: Options) => Promise<T>) =>
+  async (options: Options): Promise<T> => {
     const local = await startDynamoDbLocal()
     try {
       await prepare(local.endpoint)

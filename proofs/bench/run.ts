@@ -20,6 +20,9 @@ const files: Record<string, string> = {
   'own-time': 'requests',
   cost: 'cost',
   growth: 'growth',
+  webhooks: 'webhooks',
+  settlement: 'settlement',
+  'sandbox-start': 'sandbox-start',
 }
 const ROUNDS = 5
 const PAGE = join(import.meta.dirname, '../../docs/benchmarks.md')

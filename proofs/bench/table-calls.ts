@@ -6,7 +6,14 @@ import { TIMEOUT_MS } from './fixture.ts'
 /** Records the commands that the product sends to the table, and sends them by a client of the AWS SDK. */
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command
-export type Call = { name: string; input: any; sendBy: (client: DynamoDBDocumentClient) => unknown }
+type Input = any
+
+/** `sendBy` sends the command again, with this input or another. */
+export type Call = {
+  name: string
+  input: Input
+  sendBy: (client: DynamoDBDocumentClient, input?: Input) => unknown
+}
 
 type Send = DynamoDBDocumentClient['send']
 
@@ -18,7 +25,8 @@ export const tapTable = (
   const sendTapped = (command: Parameters<Send>[0]) => {
     const { input, constructor: Sent } = command
     // A command cannot be sent again: the first client adds its middleware to it.
-    const sendBy: Call['sendBy'] = (client) => client.send(Reflect.construct(Sent, [input]))
+    const sendBy: Call['sendBy'] = (client, other = input) =>
+      client.send(Reflect.construct(Sent, [other]))
     return tap({ name: Sent.name, input, sendBy }, () => send(command))
   }
   Object.assign(table, { send: sendTapped })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { completedDay } from '../../proofs/bench/completed-day.ts'
+import { timedDay } from '../../proofs/bench/timed-calls.ts'
 import type { Line } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type BuildRequest, buildBatch } from '../../shared/settlement/build.ts'
@@ -6,8 +8,6 @@ import { laneOf } from '../../shared/settlement/lanes.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { completedDay, itemOf } from './completed-day.ts'
-import { timedCalls } from './timed-calls.ts'
 
 const NIGHT = new Date('2026-11-22T00:00:05.000Z')
 const date = dayOf(NIGHT)
@@ -15,16 +15,12 @@ const COUNT = 1_960
 
 /** Stores a day and returns its builders on a virtual clock. */
 const largeDay = (count = COUNT, options: Partial<BuildRequest> = {}) => {
-  const calls = timedCalls(NIGHT)
-  const day = completedDay(count)
-  for (const index of day.references.keys()) {
-    calls.table.run('PutCommand', { TableName: 'timed', Item: itemOf(day, index) })
-  }
-  const { provider } = day
+  const calls = timedDay(count, NIGHT)
+  const { provider } = calls
   const build = (more: Partial<BuildRequest> = {}, runtime = calls.runtime) =>
     buildBatch({ provider, date, dividesAfter: 98, ...options, ...more }, runtime)
   const batches = () => listBatchesOfDay(provider, date)
-  return { ...calls, day, provider, build, batches }
+  return { ...calls, build, batches }
 }
 
 type LargeDay = ReturnType<typeof largeDay>
@@ -39,7 +35,7 @@ const runBuilders = async ({ build, whenContinued }: LargeDay, builders: number)
   return [first, ...(await Promise.all(others))]
 }
 
-const expectSettledOnce = async ({ day, batches, reports }: LargeDay): Promise<void> => {
+const expectSettledOnce = async ({ batches, reports, ...day }: LargeDay): Promise<void> => {
   const lines: Line[] = []
   for (const { id, totals, reportedAt } of await batches()) {
     const ofBatch = await Array.fromAsync(linesOf(id))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { timedCalls } from '../../proofs/bench/timed-calls.ts'
 import { type BatchId, newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { type Line, openBatch } from '../../shared/domain/settlement/batch.ts'
@@ -9,7 +10,6 @@ import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
 import { LINES_PER_CHUNK } from '../../shared/store/settlement/lines.ts'
 import { batch, line } from './report/one-batch.ts'
-import { timedCalls } from './timed-calls.ts'
 
 /** Sums and reports of a million lines of one provider, continued after every kind of end. */
 

@@ -4,6 +4,7 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import { answerCalls } from '../../sandbox/aws/sdk.ts'
 import { newTable } from '../../sandbox/aws/table/table.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { completedDay, itemOf } from './completed-day.ts'
 
 /** Milliseconds of a call to AWS in one Region; a transaction of 100 items takes 100 to 250. */
 const DURATIONS: Record<string, number> = {
@@ -83,6 +84,16 @@ export const timedCalls = (startAt: Date) => {
       onContinued = { after: milliseconds, start }
     },
   }
+}
+
+/** Returns timed calls to a table that has a completed, unsettled day. */
+export const timedDay = (count: number, startAt: Date) => {
+  const day = completedDay(count)
+  const calls = timedCalls(startAt)
+  for (const index of day.references.keys()) {
+    calls.table.run('PutCommand', { TableName: ENVIRONMENT.TABLE_NAME, Item: itemOf(day, index) })
+  }
+  return { ...calls, provider: day.provider, references: day.references }
 }
 
 /** A clock that passes only between events, when the process waits for nothing but calls. */
