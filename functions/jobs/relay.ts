@@ -224,9 +224,9 @@ const followers: Record<FollowedEntity, Follow<Item>> = {
   refund: parsed(fromRefundItem, followRefund),
   'reconciliation-part': parsed(fromPartItem, (part, old) => (old ? {} : requestPart(part))),
   reconciliation: parsed(fromRunItem, followRun),
-  // Updates of an exception are resolutions.
+  // Updates of an exception are resolutions; a repeat of a decided report is resolved at once.
   exception: parsed(fromExceptionItem, (exception, old) =>
-    old ? {} : { measure: () => countException(exception) },
+    old || exception.resolvedAt ? {} : { measure: () => countException(exception) },
   ),
 }
 

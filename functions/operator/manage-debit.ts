@@ -1,6 +1,7 @@
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { advance, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
+import { blocksRefund, contradicted } from '../../shared/domain/debits/exception.ts'
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
@@ -11,6 +12,7 @@ import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listNewestDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
+import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
@@ -81,10 +83,11 @@ export const manageDebit = operatorHandler(noun, {
     return debits.map(debitSummaryView)
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
-  reverse: async ({ reference, reason }, author, runtime) => {
+  reverse: async ({ reference, reason, refund }, author, runtime) => {
+    if (!refund && (await findExceptions(reference)).some(blocksRefund)) return contradicted()
     await repairBeforeReversal(reference, runtime.now())
-    const record = { reversal_reason: reason }
-    const changes = { metadata: record }
+    const record = { reversal_reason: reason, ...defined({ refund }) }
+    const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
     const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
     const request = { reference, to: 'reversed', changes, record, alongside } as const
     return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)

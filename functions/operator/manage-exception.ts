@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { BankReference } from '../../shared/domain/debits/bank-update.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import {
+  blocksRefund,
+  contradicted,
   type ExceptionKind,
   type ExceptionStatus,
   exceptionKinds,
@@ -15,6 +17,7 @@ import {
   type Refund,
   refundStatuses,
   retryRefund,
+  shownRefund,
 } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
@@ -54,14 +57,19 @@ const referenceIn = (report: string): string | undefined => {
   return parsed.success ? parsed.output.bank_reference : undefined
 }
 
-type RefundRequest = { reason?: string | undefined; at: Date }
+type RefundRequest = {
+  reference: Reference
+  reason?: string | undefined
+  /** Refunds a late completion that a note resolved. */
+  'despite-note'?: 'true' | undefined
+}
 
 /** @returns the refund after the call, the current one if it is open; undefined if none is allowed */
 const refundAfter = (
   debit: Debit,
   current: Refund | undefined,
   exceptions: readonly ReportException[],
-  { reason, at }: RefundRequest,
+  { reason, at }: { reason?: string | undefined; at: Date },
 ): Refund | undefined => {
   if (current && refundStatuses[current.status].mayRetry) {
     const isAllowed = exceptions.some(({ kind }) => rowOf(kind)?.refund === 'retries')
@@ -79,27 +87,38 @@ const refundAfter = (
   })
 }
 
+const alreadyNoted = () =>
+  new Refusal(1409, {
+    details: 'a note resolved a late completion of this debit: --despite-note true refunds it too',
+  })
+
 /**
  * Opens the refund of a late completion or retries a failed refund, then resolves its exceptions. A
  * repeated call after a crash resolves the remaining ones (docs/api.md#exceptions).
  */
 const refund = async (
-  { reference, reason }: { reference: Reference; reason?: string | undefined },
+  request: RefundRequest,
   author: Author,
   runtime: Runtime,
 ): Promise<ResultOf<'exception', 'refund'> | Refusal> => {
+  const { reference, reason } = request
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
     findRefund(reference),
     findExceptions(reference),
   ])
+  if (exceptions.some(blocksRefund)) return contradicted()
   const open = exceptions.filter(
     ({ kind, resolvedAt }) => !resolvedAt && (rowOf(kind)?.refund ?? 'none') !== 'none',
   )
-  const next =
-    debit && open.length > 0
-      ? refundAfter(debit, current, open, { reason, at: author.at })
-      : undefined
+  const noted = current ? [] : exceptions.filter((one) => one.resolvedAt && opensRefund(one))
+  if (noted.length > 0 && !request['despite-note']) return alreadyNoted()
+  const reasons = [...open, ...noted]
+  const next = shownRefund(
+    debit && reasons.length > 0
+      ? refundAfter(debit, current, reasons, { reason, at: author.at })
+      : undefined,
+  )
   if (!next) {
     return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
   }
@@ -109,7 +128,7 @@ const refund = async (
       current ? refundReplacement(current, next) : refundCreation(next),
       ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
     ]
-    if (!(await transact(writes, runtime))) return refund({ reference, reason }, author, runtime)
+    if (!(await transact(writes, runtime))) return refund(request, author, runtime)
   }
   await resolveAll(open, `refund ${next.uuid}`, author, runtime)
   return { reference, refund: refundView(next, formatAmount) }

@@ -99,7 +99,10 @@ export const submitsDebits = merge(expiresDebits, {
   sends: ['sandbox-outcomes'],
 })
 
-export const appliesBankReports = merge(transitionsDebits, { PutItem: ['DEBIT#*'] })
+export const appliesBankReports = merge(transitionsDebits, {
+  Query: ['DEBIT#*'],
+  PutItem: ['DEBIT#*'],
+})
 
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {

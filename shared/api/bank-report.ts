@@ -1,9 +1,14 @@
 import type { Cause, Debit } from '../domain/debits/debit.ts'
-import { exceptionKind, openException, type ReportKind } from '../domain/debits/exception.ts'
+import {
+  exceptionKind,
+  openException,
+  type ReportKind,
+  resolvedIfRepeated,
+} from '../domain/debits/exception.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findBankDebit } from '../store/debits/debits.ts'
-import { putException } from '../store/debits/exceptions.ts'
+import { findExceptions, putException } from '../store/debits/exceptions.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
@@ -89,7 +94,7 @@ const recordRejection = async (
   { kind, refusal, body, cause, status }: Rejection,
 ): Promise<void> => {
   const { reference, provider, bank, amount } = facts
-  const exception = openException({
+  const rejected = openException({
     reference,
     kind,
     provider,
@@ -101,6 +106,7 @@ const recordRejection = async (
     code: refusal.code,
     report: body(),
   })
+  const exception = resolvedIfRepeated(rejected, await findExceptions(reference))
   await putException(exception)
   log.error('bank report rejected', {
     kind,

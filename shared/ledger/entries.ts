@@ -165,7 +165,10 @@ export const caseEntries = (item: Case): LedgerEntry[] => {
   const late = lateEntries(item)
   const opening = refund && openingOf(refund, item)
   if (!opening) return late
-  const { uuid, reference, bank, amount, completedAt } = refund
+  const { uuid, reference, bank, amount, completedAt, status } = refund
+  // No money moved: the bank does not owe the amount, and the provider does not get it.
+  if (!refundStatuses[status].isInstructed)
+    return [...late, { ...opening, credit: receivable(bank) }]
   const returned = (at: Date | null | undefined, type: 'refund' | 'repayment'): LedgerEntry[] => {
     const source = { type: 'refund', id: uuid, reference } as const
     const debit = 'refunds_payable'

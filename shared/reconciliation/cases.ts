@@ -88,7 +88,11 @@ const IS_OPEN: Record<RefundStatus, boolean> = {
   processing: true,
   completed: false,
   failed: false,
+  waived: false,
 }
+
+const isReversedWithoutRefund = ({ history }: Debit): boolean =>
+  history.some(({ type, changes }) => type === 'reversed' && changes.refund === 'none')
 
 const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
@@ -103,6 +107,8 @@ const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window)
       debit !== undefined && debit.facts.bank.identifier !== bank,
     [`has a refund that is ${status} since ${since.toISOString()}`]:
       IS_OPEN[status] && isTooOld(since, window),
+    [`has a refund that is ${status}, against its reversal`]:
+      debit !== undefined && (status === 'waived') !== isReversedWithoutRefund(debit),
     'has a completed refund without a bank reference':
       status === 'completed' && bankReference === null,
   })

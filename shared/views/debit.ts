@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import type { Refund } from '../domain/debits/refund.ts'
+import type { ShownRefund } from '../domain/debits/refund.ts'
 import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
@@ -60,14 +60,14 @@ const debitEntries = () => ({
 export const debitSchema = () => named('Debit', v.object(debitEntries()))
 
 /** Shows a debit in both published forms of the status read (docs/api.md#status-read). */
-export const statusView = (debit: Debit, refund: Refund | undefined) => {
+export const statusView = (debit: Debit, refund: ShownRefund | null) => {
   const state = stateAt(debit)
   return {
     ...debitView(debit),
     settlement: debit.settledIn
       ? { batch_id: debit.settledIn, adjusted_in: debit.adjustedIn ?? null }
       : null,
-    refund: refund ? refundView(refund, formatAmount) : null,
+    refund: refund && refundView(refund, formatAmount),
     response: {
       uuid: state.uuid,
       status: debit.status,

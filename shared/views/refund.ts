@@ -1,16 +1,15 @@
 import * as v from 'valibot'
 import type { Shows } from '../domain/complete.ts'
-import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
+import { type Refund, type ShownRefund, shownRefundStatuses } from '../domain/debits/refund.ts'
 import { Uuid } from '../domain/ids.ts'
 import { CURRENCY } from '../domain/money.ts'
-import { namesOf } from '../domain/names.ts'
 import { iso } from '../domain/time.ts'
 import { type AmountForm, NullableText, NullableTime, namedBy, Time } from './fields.ts'
 
 export type RefundResult = ReturnType<typeof refundView<string>>
 
 /** Shows a refund to providers and operators (docs/api.md#refunds). */
-export const refundView = <A>(refund: Refund, amountOf: AmountForm<A>) =>
+export const refundView = <A>(refund: ShownRefund, amountOf: AmountForm<A>) =>
   ({
     uuid: refund.uuid,
     status: refund.status,
@@ -44,7 +43,7 @@ export const refundSchema = (amount: v.GenericSchema) =>
     'Refund',
     v.object({
       uuid: Uuid,
-      status: v.picklist(namesOf(refundStatuses)),
+      status: v.picklist(shownRefundStatuses),
       amount,
       currency: v.literal(CURRENCY),
       reason: v.string(),

@@ -65,6 +65,7 @@ export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
     | 'accountNumber'
     | 'provider'
     | 'countedOn'
+    | 'refund'
   >
 
 /** The extension `x-final` lists the statuses without timeouts, for clients that wait. */

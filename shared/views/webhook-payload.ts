@@ -5,7 +5,7 @@ import {
   debitEventNames,
   debitEventTypes,
 } from '../domain/debits/lifecycle.ts'
-import { reversalRefund } from '../domain/debits/refund.ts'
+import { reversalRefund, shownRefund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { amountNumber, CURRENCY } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
@@ -92,10 +92,13 @@ const fullData = (debit: Debit, state: State) => {
     previous_status: state.previousStatus,
     metadata: state.metadata,
     ...(details ? { error_details: details } : {}),
-    ...(debitEventTypes[state.status].adds === 'refund'
-      ? { refund: refundView(reversalRefund(debit), amountNumber) }
-      : {}),
+    ...(debitEventTypes[state.status].adds === 'refund' && { refund: refundOf(debit) }),
   }
+}
+
+const refundOf = (debit: Debit) => {
+  const refund = shownRefund(reversalRefund(debit))
+  return refund && refundView(refund, amountNumber)
 }
 
 const reducedData = (state: State) => ({
@@ -133,7 +136,7 @@ export const webhookSchema = (name: DebitEventName) => {
   const { adds } = debitEventTypes[name]
   const own: v.ObjectEntries = {
     ...(adds === 'error_details' && { error_details: errorDetailsSchema() }),
-    ...(adds === 'refund' && { refund: refundSchema(v.number()) }),
+    ...(adds === 'refund' && { refund: v.nullable(refundSchema(v.number())) }),
   }
   const full = v.object({
     transaction: named('EventTransaction', v.object(entries)),

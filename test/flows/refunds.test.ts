@@ -218,10 +218,79 @@ test('a late completion that two operators refund concurrently is refunded once'
   expect(exceptions.map(({ resolved_at }) => resolved_at !== null)).toEqual([true, true])
   const read = await provider.get(statusPath(reference))
   expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
-  // A report after the refund is resolved by the same refund.
-  await report(debit, late)
+  // Another report after the refund is resolved by the same refund.
+  await report(debit, { ...late, bank_reference: 'LATE-79' })
   expect((await refund(debit)).uuid).toBe(uuid)
   expect(madeOf({ uuid })).toHaveLength(1)
   const sent = posts(debit).map(({ body }) => [body.uuid, body.bank_reference])
   expect(sent).toEqual([[uuid, 'LATE-78']])
+})
+
+/** Returns the entries of today's ledger about a debit. */
+const entriesOf = async ({ reference }: Debit): Promise<Shown[]> => {
+  const date = new Date().toISOString().slice(0, 10)
+  const { entries } = await service.call('ledger', 'show', { date })
+  return entries.filter(({ source }: Shown) => source.reference === reference)
+}
+
+const CONTRADICTED =
+  'the bank reported a failure of this completed debit: resolve the exception, or reverse with --refund none'
+
+test('a contradicted debit is reversed without a refund, and its customer is paid nothing', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  expect(codeOf(await report(debit, { ...DECLINED, status: 'failed' }))).toBe('422/3001')
+  const reversal = { reference, reason: 'HTB debited nothing' }
+  expect(await service.refusal('debit', 'reverse', reversal)).toBe(CONTRADICTED)
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(CONTRADICTED)
+  const reversed = await service.call('debit', 'reverse', { ...reversal, refund: 'none' })
+  expect(reversed).toMatchObject({ status: 'reversed', refund: null })
+  const read = await provider.get(statusPath(reference))
+  expect(read.body.data).toMatchObject({ status: 'reversed', refund: null })
+  const [sent] = await receiver.events(reference, 1)
+  expect(sent?.body.data).toMatchObject({ previous_status: 'completed', refund: null })
+  const [entry, ...others] = await entriesOf(debit)
+  expect([entry.type, others]).toEqual(['reversal', []])
+  const accounts = entry.lines.map(({ account }: Shown) => account)
+  expect(accounts).toEqual([`provider_payable:${provider.id}`, 'bank_receivable:HTB'])
+  await service.call('exception', 'resolve', { reference, note: 'HTB debited nothing' })
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
+  expect(posts(debit)).toEqual([])
+})
+
+test('a contradiction that an operator resolved prevents no refund', async () => {
+  const debit = await completed('HTB')
+  await report(debit, { ...DECLINED, status: 'failed' })
+  await service.call('exception', 'resolve', { reference: debit.reference, note: 'HTB erred' })
+  await report(debit, { ...DECLINED, status: 'failed' })
+  const { uuid } = await reverse(debit)
+  await becomes(debit, 'completed')
+  expect(madeOf({ uuid })).toEqual([uuid])
+})
+
+test('a repeated report of a late completion with a note stays resolved, and is refunded only despite it', async () => {
+  bank.conducts.push('reject')
+  const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '80.00' }
+  const failed = await service.chargeUntil('failed', fields, provider.credential)
+  const debit = { ...failed, bank: 'HTB' }
+  const { reference } = debit
+  const late = { status: 'completed', bank_reference: 'LATE-80' }
+  await report(debit, late)
+  await service.call('exception', 'resolve', { reference, note: 'HTB returned it' })
+  await report(debit, { ...late, fee: '1.00' })
+  const exceptions = await service.exceptions(reference)
+  const decided = { note: 'HTB returned it', resolved_at: exceptions[0]?.resolved_at }
+  expect(exceptions).toMatchObject([decided, decided])
+  const noted =
+    'a note resolved a late completion of this debit: --despite-note true refunds it too'
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(noted)
+  // Another transaction of the bank is a new case.
+  await report(debit, { ...late, bank_reference: 'LATE-81' })
+  expect(await service.exceptions(reference)).toContainEqual(
+    expect.objectContaining({ resolved_at: null }),
+  )
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(noted)
+  const { uuid } = await refund(debit, { 'despite-note': 'true' })
+  await becomes(debit, 'completed')
+  expect(madeOf({ uuid })).toEqual([uuid])
 })

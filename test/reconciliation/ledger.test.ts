@@ -206,6 +206,26 @@ test('a late completion that a note and a refund follow causes no difference on 
   expect([await found(3), await found(0), await found(1), await found(2)]).toEqual([[], [], [], []])
 })
 
+test.each([
+  ['before its settlement', '13:00:00', 0],
+  ['after its settlement', '13:00:00', 1],
+])('a reversal without a refund %s causes no difference on any day', async (_, time, day) => {
+  const provider = await newProvider()
+  const [, second] = await completedDebits(provider, [100_00, 50_00], at('12:00:00'))
+  const reversal = () =>
+    reverse(second?.facts.reference as Reference, at(time, day), { refund: 'none' })
+  if (day === 0) await reversal()
+  await builtBatch(provider)
+  if (day === 1) await reversal()
+  expect([await found(0), await found(1), await found(2)]).toEqual([[], [], []])
+  const { closing } = await readLedger(2)
+  // The bank owes the first debit alone, and the service owes its provider as much.
+  expect(closing).toEqual({
+    'bank_receivable:GCB': 100_00,
+    [`provider_payable:${provider}`]: -100_00,
+  })
+})
+
 test('a run with a part of an earlier version leaves the ledger to the next night', async () => {
   const { provider } = await settleDay()
   const id = `${dayAt(0)}#earlier`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { defined } from '../../shared/domain/complete.ts'
-import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -81,10 +81,14 @@ export const completedDebits = (
 ): Promise<Debit[]> => Promise.all(amounts.map((amount) => completedDebit(provider, amount, when)))
 
 /** Reverses a debit as an operator does; a reversed debit stays unchanged. */
-export const reverse = async (reference: Reference, at: Date): Promise<Debit | Refusal> => {
+export const reverse = async (
+  reference: Reference,
+  at: Date,
+  own: Changes = {},
+): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
-  const changes = { metadata: { reversal_reason: 'Dispute' } }
+  const changes = { metadata: { reversal_reason: 'Dispute' }, ...own }
   return transition(
     debit,
     bankMove('reversed', { changes, at, by: 'operator:local:ama' }),

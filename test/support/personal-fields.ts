@@ -57,6 +57,7 @@ export const debitChanges = {
   errorCode: PLAIN,
   customerName: customerAccount.customerName,
   accountNumber: customerAccount.accountNumber,
+  refund: PLAIN,
   metadata: { CanaryBankMetadataKeyZq: 'CanaryBankMetadataValueZq' },
 } satisfies Decided<Changes>
 

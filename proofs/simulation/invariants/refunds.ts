@@ -86,6 +86,7 @@ const ENDS: Record<RefundStatus, boolean> = {
   processing: false,
   completed: true,
   failed: true,
+  waived: true,
 }
 
 const checkRefund = (
@@ -124,6 +125,7 @@ const checkVerdicts = (
   if (status === 'completed' && last !== 'paid') {
     report(reference, 'is refunded, but not by its bank')
   }
+  if (status === 'waived' && posts.length > 0) report(reference, 'is refunded, but was waived')
   if (status === 'failed' && last !== 'rejected') {
     report(reference, 'has a failed refund that its bank did not reject')
   }

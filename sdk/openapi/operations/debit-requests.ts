@@ -64,7 +64,7 @@ export const debitRequests = {
     description: 'Returns the current transaction. The rate limit counts per reference.',
     parameters: { reference: referenceParameter },
     data: debit.statusSchema(),
-    example: { data: debit.statusView(examples.completed, undefined) },
+    example: { data: debit.statusView(examples.completed, null) },
   },
   'list-debit-requests': {
     tag: 'Debit requests',

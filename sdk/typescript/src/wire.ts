@@ -2011,7 +2011,7 @@ export type TransactionReversedEvent = {
         /**
          * Refund to the customer; null if there is none
          */
-        refund: EventRefund;
+        refund: EventRefund | null;
     } | ReducedTransaction;
 };
 

@@ -99,5 +99,7 @@ const changesOf = (update: BankUpdate): Changes => {
     // The service knows the account from its own records.
     customerName: undefined,
     accountNumber: undefined,
+    // Operators reverse debits.
+    refund: undefined,
   })
 }

@@ -38,6 +38,8 @@ export type Changes = {
   errorCode?: FailureCode
   customerName?: string
   accountNumber?: string
+  /** A reversal that returns no money, because the bank never debited the customer. */
+  refund?: 'none'
   metadata?: Metadata
 }
 
@@ -81,6 +83,7 @@ export type State = Facts & {
   errorCode: FailureCode | null
   customerName: string | null
   accountNumber: string | null
+  refund: 'none' | null
   createdAt: Date
   processedAt: Date | null
   completedAt: Date | null
@@ -119,6 +122,7 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
     errorCode: null,
     customerName: null,
     accountNumber: null,
+    refund: null,
     ...changes,
     errorMessage:
       changes.errorMessage === undefined ? null : cut(changes.errorMessage, MESSAGE_SHOWN),

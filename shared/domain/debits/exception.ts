@@ -1,9 +1,11 @@
+import * as v from 'valibot'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { type Complete, defined } from '../complete.ts'
 import type { Reference } from '../ids.ts'
+import { parseJson } from '../json.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import type { Details, ErrorCode } from '../refusal.ts'
+import { type Details, type ErrorCode, Refusal } from '../refusal.ts'
 import type { BankCallback } from './bank-update.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
 
@@ -12,6 +14,8 @@ type ExceptionRow = {
   source: 'report' | 'refund'
   /** The effect of `exception refund`, which resolves the exception; `none`: not allowed. */
   refund: 'opens' | 'retries' | 'none'
+  /** Whether no refund of the debit may be opened or retried while it is open. */
+  blocksRefund: boolean
   /** The account of the ledger that has the amount until an operator decides; null: none. */
   account: 'exceptions' | null
   /** Whether a note means that an operator repaid the customer of the refund by hand. */
@@ -27,6 +31,7 @@ export const exceptionKinds = {
   late_completion: {
     source: 'report',
     refund: 'opens',
+    blocksRefund: false,
     account: 'exceptions',
     repays: false,
     meaning: 'The bank debited the customer after the debit had failed',
@@ -35,6 +40,7 @@ export const exceptionKinds = {
   refused_report: {
     source: 'report',
     refund: 'none',
+    blocksRefund: false,
     account: null,
     repays: false,
     meaning: 'The service cannot apply the report',
@@ -43,6 +49,7 @@ export const exceptionKinds = {
   contradiction: {
     source: 'report',
     refund: 'none',
+    blocksRefund: true,
     account: null,
     repays: false,
     meaning: 'The bank reports a failure after the debit was completed',
@@ -51,6 +58,7 @@ export const exceptionKinds = {
   refund: {
     source: 'refund',
     refund: 'retries',
+    blocksRefund: false,
     account: null,
     repays: true,
     meaning: 'The bank did not refund the customer',
@@ -110,6 +118,46 @@ export type ReportException = {
 }
 
 export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
+
+const Report = v.object({ status: v.string(), bank_reference: v.string() })
+
+/** Reports whether a bank sent the same outcome again: status and reference, or else the same text. */
+const isSameReport = (one: string, other: string): boolean => {
+  if (one === other) return true
+  const [first, second] = [one, other].map((report) => v.safeParse(Report, parseJson(report)))
+  return (
+    first?.success === true &&
+    second?.success === true &&
+    first.output.status === second.output.status &&
+    first.output.bank_reference === second.output.bank_reference
+  )
+}
+
+/**
+ * Returns an exception as resolved if it repeats reports that operators have resolved: banks repeat
+ * reports, and a decision stays (docs/api.md#exceptions).
+ */
+export const resolvedIfRepeated = (
+  exception: ReportException,
+  earlier: readonly ReportException[],
+): ReportException => {
+  const same = earlier.filter(
+    ({ kind, report }) => kind === exception.kind && isSameReport(report, exception.report),
+  )
+  const { note, resolvedBy, resolvedAt } = same.at(-1) ?? {}
+  const isDecided = same.every((one) => one.resolvedAt !== undefined)
+  return isDecided ? defined({ ...exception, note, resolvedBy, resolvedAt }) : exception
+}
+
+export const contradicted = () =>
+  new Refusal(1409, {
+    details:
+      'the bank reported a failure of this completed debit: resolve the exception, or reverse with --refund none',
+  })
+
+/** Reports whether no refund of the debit may be opened or retried (docs/api.md#refunds). */
+export const blocksRefund = ({ kind, resolvedAt }: ReportException): boolean =>
+  resolvedAt === undefined && rowOf(kind)?.blocksRefund === true
 
 /** An exception that is open. */
 export const openException = (

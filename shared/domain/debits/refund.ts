@@ -1,6 +1,7 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
+import { namesOf } from '../names.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Debit, stateAt } from './debit.ts'
 import { exceptionKinds, type RefundedKind } from './exception.ts'
@@ -13,18 +14,30 @@ type RefundStatusRow = {
   isOpen: boolean
   /** Whether an operator may retry it, or repay the customer by hand. */
   mayRetry: boolean
+  /** Whether its bank returns money: a waived refund stands for a reversal without one. */
+  isInstructed: boolean
   /** Its list: `due` by its creation, or `completed` by its completion. */
   list: 'due' | 'completed'
 }
 
 export const refundStatuses = {
-  pending: { isOpen: true, mayRetry: false, list: 'due' },
-  processing: { isOpen: true, mayRetry: false, list: 'due' },
-  completed: { isOpen: false, mayRetry: false, list: 'completed' },
-  failed: { isOpen: false, mayRetry: true, list: 'due' },
+  pending: { isOpen: true, mayRetry: false, isInstructed: true, list: 'due' },
+  processing: { isOpen: true, mayRetry: false, isInstructed: true, list: 'due' },
+  completed: { isOpen: false, mayRetry: false, isInstructed: true, list: 'completed' },
+  failed: { isOpen: false, mayRetry: true, isInstructed: true, list: 'due' },
+  waived: { isOpen: false, mayRetry: false, isInstructed: false, list: 'completed' },
 } as const satisfies Record<string, RefundStatusRow>
 
 export type RefundStatus = keyof typeof refundStatuses
+/** The statuses that providers and operators see. */
+export type ShownRefundStatus = {
+  [S in RefundStatus]: (typeof refundStatuses)[S]['isInstructed'] extends true ? S : never
+}[RefundStatus]
+
+const isShown = (status: RefundStatus): status is ShownRefundStatus =>
+  refundStatuses[status].isInstructed
+
+export const shownRefundStatuses = namesOf(refundStatuses).filter(isShown)
 export type RefundList = RefundStatusRow['list']
 
 /** A reversal, or an exception of that kind. */
@@ -108,13 +121,19 @@ export const newRefund = (
 /** Returns the first refund of a reversal, derived from the debit alone, so that its event never changes. */
 export const reversalRefund = (debit: Debit): Refund => {
   const reversed = debit.history.findIndex(({ type }) => type === 'reversed')
-  const state = stateAt(debit, reversed)
-  return newRefund(debit, {
-    origin: 'reversal',
-    reason: String(state.metadata.reversal_reason ?? ''),
-    at: state.updatedAt,
-  })
+  const { metadata, updatedAt: at, refund: waiver } = stateAt(debit, reversed)
+  const reason = String(metadata.reversal_reason ?? '')
+  const refund = newRefund(debit, { origin: 'reversal', reason, at })
+  return waiver === null ? refund : { ...refund, status: 'waived', completedAt: at }
 }
+
+export type ShownRefund = Refund & { status: ShownRefundStatus }
+
+const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.status)
+
+/** Returns the refund that providers and operators see; null without one. */
+export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
+  refund && isShownRefund(refund) ? refund : null
 
 /**
  * Returns a time that is not before the refund was opened. Clocks of workers differ, and the ledger finds

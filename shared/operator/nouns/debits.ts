@@ -43,8 +43,14 @@ export const debit = {
     reverse: {
       effect: 'money',
       approval: 'always',
-      summary: 'reverses a completed debit; its bank refunds the customer',
-      options: o.options({ reference, reason: o.reason('reason; the provider can read it') }),
+      summary: 'reverses a completed debit; its bank refunds the customer, unless --refund none',
+      options: o.options({
+        reference,
+        reason: o.reason('reason; the provider can read it'),
+        refund: o.optionalWord('return no money: the bank never debited the customer', {
+          options: ['none'],
+        }),
+      }),
     },
     complete: {
       effect: 'money',
@@ -134,6 +140,9 @@ export const exception = {
       options: o.options({
         reference: ofDebit,
         reason: v.optional(o.reason('reason; the bank can read it')),
+        'despite-note': o.optionalWord('also refund a late completion that a note resolved', {
+          options: ['true'],
+        }),
       }),
     },
     resolve: {

@@ -17,7 +17,7 @@ const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception),
   entity: 'exception',
   ...toStored(exception),
-  byStatus: keys.exceptions('open'),
+  byStatus: keys.exceptions(exception.resolvedAt ? 'resolved' : 'open'),
   byTime: keys.byTime(exception.at, exception.reference),
 })
 

@@ -4,6 +4,8 @@ import {
   type Refund,
   type RefundList,
   refundStatuses,
+  type ShownRefund,
+  shownRefund,
 } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Jitter } from '../../runtime.ts'
@@ -47,9 +49,9 @@ export const findRefund = (reference: Reference) => db.find(keys.refund(referenc
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await db.readMany(references.map(keys.refund))).map(fromRefundItem)
 
-/** Reads the refund of a debit whose status can have one. */
-export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
-  canHaveRefund(status) ? findRefund(facts.reference) : undefined
+/** Reads the refund that providers and operators see, of a debit whose status can have one. */
+export const findRefundOf = async ({ status, facts }: Debit): Promise<ShownRefund | null> =>
+  canHaveRefund(status) ? shownRefund(await findRefund(facts.reference)) : null
 
 export const refundCreation = (refund: Refund) => db.putWrite(itemOf(refund), db.isNew)
 

@@ -1,5 +1,5 @@
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
-import type { Refund } from '../../domain/debits/refund.ts'
+import type { ShownRefund } from '../../domain/debits/refund.ts'
 import { maskPhone } from '../../domain/phone.ts'
 import { eventTypes } from '../../domain/webhooks/event-type.ts'
 import { statusView } from '../debit.ts'
@@ -8,7 +8,7 @@ export type DebitResult = ReturnType<typeof operatorDebitView>
 export type HistoryEntry = DebitResult['history'][number]
 
 /** Shows a debit without the customer's name and full phone number, which operators do not see. */
-export const operatorDebitView = (debit: Debit, refund: Refund | undefined) => {
+export const operatorDebitView = (debit: Debit, refund: ShownRefund | null) => {
   const state = stateAt(debit)
   const { response, customer, ...summary } = statusView(debit, refund)
   return {
@@ -32,6 +32,6 @@ export const operatorDebitView = (debit: Debit, refund: Refund | undefined) => {
 export type DebitSummary = ReturnType<typeof debitSummaryView>
 
 export const debitSummaryView = (debit: Debit) => {
-  const { history, metadata, refund, ...summary } = operatorDebitView(debit, undefined)
+  const { history, metadata, refund, ...summary } = operatorDebitView(debit, null)
   return summary
 }

@@ -316,7 +316,7 @@ class TransactionReversedEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
     metadata: dict[str, Any]
-    refund: EventRefund
+    refund: EventRefund | None
 
 
 class TransactionReversedEvent(TypedDict):
