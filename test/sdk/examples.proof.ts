@@ -30,7 +30,8 @@ const block = (heading: string, page = 'sdk/typescript/README.md'): string => {
 
 const setWebhook = async (port: number): Promise<string> => {
   const options = { provider: 'demo', url: `http://127.0.0.1:${port}/webhooks` }
-  return (await service.call('webhook', 'set', options)).secret
+  await service.call('webhook', 'set', options)
+  return (await service.call('webhook', 'rotate-secret', { provider: 'demo' })).secret
 }
 
 // The oldest supported version, where the machine has one.
