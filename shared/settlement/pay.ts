@@ -185,6 +185,9 @@ export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch 
   if (payoutOf(batch) === 'none') return new Refusal(5005)
   if (payoutOf(batch) !== 'retries') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
+  // A refused retry leaves the batch failed.
+  const account = await payeeOf(batch, deps.runtime.now())
+  if (account instanceof Refusal) return account
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await batches.replaceBatch(batch, retried, deps.runtime)
   return payBatch(id, deps)
