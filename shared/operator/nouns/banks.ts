@@ -43,7 +43,7 @@ export const bank = {
   verbs: {
     create: {
       effect: 'money',
-      approval: ['connector'],
+      approval: Object.keys(connection),
       summary: 'creates a bank',
       options: o.options({ bank: o.bank, name, ...settings }),
     },

@@ -1,0 +1,132 @@
+import { expect, vi } from 'vitest'
+import { dayAfter } from '../../shared/domain/time.ts'
+import { settlementAccount } from '../support/payee.ts'
+import { useReceiver, verifies } from '../support/receiver.ts'
+import { SILENT } from '../support/requests.ts'
+import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
+import { chargeThere, setUp, useNewBank } from './set-up.ts'
+
+/** Runbooks whose commands wait for a second operator, as in production. */
+
+const service = useService({ approvals: true })
+const runbook = useRunbooks(service)
+const receiver = useReceiver()
+const bank = useNewBank()
+
+const AMA = 'local:ama'
+const KOFI = 'local:kofi'
+const REFERENCE = 'DCS-20261121-ABC123'
+
+/** Requests a call as ama, and returns the id of the request. */
+const request = async (noun: string, verb: string, options: Record<string, string>) =>
+  (await service.call(noun, verb, options, AMA)).approval.id
+const grant = (id: string): Promise<Shown> => service.call('approval', 'grant', { id }, KOFI)
+/** Returns the result of a call, which kofi grants if it waits. */
+const granted = async (result: Shown): Promise<Shown> =>
+  result.approval ? grant(result.approval.id) : result
+
+const complete = async (provider: string): Promise<string> => {
+  const credential = `sk_sandbox_${provider}`
+  const { reference, uuid } = await service.chargeUntil(
+    'processing',
+    { phone_number: SILENT },
+    credential,
+  )
+  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
+  return reference
+}
+
+const batchOf = async (provider: string): Promise<Shown> => {
+  await complete(provider)
+  const date = dayAfter(today(service))
+  return (await service.call('settlement', 'run', { date, provider })).built[0]
+}
+
+runbook('operations.md#first-deployment')(
+  'a new stage has a bank and a provider whose calls with money a second operator granted',
+  async (runbook) => {
+    const webhook = receiver.url('/newcomer')
+    const made = await setUp({ runbook, bank, granted, webhook })
+    const account = {
+      phone: '+233241234567',
+      bank: 'NEWB',
+      name: 'Ama',
+      'account-number': '104100',
+    }
+    await granted(await service.call('customer', 'link', account, AMA))
+    const reference = await chargeThere(service, made, bank.submitted)
+    const events = await receiver.events(reference, 4)
+    expect(events.every((event) => verifies(event, made.secret))).toBe(true)
+  },
+)
+
+runbook('operations.md#approvals')(
+  'a granted reversal runs once, a denied one never, and a held batch is paid after its hold',
+  async ({ run, values }) => {
+    const [reversed, kept] = [await complete('demo'), await complete('demo')]
+    values[REFERENCE] = reversed
+    const { approval } = await run('debit reverse', { approval: { status: 'pending' } }, {}, AMA)
+    const pending = await run('approval list', expect.any(Array))
+    expect(pending.map(({ id }: Shown) => id)).toEqual([approval.id])
+    values.ID = approval.id
+    await run('approval show', { noun: 'debit', verb: 'reverse', requested_by: AMA })
+    const own = await service.operate('approval', 'grant', { id: approval.id }, AMA)
+    expect(own).toHaveProperty('error')
+    await run('approval grant', { reference: reversed, status: 'reversed' }, {}, KOFI)
+    const reason = 'Dispute 4712'
+    values.ID = await request('debit', 'reverse', { reference: kept, reason })
+    await run('approval deny', { status: 'denied', decided_by: KOFI }, {}, KOFI)
+    expect((await service.show(kept)).status).toBe('completed')
+    expect((await service.show(kept)).refund).toBeNull()
+    await vi.waitFor(async () => {
+      expect((await service.show(reversed)).refund.status).toBe('completed')
+    }, PATIENCE)
+    expect(await entriesOf(service, reversed)).toEqual(['completion', 'refund', 'reversal'])
+    const { id: batch } = await batchOf('other')
+    const provider = { provider: 'other', ...settlementAccount('1041000000002') }
+    await grant(await request('provider', 'update', provider))
+    await service.call('provider', 'disable', { provider: 'other' }, AMA)
+    await advance(service, 90_000)
+    await grant(await request('provider', 'enable', { provider: 'other' }))
+    const paid = await granted(await run('settlement process', {}, { ID: batch }, AMA))
+    expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
+  },
+)
+
+runbook('operators.md#approve')(
+  'a second operator compares a request and grants it',
+  async ({ run, values }) => {
+    const reference = await complete('demo')
+    const reason = 'Goods returned'
+    values.ID = await request('debit', 'reverse', { reference, reason })
+    const [first] = await run('approval list', [{ id: values.ID, target: reference }])
+    expect(first.options.reason).toBe(reason)
+    await run('approval show', { status: 'pending', requested_by: AMA, options: { reason } })
+    await run('approval grant', { status: 'reversed', amount: '100.00' }, {}, KOFI)
+    expect(await service.call('approval', 'list', { status: 'pending' })).toEqual([])
+  },
+)
+
+runbook('operators.md#a-failed-payout')(
+  'a rejected payout is paid to the corrected account after its hold, once',
+  async ({ run, values }) => {
+    const { id, uuid } = await batchOf('demo')
+    await service.call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
+    await grant(await request('settlement', 'process', { batch: id }))
+    await service.call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+    Object.assign(values, { 'STL-20261122-ABC123': id, acme: 'demo' })
+    await run('settlement show', { status: 'failed', failure: expect.any(String) })
+    const changed = await granted(await run('provider update', {}, {}, AMA))
+    expect(changed.settlement_account.account_number).toBe('1041000000002')
+    const early = await request('settlement', 'retry', { batch: id })
+    const refused = await service.refusal('approval', 'grant', { id: early }, KOFI)
+    expect(refused).toContain('payouts are held until')
+    expect(await service.call('settlement', 'show', { batch: id })).toMatchObject({ uuid })
+    await advance(service, 90_000)
+    const paid = await granted(await run('settlement retry', {}, {}, AMA))
+    expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
+    expect(paid.uuid).not.toBe(uuid)
+    expect(await entriesOf(service, id)).toEqual(['payout'])
+  },
+)

@@ -1,0 +1,186 @@
+import { beforeAll, expect, vi } from 'vitest'
+import { dayAfter, startOf } from '../../shared/domain/time.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { put } from '../../shared/store/table.ts'
+import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
+import { createPayee, type Payee } from '../support/payee.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { granted } from '../support/refused.ts'
+import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
+import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { advance, entriesOf, play, today, useRunbooks } from './runbook.ts'
+
+/** Runbooks about debits, their banks and their exceptions. */
+
+const service = useService()
+const runbook = useRunbooks(service)
+const receiver = useReceiver()
+
+const REFERENCE = 'DCS-20261121-ABC123'
+let acme: Payee
+
+beforeAll(async () => {
+  acme = await createPayee(service, 'acme')
+  await acme.webhook('set', { url: receiver.url() })
+})
+
+const openExceptions = async (reference: string): Promise<Shown[]> =>
+  (await service.exceptions(reference)).filter(({ resolved_at }) => resolved_at === null)
+
+const eventsOf = async (reference: string, count: number): Promise<string[]> =>
+  (await receiver.events(reference, count)).map(({ body }) => body.event)
+
+const silent = () => service.chargeUntil('processing', { phone_number: SILENT }, acme.credential)
+
+runbook('operations.md#a-bank-is-down')(
+  'a disabled bank that is down gets no charges, and its pending debit is completed when it is up',
+  async ({ run }) => {
+    await service.call('bank', 'behave', { bank: 'GCB', as: 'down' })
+    const { reference } = await service.charge({}, acme.credential)
+    await run('bank disable', { status: 'inactive' })
+    await advance(service, 31)
+    const charge = async () =>
+      codeOf(
+        await service.send('POST', CHARGE, { credential: acme.credential, body: chargeBody() }),
+      )
+    expect(await charge()).toBe('402/1402')
+    expect((await service.show(reference)).status).toBe('pending')
+    await service.call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+    await run('bank enable', { status: 'live' })
+    await advance(service, 120)
+    expect(await charge()).toBe('202')
+    await service.until(reference, 'completed')
+    expect(await entriesOf(service, reference)).toEqual(['completion'])
+    expect((await eventsOf(reference, 4)).at(-1)).toBe('transaction.completed')
+  },
+)
+
+runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
+  'a late completion is refunded, and another that the bank returned is resolved by a note',
+  async ({ run, values }) => {
+    const refunded = await play(service, 'late-completion')
+    const returned = await play(service, 'late-completion')
+    const listed = await run('exception list', expect.any(Array))
+    expect(listed.map(({ reference, kind }: Shown) => [reference, kind])).toEqual(
+      [returned, refunded].map(({ reference }) => [reference, 'late_completion']),
+    )
+    values[REFERENCE] = refunded.reference
+    await run('exception refund', { refund: { amount: '25.00' } })
+    await vi.waitFor(async () => {
+      const { refund } = await service.show(refunded.reference)
+      expect(refund.status).toBe('completed')
+    }, PATIENCE)
+    values[REFERENCE] = returned.reference
+    await run('exception resolve', [{ kind: 'late_completion', resolved_by: 'local:engineer' }])
+    expect((await service.show(returned.reference)).refund).toBeNull()
+    expect(await entriesOf(service, refunded.reference)).toEqual([
+      'late_completion',
+      'refund',
+      'refund_opened',
+    ])
+    expect(await entriesOf(service, returned.reference)).toEqual(['late_completion', 'resolution'])
+    expect(await service.call('exception', 'list', { status: 'open' })).toEqual([])
+  },
+)
+
+runbook('operators.md#a-debit-hangs')(
+  'an open debit gets the outcome that its bank reports by telephone',
+  async ({ run, values }) => {
+    const [paid, declined] = [await silent(), await silent()]
+    const open = await run('debit list', expect.any(Array))
+    expect(open.map(({ reference }: Shown) => reference)).toEqual(
+      expect.arrayContaining([paid.reference, declined.reference]),
+    )
+    values[REFERENCE] = paid.reference
+    await run('debit show', { status: 'processing', bank: 'GCB' })
+    await run('debit complete', { status: 'completed', bank_reference: 'GCB-0001' })
+    values[REFERENCE] = declined.reference
+    await run('debit fail', { status: 'failed', error_code: 'insufficient_funds' })
+    expect(await entriesOf(service, paid.reference)).toEqual(['completion'])
+    expect(await entriesOf(service, declined.reference)).toEqual([])
+    expect((await eventsOf(paid.reference, 4)).at(-1)).toBe('transaction.completed')
+    expect((await eventsOf(declined.reference, 4)).at(-1)).toBe('transaction.failed')
+  },
+)
+
+runbook('operators.md#a-late-completion')(
+  'a late completion is either refunded or resolved by a note, never both',
+  async ({ run, values }) => {
+    const [refunded, returned] = [
+      (await play(service, 'late-completion')).reference,
+      (await play(service, 'late-completion')).reference,
+    ]
+    values[REFERENCE] = refunded
+    await run('exception show', [{ kind: 'late_completion', resolved_at: null }])
+    const { refund } = await run('exception refund', { refund: { status: 'pending' } })
+    values[REFERENCE] = returned
+    await run('exception resolve', [{ note: expect.stringContaining('ticket 4711') }])
+    const refusal = await service.refusal('exception', 'refund', { reference: returned })
+    expect(refusal).toContain('a note resolved a late completion')
+    // A repetition finishes the same refund.
+    await service.operate('exception', 'refund', { reference: refunded })
+    await vi.waitFor(async () => {
+      expect((await service.show(refunded)).refund).toMatchObject({ status: 'completed' })
+    }, PATIENCE)
+    expect((await service.show(refunded)).refund.uuid).toBe(refund.uuid)
+    expect(await Promise.all([refunded, returned].map(openExceptions))).toEqual([[], []])
+    expect((await service.show(returned)).refund).toBeNull()
+  },
+)
+
+runbook('operators.md#a-contradiction')(
+  'a completed debit that its bank never made is reversed, and the bank refunds nothing',
+  async ({ run, values }) => {
+    const { reference } = await play(service, 'contradiction')
+    values[REFERENCE] = reference
+    const refusal = await service.refusal('debit', 'reverse', { reference, reason: 'Dispute' })
+    expect(refusal).toContain('reported a failure')
+    await run('debit reverse', { status: 'reversed', refund: null })
+    await run('exception resolve', [{ kind: 'contradiction', resolved_by: 'local:engineer' }])
+    await advance(service, 900)
+    expect((await service.show(reference)).refund).toBeNull()
+    expect(await openExceptions(reference)).toEqual([])
+    expect(await entriesOf(service, reference)).toEqual(['completion', 'reversal'])
+  },
+)
+
+runbook('operators.md#refund-a-customer')(
+  'a reversed debit is refunded to the customer, and its provider is notified',
+  async ({ run, values }) => {
+    const [reference = ''] = await acme.complete('80.00')
+    values[REFERENCE] = reference
+    await run('debit reverse', { status: 'reversed', amount: '80.00' })
+    await vi.waitFor(async () => {
+      expect((await service.show(reference)).refund.status).toBe('completed')
+    }, PATIENCE)
+    await run('debit show', { refund: { status: 'completed', amount: '80.00' } })
+    expect(await entriesOf(service, reference)).toEqual(['completion', 'refund', 'reversal'])
+    expect((await eventsOf(reference, 5)).at(-1)).toBe('transaction.reversed')
+  },
+)
+
+runbook('operations.md#the-stream-is-late-or-lost')(
+  'a repair publishes the events of a day whose stream records were lost',
+  async ({ run, values }) => {
+    const day = dayAfter(today(service), -5)
+    const noon = new Date(startOf(day).getTime() + 43_200_000)
+    const opened = pendingDebit({ provider: providerId('acme') }, noon)
+    const declined = { errorMessage: 'Declined', errorCode: 'timeout' } as const
+    const debit = granted(bankMove('failed', { changes: declined, at: noon })(opened))
+    const { reference } = debit.facts
+    // The relay skips unknown kinds of items.
+    await put(keys.debit(reference), 'restored' as 'debit', toDebitItem(debit))
+    values['2026-11-17'] = day
+    await run('debit repair', { repaired: [reference], unreadable: [], is_done: true })
+    const feed = await acme.get('/api/v1/payment-providers/events?per_page=100')
+    const events = feed.body.data.filter(
+      (one: Shown) => one.data.transaction.reference === reference,
+    )
+    expect(events.map(({ event }: Shown) => event)).toEqual([
+      'transaction.created',
+      'transaction.pending',
+      'transaction.failed',
+    ])
+  },
+)

@@ -1,0 +1,156 @@
+import { beforeAll, expect } from 'vitest'
+import { dayAfter } from '../../shared/domain/time.ts'
+import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { FAILS_AT_ONCE } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
+import { entriesOf, play, today, useRunbooks } from './runbook.ts'
+
+/** Runbooks about settlement, reconciliation, statements of banks and the ledger. */
+
+const service = useService()
+const runbook = useRunbooks(service)
+
+let acme: Payee
+beforeAll(async () => {
+  acme = await createPayee(service, 'acme')
+})
+
+const behave = (as: string) => service.call('bank', 'behave', { bank: 'GCB', as })
+
+/** Builds a batch of one debit of a new provider. */
+const batchOf = async (id: string, amount = '100.00'): Promise<Shown> => {
+  const payee = await createPayee(service, id)
+  await payee.complete(amount)
+  return (await payee.run(nightAfter(0))).built[0]
+}
+
+const failedBatchOf = async (id: string): Promise<Shown> => {
+  const { id: batch } = await batchOf(id)
+  await behave('rejecting')
+  const failed = await service.call('settlement', 'process', { batch })
+  await behave('normal')
+  return failed
+}
+
+runbook('operations.md#settlement')(
+  'an unfinished settlement is run again, a held batch says why, and a failed payout is retried once',
+  async ({ run, values }) => {
+    await acme.complete('100.00')
+    const failed = await failedBatchOf('rejected')
+    values.TODAY = nightAfter(0)
+    const { built } = await run('settlement run', { built: [{ provider: 'acme', net: '98.50' }] })
+    await service.call('provider', 'disable', { provider: 'acme' })
+    values.ID = built[0].id
+    await run('settlement process', { error: expect.stringContaining('held') })
+    values.ID = failed.id
+    await run('settlement show', { status: 'failed', failure: expect.any(String) })
+    const paid = await run('settlement retry', { status: 'completed', paid: '98.50' })
+    expect(paid.uuid).not.toBe(failed.uuid)
+    expect(await entriesOf(service, failed.id)).toEqual(['fees', 'payout'])
+    expect(await entriesOf(service, built[0].id)).toEqual(['fees'])
+    await service.call('provider', 'enable', { provider: 'acme' })
+  },
+)
+
+runbook('operations.md#reconciliation-differs')(
+  'the differences of a day name batches, which the commands of their rows hold, pay or explain',
+  async ({ run, values }) => {
+    const wrong = await batchOf('wrong-lines')
+    const failed = await failedBatchOf('unpaid')
+    const underway = await batchOf('underway')
+    await behave('silent')
+    await service.call('settlement', 'process', { batch: underway.id })
+    await behave('normal')
+    values.D = today(service)
+    await run('reconciliation run', { date: values.D, invariants: expect.any(Array) })
+    values['--provider'] = 'wrong-lines'
+    await run('provider update', { settlement_account: null })
+    delete values['--provider']
+    values.ID = underway.id
+    await run('settlement process', { status: 'completed', paid: '98.50' })
+    values.ID = failed.id
+    await run('settlement retry', { status: 'completed', paid: '98.50' })
+    values.ID = wrong.id
+    await run('settlement process', { error: expect.stringContaining('settlement account') })
+    for (const { id } of [underway, failed]) {
+      expect(await entriesOf(service, id)).toEqual(['fees', 'payout'])
+    }
+    expect(await entriesOf(service, wrong.id)).toEqual(['fees'])
+  },
+)
+
+const HEADER = 'uuid,bank_reference,amount,currency,completed_at'
+const statementOf = (debits: readonly Shown[]): string =>
+  [HEADER, ...debits.map((one) => `${one.uuid},,${one.amount},GHS,${one.at}`)].join('\n')
+
+runbook('operations.md#a-banks-statement')(
+  'a statement shows a debit that failed here, which its bank reports and returns',
+  async ({ run, values }) => {
+    const [reference = ''] = await acme.complete('40.00')
+    const { uuid } = await service.show(reference)
+    const failed = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+    const at = new Date(service.sandbox().control.clock.now()).toISOString()
+    const rows = [
+      { uuid, amount: '40.00', at },
+      { uuid: failed.uuid, amount: '100.00', at },
+    ]
+    Object.assign(values, { B: 'GCB', D: today(service), 'FILE.csv': statementOf(rows) })
+    await run('reconciliation statement', {
+      matched: { examples: expect.arrayContaining([expect.objectContaining({ reference })]) },
+      missing_here: { count: 0 },
+      differs: { count: 1, sum: '100.00', examples: [{ reference: failed.reference }] },
+    })
+    await service.report(failed.uuid, { status: 'completed', bank_reference: 'GCB-0009' })
+    const { refund } = await service.call('exception', 'refund', { reference: failed.reference })
+    expect(refund).toMatchObject({ amount: '100.00' })
+  },
+)
+
+runbook('operations.md#ledger-and-funding')(
+  'a corrected remittance moves from the receivable of its bank to cash, once',
+  async ({ run, values }) => {
+    const [reference = ''] = await acme.complete('60.00')
+    values['2026-11-21'] = today(service)
+    const before = await run('ledger show', { trial_balance: '0.00' })
+    const csv = await run('ledger show', expect.stringContaining(reference))
+    expect(csv).toContain('bank_receivable:GCB')
+    const record = { amount: '125000.00', reference: 'RTGS-4711' }
+    await run('funding record', record)
+    const remittance = { bank: 'GCB', date: today(service), ...record }
+    await service.call('funding', 'record', remittance)
+    await run('funding correct', { amount: '12500.00' })
+    await run('funding list', [{ reference: 'RTGS-4711', amount: '12500.00' }])
+    const after = await service.call('ledger', 'show', { date: today(service) })
+    const closing = ({ accounts }: Shown, name: string) =>
+      Number(accounts.find(({ account }: Shown) => account === name)?.closing ?? 0)
+    const change = (name: string) => Math.round(closing(after, name) - closing(before, name))
+    expect(['cash', 'bank_receivable:GCB'].map(change)).toEqual([12_500, -12_500])
+    expect(await entriesOf(service, 'RTGS-4711')).toEqual(['funding', 'funding_correction'])
+  },
+)
+
+runbook('operators.md#each-day')(
+  'the lists of a day show the exception, the batch and the remittance of that day',
+  async ({ run, values }) => {
+    const { reference } = await play(service, 'late-completion')
+    const [completed = ''] = await acme.complete('15.00')
+    const { uuid } = await service.show(completed)
+    const at = new Date(service.sandbox().control.clock.now()).toISOString()
+    values['2026-11-21'] = today(service)
+    values['2026-11-22'] = dayAfter(today(service), -1)
+    values['gcb.csv'] = statementOf([{ uuid, amount: '15.00', at }])
+    values['RTGS-4711'] = 'RTGS-4712'
+    const open = await run('exception list', expect.any(Array))
+    expect(open.map((one: Shown) => one.reference)).toContain(reference)
+    await run('approval list', [])
+    await run('delivery list', [])
+    const batches = await run('settlement list', expect.any(Array))
+    expect(batches.length).toBeGreaterThan(0)
+    await run('reconciliation run', { differences: 0 })
+    await run('reconciliation statement', { missing_here: { count: 0 }, differs: { count: 0 } })
+    await run('funding record', { date: values['2026-11-22'], amount: '125000.00' })
+    const [change] = await run('change list', expect.any(Array))
+    expect(change).toMatchObject({ noun: 'funding', verb: 'record', by: 'local:engineer' })
+    await service.call('exception', 'resolve', { reference, note: 'GCB returned it' })
+  },
+)

@@ -1,0 +1,32 @@
+/** Commands of the pages that no test runs, by their first words, and why. */
+
+const CLOUD = 'needs an AWS account'
+const STACKS = `${CLOUD}; test/infra checks the stacks, npm run prove:stack deploys them to LocalStack`
+const SHELL = 'prepares the shell of the other commands'
+const SMOKE = 'test/commands/smoke runs it against a sandbox and a recorded stage'
+
+export const notRehearsed: Record<string, string> = {
+  'STAGE=': SHELL,
+  'operator()': SHELL,
+  'id_of()': SHELL,
+  'export AWS_': SHELL,
+  'operator debit --help': 'test/commands/operator.proof.ts prints the help of each verb',
+  'npm ci': 'is the first step of each build',
+  'npm run smoke': SMOKE,
+  'npx cdk': STACKS,
+  'git tag': 'changes the repository',
+  'git checkout': 'changes the repository',
+  'aws sts': CLOUD,
+  'aws service-quotas': CLOUD,
+  'aws cloudformation describe-stacks': STACKS,
+  'aws sqs': CLOUD,
+  'jq -n': 'writes a file of private keys; test/banks/client-certificate.test.ts reads its format',
+  'aws secretsmanager create-secret': `${CLOUD}; test/banks/client-certificate.test.ts reads the secret`,
+  'TABLE_ARN=': CLOUD,
+  'KEY_ARN=': CLOUD,
+  'aws dynamodb': `${CLOUD}; npm run simulate -- --scenario restore restores the table`,
+  'aws backup': CLOUD,
+}
+
+export const isRehearsed = (command: string): boolean =>
+  !Object.keys(notRehearsed).some((start) => command.startsWith(start))

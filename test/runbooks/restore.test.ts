@@ -1,0 +1,91 @@
+import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { expect } from 'vitest'
+import { table, tableName } from '../../shared/store/table.ts'
+import { useHttpBank } from '../support/http-bank.ts'
+import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
+import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
+
+/** The runbook of a restore, with a table that lost the outcomes of some minutes. */
+
+const service = useService()
+const runbook = useRunbooks(service)
+const bank = useHttpBank(service)
+
+type Row = { pk: string; sk: string }
+
+const items = async (): Promise<Row[]> => {
+  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
+  return Items as Row[]
+}
+const nameOf = ({ pk, sk }: Row) => `${pk} ${sk}`
+
+/** Gives the table the items of an earlier second. */
+const restoreTo = async (earlier: readonly Row[]): Promise<void> => {
+  const kept = new Map(earlier.map((item) => [nameOf(item), JSON.stringify(item)]))
+  for (const item of await items()) {
+    const { pk, sk } = item
+    const text = kept.get(nameOf(item))
+    if (!text) await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }))
+    else if (text !== JSON.stringify(item)) {
+      const Item = earlier.find((one) => nameOf(one) === nameOf(item))
+      await table.send(new PutCommand({ TableName: tableName(), Item }))
+    }
+  }
+}
+
+const report = (uuid: string, body: object) => service.report(uuid, body, 'bt_sandbox_htb')
+
+runbook('operations.md#restore')(
+  'the outcomes and a payout of the lost time are recorded once, and an undecided debit times out',
+  async ({ run, values }) => {
+    const payee = await createPayee(service, 'restored', settlementAccount('7001007001', 'HTB'))
+    const open = () =>
+      service.chargeUntil('processing', { bank_identifier: 'HTB' }, payee.credential)
+    await payee.complete('100.00')
+    const [batch] = (await payee.run(nightAfter(0))).built
+    const [paid, declined, undecided] = [await open(), await open(), await open()]
+    await service.sandbox().control.clock.idle()
+    const earlier = await items()
+    await report(paid.uuid, { status: 'completed', bank_reference: 'HTB-1' })
+    await report(declined.uuid, { status: 'failed', error_message: 'Insufficient funds' })
+    const payout = await payee.batch('process', batch.id)
+    expect(payout).toMatchObject({ status: 'completed' })
+    const lost = await open()
+    await service.sandbox().control.clock.idle()
+    await restoreTo(earlier)
+
+    Object.assign(values, { N: '2', P: 'restored', D: today(service), ID: batch.id })
+    await run('restore show', { generation: 1, highest_generation: 1 })
+    await run('restore begin', { generation: 2, held: expect.arrayContaining(['restored']) })
+    const processing = await run('debit list', expect.any(Array))
+    expect(processing.map(({ reference }: Shown) => reference).sort()).toEqual(
+      [paid, declined, undecided].map(({ reference }) => reference).sort(),
+    )
+    Object.assign(values, { R: paid.reference, B: 'HTB-1' })
+    await run('debit complete', { status: 'completed' })
+    Object.assign(values, { R: declined.reference, B: 'HTB-2' })
+    await run('debit fail', { status: 'failed', error_code: 'insufficient_funds' })
+    await run('settlement list', [{ id: batch.id, status: 'pending' }])
+    await run('settlement complete', { status: 'completed' }, { B: payout.bank_reference })
+    await run('debit repair', { is_done: true, unreadable: [] })
+    await run('reconciliation run', { held: expect.anything() })
+    await run('restore release', { held: expect.not.arrayContaining(['restored']) })
+    await run('restore release', { held: [] })
+
+    expect(codeOf(await report(lost.uuid, { status: 'completed', bank_reference: 'HTB-3' }))).toBe(
+      '404/1404',
+    )
+    await advance(service, 900)
+    await service.until(undecided.reference, 'failed')
+    expect(bank.made.filter((uuid) => uuid === payout.uuid)).toHaveLength(1)
+    expect(await entriesOf(service, paid.reference)).toEqual(['completion'])
+    expect(await entriesOf(service, batch.id)).toEqual(['fees', 'payout'])
+    const { data } = (await payee.get('/api/v1/payment-providers/events?per_page=100')).body
+    const own = data.filter((one: Shown) => one.data.transaction?.reference === paid.reference)
+    const statuses = ['created', 'pending', 'processing', 'completed']
+    expect(own.map(({ event }: Shown) => event)).toEqual(
+      statuses.map((status) => `transaction.${status}`),
+    )
+  },
+)
