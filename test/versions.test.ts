@@ -176,6 +176,7 @@ const updates: Record<string, () => Promise<unknown>> = {
 /** Replaces derived items, and items that only operators write: their functions have one version. */
 const replacements: typeof updates = {
   PROVIDER: () => operate('provider', 'update', { provider, name: 'Renamed' }),
+  PAYEE: () => operate('provider', 'update', { provider, 'settlement-account': 'none' }),
   GOLD: () => operate('bank', 'update', { bank: 'GOLD', name: 'Renamed' }),
   CONNECTOR: () =>
     operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),

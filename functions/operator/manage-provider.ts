@@ -5,6 +5,7 @@ import { DAILY_LIMIT } from '../../shared/domain/money.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
+  type PaidProvider,
   type Provider,
   type ProviderId,
   payoutsHeldUntil,
@@ -30,9 +31,10 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
-  changeProvider,
+  changePaidProvider,
+  findPaidProvider,
   findProvider,
-  loadProviders,
+  loadPaidProviders,
 } from '../../shared/store/providers/providers.ts'
 import {
   openRequestSecret,
@@ -43,12 +45,16 @@ import { requestSecretView, providerView as view } from '../../shared/views/oper
 
 type ProviderOptions = v.InferOutput<typeof noun.verbs.update.options>
 
-const applySettings = async (provider: Provider, settings: ProviderOptions, runtime: Runtime) => {
+const applySettings = async (
+  provider: PaidProvider,
+  settings: ProviderOptions,
+  runtime: Runtime,
+) => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
   if (settlementAccount instanceof Refusal) return settlementAccount
-  return defined<Complete<Provider>>({
+  const next = defined<Complete<Provider>>({
     id: provider.id,
     name: settings.name ?? provider.name,
     duplicates: settings.duplicates ?? provider.duplicates,
@@ -61,12 +67,15 @@ const applySettings = async (provider: Provider, settings: ProviderOptions, runt
     allowedAddresses: updatedOr(provider.allowedAddresses, settings['allow-list']),
     requestSigning: await signingAfter(provider, settings['request-secret'], runtime),
     feeSchedule,
+    requestLimits: provider.requestLimits,
+  })
+  return {
+    ...next,
     settlementAccount,
     payoutsHeldUntil: environment.approvals
       ? payoutsHeldUntil(provider, settlementAccount, runtime.now())
       : provider.payoutsHeldUntil,
-    requestLimits: provider.requestLimits,
-  })
+  }
 }
 
 /** Keeps an unchanged secret; a new one overlaps with the previous one. */
@@ -87,9 +96,9 @@ const signingAfter = async (
 
 /** Rotates the secret. One that cannot be opened has no overlap. */
 const rotated = async (
-  provider: Provider | undefined,
+  provider: PaidProvider | undefined,
   rotation: Parameters<typeof replaced>[1],
-): Promise<Provider | Refusal> => {
+): Promise<PaidProvider | Refusal> => {
   if (!provider) return noSuch('provider')
   const { id, requestSigning } = provider
   const isReadable =
@@ -98,7 +107,7 @@ const rotated = async (
   return { ...provider, requestSigning: replaced(current, rotation) }
 }
 
-const fields = (provider: Provider, now: Date) => {
+const fields = (provider: PaidProvider, now: Date) => {
   const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
   const masked = account && { ...account, account_number: maskAccount(account.account_number) }
   return { ...others, settlement_account: masked }
@@ -106,7 +115,7 @@ const fields = (provider: Provider, now: Date) => {
 
 const changeRecord =
   (id: ProviderId, author: Author, { now }: Runtime) =>
-  (previous: Provider | undefined, next: Provider) => {
+  (previous: PaidProvider | undefined, next: PaidProvider) => {
     const secret = secretField(previous?.requestSigning?.secret, next.requestSigning?.secret)
     return changeWrites(
       { ...author, target: id, provider: id },
@@ -117,8 +126,8 @@ const changeRecord =
 
 /** @param created the provider before its settings, for `create` */
 const changeOf =
-  (settings: ProviderOptions, runtime: Runtime, created?: Provider) =>
-  async (stored: Provider | undefined) => {
+  (settings: ProviderOptions, runtime: Runtime, created?: PaidProvider) =>
+  async (stored: PaidProvider | undefined) => {
     const provider = objectToChange('provider', stored, created)
     if (provider instanceof Refusal) return provider
     const next = await applySettings(provider, settings, runtime)
@@ -132,22 +141,24 @@ const save = async (
   options: ProviderOptions,
   author: Author,
   runtime: Runtime,
-  created?: Provider,
+  created?: PaidProvider,
 ) => {
   const { provider: id } = options
   const change = changeOf(options, runtime, created)
-  const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
+  const provider = await changePaidProvider(id, change, changeRecord(id, author, runtime), runtime)
   return unlessRefused(provider, (saved) => view(saved, runtime.now()))
 }
 
 type NewProviderOptions = v.InferOutput<typeof noun.verbs.create.options>
 
-const newProvider = (options: NewProviderOptions): Provider => ({
+const newProvider = (options: NewProviderOptions): PaidProvider => ({
   id: options.provider,
   name: options.name,
   status: 'active',
   ...(options['daily-limit'] !== null && { dailyLimit: DAILY_LIMIT }),
   duplicates: 'return',
+  settlementAccount: undefined,
+  payoutsHeldUntil: undefined,
 })
 
 /** Reports whether the suspension of a provider holds a payout that has not begun. */
@@ -162,16 +173,19 @@ export const manageProvider = operatorHandler(noun, {
   create: {
     run: (options, author, runtime) => save(options, author, runtime, newProvider(options)),
     check: async (options, _author, runtime) =>
-      changeOf(options, runtime, newProvider(options))(await findProvider(options.provider)),
+      changeOf(options, runtime, newProvider(options))(await findPaidProvider(options.provider)),
   },
   update: {
     run: save,
     check: async (options, _author, runtime) =>
-      changeOf(options, runtime)(await findProvider(options.provider)),
+      changeOf(options, runtime)(await findPaidProvider(options.provider)),
   },
   show: async ({ provider: id }, { at }) =>
-    unlessRefused((await findProvider(id)) ?? noSuch('provider'), (provider) => view(provider, at)),
-  list: async (_options, { at }) => (await loadProviders()).map((provider) => view(provider, at)),
+    unlessRefused((await findPaidProvider(id)) ?? noSuch('provider'), (provider) =>
+      view(provider, at),
+    ),
+  list: async (_options, { at }) =>
+    (await loadPaidProviders()).map((provider) => view(provider, at)),
   disable: ({ provider }, author, runtime) =>
     save({ provider, status: 'suspended' }, author, runtime),
   enable: {
@@ -183,7 +197,7 @@ export const manageProvider = operatorHandler(noun, {
     const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
     const sealed = await sealRequestSecret(id, secret, runtime)
     const rotation = { secret: sealed, at: runtime.now(), graceSeconds }
-    const provider = await changeProvider(
+    const provider = await changePaidProvider(
       id,
       (previous) => rotated(previous, rotation),
       changeRecord(id, author, runtime),

@@ -1,4 +1,5 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
 import { keys } from '../../shared/store/keys.ts'
 import {
   appendsToFeed,
@@ -20,6 +21,11 @@ import {
   transitionsDebits,
 } from './permission-groups.ts'
 
+/** The functions with verbs that need an approval. */
+const approvable = Object.values(nouns)
+  .filter(({ verbs }) => Object.values(verbs).some(({ effect }) => effect === 'money'))
+  .map(({ name }) => `manage-${name}` as const)
+
 const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
 /**
@@ -40,8 +46,17 @@ const rows = {
   'lookup-customer-banks': { Query: ['BANKS', 'CUSTOMER#*'] },
   'list-deliveries': { GetItem: ['DEBIT#*'], Query: ['DEBIT#*'] },
   'redeliver-event': redeliversEvents,
-  'list-events': { Query: ['FEED#*'], BatchGetItem: ['DEBIT#*', 'BATCH#*'] },
-  'test-webhook': { PutItem: ['PROVIDER#*'], sealingKey: true, calls: ['receivers'] },
+  'list-events': {
+    GetItem: ['WEBHOOK#*'],
+    Query: ['FEED#*'],
+    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+  },
+  'test-webhook': {
+    GetItem: ['WEBHOOK#*'],
+    PutItem: ['PROVIDER#*'],
+    sealingKey: true,
+    calls: ['receivers'],
+  },
   'list-settlements': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
   'get-settlement': { GetItem: ['BATCH#*'] },
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
@@ -72,9 +87,9 @@ const rows = {
     sealingKey: true,
   }),
   'manage-provider': merge(requestsApprovals, {
-    GetItem: ['PROVIDER#*', 'BANKS'],
-    BatchGetItem: ['PROVIDER#*', 'BATCH#*'],
-    PutItem: ['PROVIDER#*'],
+    GetItem: ['PROVIDER#*', 'PAYEE#*', 'BANKS'],
+    BatchGetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*'],
+    PutItem: ['PROVIDER#*', 'PAYEE#*'],
     'by-status': ['PROVIDERS', '*#settlements'],
     sealingKey: true,
   }),
@@ -98,9 +113,9 @@ const rows = {
     DeleteItem: ['CUSTOMER#*'],
   }),
   'manage-webhook': merge(requestsApprovals, {
-    GetItem: ['PROVIDER#*'],
-    PutItem: ['PROVIDER#*'],
-    DeleteItem: ['PROVIDER#*'],
+    GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
+    PutItem: ['PROVIDER#*', 'WEBHOOK#*'],
+    DeleteItem: ['WEBHOOK#*'],
     'by-status': ['PROVIDERS'],
     sealingKey: true,
     calls: ['receivers'],
@@ -131,20 +146,7 @@ const rows = {
     Query: ['APPROVALS'],
     PutItem: ['CHANGES'],
     UpdateItem: ['APPROVALS'],
-    // Functions with verbs that need an approval.
-    invokes: [
-      'manage-bank',
-      'manage-connector',
-      'manage-credential',
-      'manage-customer',
-      'manage-debit',
-      'manage-exception',
-      'manage-funding',
-      'manage-limit',
-      'manage-provider',
-      'manage-settlement',
-      'manage-webhook',
-    ],
+    invokes: approvable,
   },
   'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
   'manage-ledger': merge(derivesLedger, {
@@ -167,10 +169,10 @@ const rows = {
     reports: ['generation'],
   },
   'manage-secret': {
-    GetItem: ['PROVIDER#*', 'BANK#*', 'APPROVALS'],
+    GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS'],
     Query: ['BANKS', 'APPROVALS'],
     PutItem: ['CHANGES'],
-    UpdateItem: ['PROVIDER#*', 'BANK#*', 'APPROVALS'],
+    UpdateItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS'],
     'by-status': ['PROVIDERS'],
     sealingKey: true,
   },
@@ -232,7 +234,7 @@ const rows = {
   }),
   'reconcile-part': reconciles,
   sweep: merge(expiresDebits, appendsToFeed, {
-    GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
+    GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
     Query: ['DEBIT#*', 'PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
     PutItem: ['SWEEP', 'DEBIT#*'],
     UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],

@@ -27,7 +27,8 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
+  | `${'PAYEE' | 'PROVIDER' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
@@ -107,8 +108,8 @@ export const appliesBankReports = merge(transitionsDebits, {
 /** Delivers events of debits and batches, and updates the webhook's health. */
 export const deliversWebhooks: Permissions = {
   BatchGetItem: ['BATCH#*'],
-  GetItem: ['DEBIT#*', 'PROVIDER#*'],
-  Query: ['DEBIT#*', 'PROVIDER#*'],
+  GetItem: ['DEBIT#*', 'PROVIDER#*', 'WEBHOOK#*'],
+  Query: ['DEBIT#*'],
   PutItem: ['DEBIT#*', 'PROVIDER#*'],
   sealingKey: true,
   calls: ['receivers'],
@@ -117,7 +118,7 @@ export const deliversWebhooks: Permissions = {
 export const redeliversEvents: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['DEBIT#*'],
-  GetItem: ['DEBIT#*', 'PROVIDER#*'],
+  GetItem: ['DEBIT#*', 'PROVIDER#*', 'WEBHOOK#*'],
   PutItem: ['DEBIT#*'],
 }
 
@@ -140,7 +141,7 @@ export const buildsBatches = merge(readsRestore, {
 })
 
 export const paysBatches = merge(readsRestore, {
-  GetItem: ['BATCH#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'FUNDS'],
+  GetItem: ['BATCH#*', 'PAYEE#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'FUNDS'],
   BatchGetItem: ['BATCH#*'],
   PutItem: ['BATCH#*'],
   UpdateItem: ['FUNDS'],
@@ -174,7 +175,7 @@ export const startsReconciliation = merge(readsRestore, {
 
 /** Performs the parts of a reconciliation and ends it. */
 export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
-  GetItem: ['PROVIDER#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
+  GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
   BatchGetItem: ['PROVIDER#*#*'],
   Query: ['FEED#*', 'RECONCILIATION#*'],
   PutItem: ['LEDGER', 'RECONCILIATION#*'],

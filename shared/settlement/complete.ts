@@ -4,7 +4,7 @@ import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findProvider } from '../store/providers/providers.ts'
+import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
 import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
@@ -51,7 +51,7 @@ const begin = async (
 ): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
-  const account = (await findProvider(batch.provider))?.settlementAccount
+  const { settlementAccount: account } = await findPayee(batch.provider)
   if (!account) return notPayable('the provider has no settlement account')
   const previous = await listOffsettable(batch)
   return { ...beginPayment(batch, { belowZero: previous, account, at, generation }), previous }

@@ -20,7 +20,7 @@ import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findProvider } from '../store/providers/providers.ts'
+import { findPayee, findProvider } from '../store/providers/providers.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 
@@ -102,12 +102,9 @@ export const payeeOf = async (batch: Batch, at: Date): Promise<SettlementAccount
   const { provider, totals, reportedAt } = batch
   if (!totals || !reportedAt) return notPayable('the batch is being built')
   if (totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
-  const {
-    settlementAccount: account,
-    payoutsHeldUntil,
-    status,
-  } = (await findProvider(provider)) ?? {}
-  if (status === 'suspended') return disabled(provider)
+  const [settings, payee] = await Promise.all([findProvider(provider), findPayee(provider)])
+  const { settlementAccount: account, payoutsHeldUntil } = payee
+  if (settings?.status === 'suspended') return disabled(provider)
   if (!account) return notPayable('the provider has no settlement account')
   if (payoutsHeldUntil && at < new Date(payoutsHeldUntil)) {
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)

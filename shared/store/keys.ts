@@ -116,7 +116,9 @@ export const keys = {
   /** Times of the providers that a run of the sweep left behind, if they are many. */
   sweepPage: (run: string, page: number) => item('SWEEP', `BEHIND#${run}#${page}`),
   provider: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'PROVIDER'),
-  webhook: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'WEBHOOK'),
+  /** Outside the provider's partition, which charges and deliveries write: IAM tells partitions apart. */
+  payee: (provider: ProviderId) => item(`PAYEE#${provider}`, 'PAYEE'),
+  webhook: (provider: ProviderId) => item(`WEBHOOK#${provider}`, 'WEBHOOK'),
   webhookHealth: (provider: ProviderId) => item(`PROVIDER#${provider}`, 'WEBHOOK_HEALTH'),
   recovery: (provider: ProviderId, id: string) => item(`PROVIDER#${provider}`, `RECOVERY#${id}`),
   batch: (id: BatchId) => item(`BATCH#${id}`, 'BATCH'),

@@ -51,11 +51,12 @@ export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[numb
 /** Returns the epoch seconds after which DynamoDB may delete an item. */
 export const expiresAt = (at: Date, seconds: number) => Math.floor(at.getTime() / 1000) + seconds
 
-/** Reads one item, strongly consistent. */
-export const read = async <T>(Key: Key): Promise<T | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
-  )
+/** Reads one item, by default strongly consistent. */
+export const read = async <T>(
+  Key: Key,
+  { isConsistent: ConsistentRead = true }: { isConsistent?: boolean } = {},
+): Promise<T | undefined> => {
+  const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead }))
   return Item as T | undefined
 }
 

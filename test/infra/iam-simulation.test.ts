@@ -85,6 +85,14 @@ const implicit: Row[] = [
   ['list-debit-requests', 'dynamodb:Query', arnOf('sweep', 'index/work'), keys('PAY')],
   ['list-debit-requests', 'dynamodb:BatchGetItem', table, keys(debit, 'CREDENTIAL#0123')],
   ['deliver-webhook', 'dynamodb:GetItem', table, keys('CREDENTIAL#0123')],
+  // Accounts and webhooks are outside the partition of their provider.
+  ['charge', 'dynamodb:UpdateItem', table, keys('PAYEE#demo')],
+  ['charge', 'dynamodb:GetItem', table, keys('WEBHOOK#demo')],
+  ['debit-callback', 'dynamodb:UpdateItem', table, keys('WEBHOOK#demo')],
+  ['deliver-webhook', 'dynamodb:PutItem', table, keys('PAYEE#demo')],
+  ['deliver-webhook', 'dynamodb:GetItem', table, keys('PAYEE#demo')],
+  ['deliver-webhook', 'dynamodb:PutItem', table, keys('WEBHOOK#demo')],
+  ['process-batch', 'dynamodb:PutItem', table, keys('PAYEE#demo')],
   ['relay', 'dynamodb:GetRecords', `${table}-other/stream/2026-01-01T00:00:00.000`],
   ['charge', 'logs:PutLogEvents', logOf('relay')],
   ['charge', 'kms:Decrypt', key],
@@ -134,6 +142,25 @@ test.each(rows)(
     expect((await simulate(stage, check)).result).toBe(expected)
   },
 )
+
+test('only the functions of their nouns may write settlement accounts and webhooks', async () => {
+  const writers = async (pk: string) => {
+    const names: string[] = []
+    for (const name of stage.functionNames) {
+      const checks = ['UpdateItem', 'DeleteItem', 'PutItem'].map((action) =>
+        simulate(stage, {
+          ...{ principal: roleOf(name), action: `dynamodb:${action}`, resource: table },
+          context: keys(pk),
+        }),
+      )
+      const results = await Promise.all(checks)
+      if (results.some(({ result }) => result === 'Allowed')) names.push(name)
+    }
+    return names.sort()
+  }
+  expect(await writers('PAYEE#demo')).toEqual(['manage-provider'])
+  expect(await writers('WEBHOOK#demo')).toEqual(['manage-secret', 'manage-webhook'])
+})
 
 test('every role denies the update and the removal of a change record, and no role denies a put', async () => {
   for (const name of stage.functionNames) {

@@ -7,7 +7,7 @@ import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import { manageWebhook } from '../../functions/operator/manage-webhook.ts'
 import type { Bank, ConnectorSettings } from '../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import type { Provider } from '../../shared/domain/providers/provider.ts'
+import type { PaidProvider } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import type { bank, connector } from '../../shared/operator/nouns/banks.ts'
 import type { provider } from '../../shared/operator/nouns/providers.ts'
@@ -18,7 +18,7 @@ import {
   connectorWrite,
   findConnectorSettings,
 } from '../../shared/store/banks/connector-settings.ts'
-import { findProvider } from '../../shared/store/providers/providers.ts'
+import { findPaidProvider } from '../../shared/store/providers/providers.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { findWebhook } from '../../shared/store/webhooks/webhooks.ts'
@@ -76,7 +76,7 @@ const { identifier } = gcb
 const [ofProvider, ofBank] = [{ provider: id }, { bank: identifier }]
 
 describe('provider', () => {
-  const everyProvider: Every<Provider> = {
+  const everyProvider: Every<PaidProvider> = {
     ...demoProvider,
     dailyLimit: pesewas(50_000_00),
     countedUntil: '2026-11-21',
@@ -91,7 +91,7 @@ describe('provider', () => {
     requestLimits: { charge: 5 },
   }
   const account = settlementAccount('2441009009')
-  const updates: Changes<typeof provider.verbs.update, Provider, 'provider'> = {
+  const updates: Changes<typeof provider.verbs.update, PaidProvider, 'provider'> = {
     name: [{ name: 'Renamed' }, 'name'],
     'daily-limit': [{ 'daily-limit': '1.00' }, 'dailyLimit'],
     duplicates: [{ duplicates: 'reject' }, 'duplicates'],
@@ -107,9 +107,9 @@ describe('provider', () => {
     'settlement-name': [{ ...account, 'settlement-name': 'Other' }, 'settlementAccount'],
   }
   const [manage, limit] = [manageProvider(runtime), manageLimit(runtime)]
-  const disables: Changes<typeof provider.verbs.disable, Provider, 'provider'> = {}
+  const disables: Changes<typeof provider.verbs.disable, PaidProvider, 'provider'> = {}
   const perMinute = { operation: 'charge', 'per-minute': '7' }
-  const calls: Call<Provider>[] = [
+  const calls: Call<PaidProvider>[] = [
     ...callsOf(manage, 'update', ofProvider, updates),
     ...callsOf(manage, 'disable', ofProvider, disables),
     ['disable', manage, 'disable', [ofProvider, 'status']],
@@ -117,7 +117,7 @@ describe('provider', () => {
     ['limit set', limit, 'set', [{ ...ofProvider, 'daily-limit': '1.00' }, 'dailyLimit']],
     ['limit set', limit, 'set', [{ ...ofProvider, ...perMinute }, 'requestLimits']],
   ]
-  const read = async (): Promise<Provider> => (await findProvider(id)) ?? demoProvider
+  const read = async (): Promise<PaidProvider> => (await findPaidProvider(id)) as PaidProvider
 
   beforeEach(async () => {
     await storeBank(gcb)

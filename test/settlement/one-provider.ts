@@ -5,7 +5,7 @@ import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { FeeSchedule } from '../../shared/domain/providers/fee-schedule.ts'
-import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { PaidProvider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
@@ -14,7 +14,7 @@ import { buildBatch } from '../../shared/settlement/build.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { changePaidProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches } from '../../shared/store/settlement/batches.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
@@ -58,8 +58,13 @@ export const newProvider = async ({
 }
 
 /** Changes an existing provider. */
-export const updateProvider = (id: ProviderId, changes: Partial<Provider>) =>
-  changeProvider(id, (current) => ({ ...(current as Provider), ...changes }), noWrites, real)
+export const updateProvider = (id: ProviderId, changes: Partial<PaidProvider>) =>
+  changePaidProvider(
+    id,
+    (current) => ({ ...(current as PaidProvider), ...changes }),
+    noWrites,
+    real,
+  )
 
 /** Stores a pending debit. */
 export const openedDebit = async (provider: ProviderId, amount: number): Promise<Debit> => {

@@ -1,20 +1,22 @@
 import type { Bank } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
-import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Payee, Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { changePaidProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { put } from '../../shared/store/table.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { demoProvider, gcb, NOON } from './examples.ts'
 
-export const storeProvider = (provider: Provider) =>
-  changeProvider(provider.id, () => provider, noWrites, real)
+const NO_PAYEE: Payee = { settlementAccount: undefined, payoutsHeldUntil: undefined }
+
+export const storeProvider = (provider: Provider & Partial<Payee>) =>
+  changePaidProvider(provider.id, () => ({ ...NO_PAYEE, ...provider }), noWrites, real)
 
 export const storeBank = (bank: Bank) => changeBank(bank.identifier, () => bank, noWrites, real)
 

@@ -134,7 +134,7 @@ test('the ten messages of one provider read its webhook once, and their debits o
   const debits = await atOnce(10, () => storeWithWebhook('shared'))
   units = { read: 0, write: 0 }
   expect(await invoke(debits.map(charged))).toEqual(DONE)
-  expect(units).toEqual({ read: 11, write: 10 })
+  expect(units).toEqual({ read: 11.5, write: 10 })
   expect(arrived).toHaveLength(20)
 })
 
@@ -143,7 +143,7 @@ test('three messages of a debit with four events write three items', async () =>
   const { reference } = debit.facts
   units = { read: 0, write: 0 }
   await invoke([charged(debit), { reference, n: 2, attempt: 1 }, { reference, n: 3, attempt: 1 }])
-  expect(units).toEqual({ read: 4, write: 3 })
+  expect(units).toEqual({ read: 4.5, write: 3 })
   expect(await recordsOf(debit)).toEqual([0, 1, 2, 3].map((n) => [n, 'delivered', 1]))
   const receipt = await read<object>(keys.receipt(reference))
   expect(bytesOf(receipt as never)).toBeLessThan(700)

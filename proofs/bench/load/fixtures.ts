@@ -1,12 +1,12 @@
 import { saveBank } from '../../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
-import type { Provider, ProviderId } from '../../../shared/domain/providers/provider.ts'
+import type { PaidProvider, ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { putAccount } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
-import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { changePaidProvider } from '../../../shared/store/providers/providers.ts'
 import { noWrites } from '../../../shared/store/settings.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
@@ -53,7 +53,7 @@ const writeBank = (createdAt: string): Promise<unknown>[] => {
 }
 
 const writeProvider = (id: ProviderId, since: Date): Promise<unknown>[] => {
-  const provider: Provider = {
+  const provider: PaidProvider = {
     id,
     name: id,
     status: 'active',
@@ -62,6 +62,7 @@ const writeProvider = (id: ProviderId, since: Date): Promise<unknown>[] => {
     dailyLimit: pesewas(100_000_000_00),
     feeSchedule: { basisPoints: 150, fixed: pesewas(0) },
     settlementAccount: { bank: BANK, accountNumber: '1041001001', accountName: id },
+    payoutsHeldUntil: undefined,
     requestLimits: { charge: UNLIMITED },
   }
   const webhook: Webhook = {
@@ -73,7 +74,7 @@ const writeProvider = (id: ProviderId, since: Date): Promise<unknown>[] => {
   }
   const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
   return [
-    changeProvider(id, () => provider, noWrites, real),
+    changePaidProvider(id, () => provider, noWrites, real),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
     changeWebhook(id, () => webhook, noWrites, real),
   ]

@@ -45,8 +45,8 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
     const { id: target, uuid } = after as RawBatch
     return uuid === before.uuid ? undefined : { noun: 'settlement', verb: 'retry', target }
   }
-  if (after.entity !== 'provider' || accountOf(before) === accountOf(after)) return undefined
-  return { noun: 'provider', verb: 'update', target: after.id }
+  if (after.entity !== 'payee' || accountOf(before) === accountOf(after)) return undefined
+  return { noun: 'provider', verb: 'update', target: String(after.pk).slice('PAYEE#'.length) }
 }
 
 export const guardedCallsAreApproved: Check = ({ observations, operatorCalls }, report) => {

@@ -1,11 +1,11 @@
 import { type ConnectorOptions, saveBank } from '../../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../../shared/domain/banks/bank.ts'
-import type { Provider, ProviderId } from '../../../shared/domain/providers/provider.ts'
+import type { PaidProvider, ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { putAccount } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
-import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { changePaidProvider } from '../../../shared/store/providers/providers.ts'
 import { noWrites } from '../../../shared/store/settings.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
@@ -82,7 +82,8 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
       accountNumber: account.number,
       accountName: account.name,
     },
-  }) as Provider
+    payoutsHeldUntil: undefined,
+  }) as PaidProvider
 
 const bankOf = (identifier: BankIdentifier): Bank => ({
   identifier,
@@ -121,7 +122,7 @@ const writeProvider = (provider: SimulatedProvider, since: Date): Promise<unknow
   const webhook = { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...provider.webhook }
   const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
   return [
-    changeProvider(id, () => providerOf(provider), noWrites, real),
+    changePaidProvider(id, () => providerOf(provider), noWrites, real),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
     ...(provider.webhook ? [changeWebhook(id, () => webhook as Webhook, noWrites, real)] : []),
   ]

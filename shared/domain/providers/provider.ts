@@ -56,13 +56,19 @@ export const Provider = v.object({
   requestSigning: v.optional(RequestSigning),
   /** Absent: only the fees of banks apply. */
   feeSchedule: v.optional(FeeSchedule),
-  /** Absent: its batches cannot be paid out. */
-  settlementAccount: v.optional(SettlementAccount),
-  /** ISO 8601. A new account under approvals holds payouts until then. */
-  payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
 export type Provider = v.InferOutput<typeof Provider>
+
+/** The account of a provider's payouts, stored where few functions may read and fewer write. */
+export type Payee = {
+  /** Undefined: its batches cannot be paid out. */
+  settlementAccount: SettlementAccount | undefined
+  /** ISO 8601. A new account under approvals holds payouts until then. */
+  payoutsHeldUntil: string | undefined
+}
+
+export type PaidProvider = Provider & Payee
 
 /**
  * Returns the members of a provider that its daily limit decides. Charges are counted on the day of a
@@ -85,7 +91,7 @@ const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): bool
 
 /** Returns the end of the hold on payouts, 24 hours after a change of the settlement account. */
 export const payoutsHeldUntil = (
-  previous: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
+  previous: Partial<Payee>,
   account: SettlementAccount | undefined,
   at: Date,
 ): string | undefined =>

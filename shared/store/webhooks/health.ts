@@ -9,8 +9,11 @@ import * as db from '../table.ts'
 
 type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 
-const readItem = async (provider: ProviderId): Promise<HealthItem> => {
-  const item = await db.read<db.Item>(keys.webhookHealth(provider))
+const readItem = async (
+  provider: ProviderId,
+  options: Parameters<typeof db.read>[1] = {},
+): Promise<HealthItem> => {
+  const item = await db.read<db.Item>(keys.webhookHealth(provider), options)
   return item ? db.withoutKeys<HealthItem>(item) : { version: 0 }
 }
 
@@ -24,13 +27,17 @@ const TIMES = {
   removedAt: true,
 } as const
 
-export const fromHealthItem = (item: db.Item): WebhookHealth =>
-  fromItem(db.withoutKeys<HealthItem>(item))
-
 const fromItem = ({ version, ...health }: HealthItem): WebhookHealth =>
   fromStored<WebhookHealth>(health, TIMES)
 
 export const findHealth = async (provider: ProviderId) => fromItem(await readItem(provider))
+
+/**
+ * Reads the health for an attempt, at half the cost. It may miss the last writes, as it misses those
+ * during the attempt; a change of the health reads it again.
+ */
+export const findRecentHealth = async (provider: ProviderId) =>
+  fromItem(await readItem(provider, { isConsistent: false }))
 
 const slow = ttlCache<boolean>(10_000)
 

@@ -5,8 +5,8 @@ import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { find, type Item, itemsQuery, queryAll, type Write } from '../table.ts'
-import { fromHealthItem } from './health.ts'
+import { find, type Item, type Write } from '../table.ts'
+import { findRecentHealth } from './health.ts'
 
 /** A stored webhook: secrets sealed, times as ISO text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -57,17 +57,10 @@ export const findWebhook = async (id: ProviderId): Promise<StoredWebhook | undef
   return item && opened(item, id)
 }
 
-/** Reads a provider's webhook and its health in one query, uncached. */
+/** Reads a provider's webhook and its health, uncached. */
 export const findWebhookWithHealth = async (id: ProviderId) => {
-  const { pk, sk } = keys.webhook(id)
-  const values = { ':first': sk, ':last': keys.webhookHealth(id).sk }
-  const items = await queryAll(itemsQuery(pk, 'sk BETWEEN :first AND :last', values))
-  const webhook = items.find((item) => item.sk === sk)
-  const health = items.find((item) => item.sk !== sk)
-  return {
-    webhook: webhook && (await openedBy(id)(webhook)),
-    health: health ? fromHealthItem(health) : {},
-  }
+  const [webhook, health] = await Promise.all([findWebhook(id), findRecentHealth(id)])
+  return { webhook, health }
 }
 
 export const changeWebhook = <T extends Webhook | undefined>(

@@ -1,12 +1,12 @@
 import type { Shows } from '../../domain/complete.ts'
 import { formatAmount } from '../../domain/money.ts'
-import type { Provider } from '../../domain/providers/provider.ts'
+import type { PaidProvider, Provider } from '../../domain/providers/provider.ts'
 import { feeScheduleView } from '../batch.ts'
 
 const ifFuture = (until: string | undefined, now: Date): string | null =>
   until && now < new Date(until) ? until : null
 
-const settlementAccountView = ({ settlementAccount }: Provider) =>
+const settlementAccountView = ({ settlementAccount }: PaidProvider) =>
   settlementAccount
     ? {
         bank: settlementAccount.bank,
@@ -17,7 +17,7 @@ const settlementAccountView = ({ settlementAccount }: Provider) =>
 
 export type ProviderResult = ReturnType<typeof providerView>
 
-export const providerView = (provider: Provider, now: Date) =>
+export const providerView = (provider: PaidProvider, now: Date) =>
   ({
     id: provider.id,
     name: provider.name,
@@ -31,7 +31,7 @@ export const providerView = (provider: Provider, now: Date) =>
     settlement_account: settlementAccountView(provider),
     payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
   }) satisfies Shows<
-    Provider,
+    PaidProvider,
     'countedUntil' | 'allowedAddresses' | 'requestSigning' | 'requestLimits'
   >
 
