@@ -1,10 +1,11 @@
 import '../../simulation/platform/register.ts'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { newSteppedClock, type SteppedClock } from '../../../sandbox/aws/clock.ts'
+import type { Table } from '../../../sandbox/aws/table/table.ts'
+import { bytesOf } from '../../../sandbox/aws/table/units.ts'
 import type { RunName, Usages } from './measured-functions.ts'
 import { newBank, newReceiver } from './peers.ts'
 import { nextPeriod, startSchedules } from './schedules.ts'
-import { type Stored, storedIn } from './stored.ts'
 import type { UsageByFunction } from './usage.ts'
 
 /**
@@ -42,7 +43,18 @@ export type LoadResult = {
   byFunction: UsageByFunction
   /** Timeouts that fired; each is also a request of Scheduler to SQS. */
   schedulerInvocations: number
-  stored: Stored
+  stored: ReturnType<typeof storedIn>
+}
+
+/** Returns the stored items by entity, without DynamoDB's hundred bytes per item. */
+const storedIn = ({ items }: Pick<Table, 'items'>) => {
+  const stored = new Map<string, { count: number; bytes: number }>()
+  for (const item of items()) {
+    const entity = String(item.entity ?? item.sk)
+    const { count, bytes } = stored.get(entity) ?? { count: 0, bytes: 0 }
+    stored.set(entity, { count: count + 1, bytes: bytes + bytesOf(item) })
+  }
+  return stored
 }
 
 /** The time from the acceptance of a submission to the bank's report. */

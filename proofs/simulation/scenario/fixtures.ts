@@ -99,41 +99,62 @@ export const customerAccounts: Readonly<Record<string, string>> = Object.fromEnt
   ['+233241234567', '+233241111111', '+233245555555'].map((phone) => [phone, phone.slice(1)]),
 )
 
-const writeBank = (name: BankName, createdAt: string): Promise<unknown>[] => {
-  const identifier = name as string as BankIdentifier
-  const options: ConnectorOptions =
-    name === 'SBX'
-      ? {}
-      : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
-  const credential = { kind: 'bank', owner: identifier, createdAt } as const
+/** Writes a bank, its token, and the account of each phone number. */
+export const writeBank = (
+  bank: Bank,
+  options: ConnectorOptions,
+  accounts: Readonly<Record<string, string>>,
+  createdAt: Date,
+): Promise<unknown>[] => {
+  const { identifier } = bank
+  const kind = 'bank'
+  const credential = { kind, owner: identifier, createdAt: createdAt.toISOString() } as const
   return [
-    saveBank({ identifier, change: () => bankOf(identifier), options }, real),
-    putCredential(tokenOf({ kind: 'bank', id: name }), credential, [], real),
-    ...Object.entries(customerAccounts).map(([phone, accountNumber]) => {
+    saveBank({ identifier, change: () => bank, options }, real),
+    putCredential(tokenOf({ kind, id: identifier }), credential, [], real),
+    ...Object.entries(accounts).map(([phone, accountNumber]) => {
       const customerName = 'Ama Ɔbaapa Mensah'
       const account = { customerName, accountNumber, accountType: 'savings', status: 'active' }
-      return putAccount(phone, name, account as CustomerAccount, noWrites, real)
+      return putAccount(phone, identifier, account as CustomerAccount, noWrites, real)
     }),
   ]
 }
 
-const writeProvider = (provider: SimulatedProvider, since: Date): Promise<unknown>[] => {
-  const id = provider.id as ProviderId
-  const webhook = { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...provider.webhook }
+/** Writes a provider, its token, and its webhook, if it has one. */
+export const writeProvider = (
+  provider: PaidProvider,
+  receiver: Pick<Webhook, 'url' | 'secret'> | undefined,
+  since: Date,
+): Promise<unknown>[] => {
+  const { id } = provider
   const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
+  const webhook = receiver && {
+    since,
+    timeoutSeconds: 10,
+    connectionTimeoutSeconds: 5,
+    ...receiver,
+  }
   return [
-    changePaidProvider(id, () => providerOf(provider), noWrites, real),
+    changePaidProvider(id, () => provider, noWrites, real),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
-    ...(provider.webhook ? [changeWebhook(id, () => webhook as Webhook, noWrites, real)] : []),
+    ...(webhook ? [changeWebhook(id, () => webhook, noWrites, real)] : []),
   ]
+}
+
+const writeSimulatedBank = (name: BankName, at: Date): Promise<unknown>[] => {
+  const options: ConnectorOptions =
+    name === 'SBX'
+      ? {}
+      : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+  return writeBank(bankOf(name as string as BankIdentifier), options, customerAccounts, at)
 }
 
 /** Writes the fixtures to the table, with the providers at these indexes. */
 export const writeFixtures = async (at: Date, indexes: readonly number[]): Promise<void> => {
   const providers = simulatedProviders.filter((_, index) => indexes.includes(index))
   await Promise.all([
-    ...bankNames.flatMap((name) => writeBank(name, at.toISOString())),
-    ...providers.flatMap((provider) => writeProvider(provider, at)),
+    ...bankNames.flatMap((name) => writeSimulatedBank(name, at)),
+    ...providers.flatMap((row) => writeProvider(providerOf(row), row.webhook, at)),
     putSweepProgress({ until: at, behind: new Map() }),
   ])
 }
