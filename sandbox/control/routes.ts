@@ -8,7 +8,6 @@ import { unusedRate } from '../sandbox-reply.ts'
 import { listScenarios, playScenario } from '../scenarios/routes.ts'
 import { moveClock, showClock } from './clock.ts'
 import type { Control } from './control.ts'
-import { reset } from './reset.ts'
 
 /** The routes below /sandbox (docs/sandbox.md#control), with replies in the API's envelope. */
 
@@ -21,9 +20,13 @@ type Serve = (
   path: Record<string, string>,
 ) => Promise<unknown | Refusal> | unknown | Refusal
 
-type Route = { path: RegExp; methods: Record<string, Serve> }
+/** Deletes everything, and restores the seeds and the time of this machine. */
+const reset: Serve = async (control) => {
+  await control.reset()
+  return showClock(control)
+}
 
-const routes: readonly Route[] = [
+const routes: readonly { path: RegExp; methods: Record<string, Serve> }[] = [
   { path: /^\/sandbox\/clock$/, methods: { GET: showClock, POST: moveClock } },
   { path: /^\/sandbox\/reset$/, methods: { POST: reset } },
   { path: /^\/sandbox\/scenarios$/, methods: { GET: listScenarios } },

@@ -1,7 +1,13 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Observations } from '../engine/observations.ts'
-import { type ChangeOf, type Kind, kindOf, type RawDelivery, type RawItems } from './raw-items.ts'
-import { deliveriesOf } from './receipts.ts'
+import {
+  type ChangeOf,
+  type Kind,
+  kindOf,
+  type RawDelivery,
+  type RawItems,
+  type RawReceipt,
+} from './raw-items.ts'
 
 /** The stored items of a run, with their changes. */
 
@@ -34,6 +40,24 @@ export const itemHistories = ({ items, changes }: Observations) => {
   }
   return { itemsOf, changesOf, historiesOf, deliveryHistories }
 }
+
+/** Returns the events of a receipt as deliveries of their own. */
+const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
+  events.map(({ attempt, ...event }) => ({
+    pk,
+    sk: `DELIVERY#0${event.n}`,
+    reference,
+    provider,
+    ...event,
+    status: 'delivered',
+    attemptCount: 1,
+    last: { ...attempt, number: 1, cause: null },
+    nextAttemptAt: null,
+    deliveredAt: new Date(Date.parse(attempt.at) + attempt.milliseconds).toISOString(),
+    failedAt: null,
+    reason: null,
+    autoRetries: 0,
+  }))
 
 export type ItemHistories = ReturnType<typeof itemHistories>
 
