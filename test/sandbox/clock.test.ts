@@ -44,19 +44,6 @@ test('a move brings a debit to its end, and its events to the receiver, before t
   )
 })
 
-test('a move fires the timeout of five minutes, and of ten after an approval', async () => {
-  const silent = await service.charge({ phone_number: SILENT })
-  const approved = await service.charge({ phone_number: SILENT })
-  await move({ advance: '4m' })
-  const report = { status: 'approved', bank_reference: 'B-1' }
-  expect((await service.report(approved.uuid, report)).status).toBe(200)
-  await move({ advance: '2m' })
-  expect(await statusOf(silent.reference)).toBe('failed')
-  expect(await statusOf(approved.reference)).toBe('processing')
-  await move({ advance: '5m' })
-  expect(await service.show(approved.reference)).toMatchObject({ status: 'failed' })
-})
-
 test('a move reaches the end of five days with a failing webhook, which is then disabled', async () => {
   receiver.otherwise = () => 500
   await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/failing') })
