@@ -5,7 +5,7 @@ import { debitStatuses } from '../debit-statuses.ts'
 import { Action, OperatorAction } from './action.tsx'
 
 /** A text of a bank for each code. */
-const failures: Record<FailureCode, string> = {
+export const failures: Record<FailureCode, string> = {
   insufficient_funds: 'Insufficient funds',
   invalid_account: 'Invalid account',
   transaction_declined: 'Transaction declined by the customer',

@@ -1,6 +1,6 @@
-import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
+import { failures } from '../parts/debit-actions.tsx'
 import { Empty } from '../parts/screen.tsx'
 import { type Column, ListScreen } from '../parts/table.tsx'
 import { Countdown, Status } from '../parts/values.tsx'
@@ -41,14 +41,7 @@ const behaviours = Object.entries({
   rejecting: 'rejects each debit',
 } satisfies Record<NonNullable<BankResult['behaviour']>['as'], string>)
 
-const codes = Object.entries({
-  transaction_declined: 'transaction declined',
-  insufficient_funds: 'insufficient funds',
-  invalid_account: 'invalid account',
-  network_error: 'network error',
-  timeout: 'timeout',
-  unknown_error: 'unknown error',
-} satisfies Record<FailureCode, string>)
+const codes = Object.keys(failures).map((code) => [code, code.replaceAll('_', ' ')] as const)
 
 const durations = [
   ['', 'until it is normal again'],
