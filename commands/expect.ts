@@ -15,9 +15,7 @@ const format = (value: unknown): string => {
   return text.replaceAll(/\s+/g, ' ').slice(0, PRINTED_MAX)
 }
 
-type Members = Record<string, unknown>
-
-const isObject = (value: unknown): value is Members =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reduces a value to the members that the expected value names, so that a message shows only them. */
@@ -39,15 +37,13 @@ export const expectParts = (actual: unknown, expected: unknown): void => {
   if (!isDeepStrictEqual(reduced, expected)) throw new Mismatch(expected, reduced)
 }
 
-type WaitOptions = { seconds: number; everyMs?: number; signal: AbortSignal }
-
 /**
  * Repeats an attempt until it does not throw a Mismatch.
  * @throws the Mismatch of the last attempt when the time is up
  */
 export const eventually = async <T>(
   attempt: () => Promise<T>,
-  { seconds, everyMs = 1_000, signal }: WaitOptions,
+  { seconds, everyMs = 1_000, signal }: { seconds: number; everyMs?: number; signal: AbortSignal },
 ): Promise<T> => {
   const end = performance.now() + seconds * 1_000
   for (;;) {

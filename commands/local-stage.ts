@@ -31,14 +31,12 @@ export const stageSeconds = {
   seeds: 15,
 }
 
-type Steps = ReturnType<typeof newSteps<keyof typeof stageSeconds>>
-
 /**
  * Starts LocalStack, or uses the one at AWS_ENDPOINT_URL. From then on the AWS clients of this process
  * and of its commands call LocalStack, until the cleanup. @throws StartFailure
  */
 export const openLocalStage = async (
-  { run, advance, print }: Steps,
+  { run, advance, print }: ReturnType<typeof newSteps<keyof typeof stageSeconds>>,
   deps: CommandDeps,
 ): Promise<{ endpoint: string; api: string }> => {
   const { cleanup, signal, all } = deps

@@ -32,11 +32,9 @@ export const requestSandbox = async (
   return { status: response.status, body: parseJson(await response.text()) }
 }
 
-type ErrorReply = { error?: { code: number; message?: string; details?: object } }
-
 /** Returns the error of a reply in one line; undefined without one. */
 export const errorIn = (body: unknown): string | undefined => {
-  const { error } = (body ?? {}) as ErrorReply
+  const { error } = (body ?? {}) as { error?: { code: number; message?: string; details?: object } }
   if (!error?.message) return undefined
   const { message, code, details = {} } = error
   const fields = Object.entries(details).map(([name, texts]) =>

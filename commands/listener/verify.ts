@@ -3,13 +3,11 @@ import { verify as verifyByKit } from '../../sdk/typescript/src/signature.ts'
 
 /** Verifies webhooks as a receiver does; shares no code with the signer. */
 
-type WebhookRequest = { headers: IncomingHttpHeaders; body: Buffer }
-
 const TOLERANCE_SECONDS = 300
 
 /** Returns the problem with a webhook's signature (docs/webhooks.md#verification), or undefined. */
 export const verify = async (
-  { headers, body }: WebhookRequest,
+  { headers, body }: { headers: IncomingHttpHeaders; body: Buffer },
   secret: string,
   now: Date,
 ): Promise<string | undefined> => {

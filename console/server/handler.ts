@@ -65,10 +65,8 @@ const Call = v.object({
   operator: v.optional(v.string()),
 })
 
-export type ConsoleRequest = { pathname: string; host: string; body: Buffer }
-
 export type ConsoleHandler = (
-  request: ConsoleRequest,
+  request: { pathname: string; host: string; body: Buffer },
   incoming: IncomingMessage,
   response: ServerResponse,
 ) => Promise<void>

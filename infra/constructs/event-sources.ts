@@ -12,8 +12,6 @@ import {
 } from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-type StreamJob = Extract<JobSource, { stream: unknown }>
-
 export const queueSource = (name: JobName, queue: Queue, stage: Stage): SqsEventSource =>
   new SqsEventSource(queue, {
     batchSize: jobRow(name).from.batchSize,
@@ -23,7 +21,7 @@ export const queueSource = (name: JobName, queue: Queue, stage: Stage): SqsEvent
   })
 
 export const streamSource = (
-  { stream, batchSize }: StreamJob,
+  { stream, batchSize }: Extract<JobSource, { stream: unknown }>,
   { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
 ): DynamoEventSource =>
   new DynamoEventSource(table as ITable, {

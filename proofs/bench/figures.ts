@@ -1,7 +1,5 @@
 import { type Spread, spreadOf } from './samples.ts'
 
-type Target = { ratioAtMost: number } | { ratioAtLeast: number } | { atMost: number }
-
 /** One row of a table: our figure and, if it has a base, the figure of the base and their ratio. */
 export type Figure = {
   name: string
@@ -13,7 +11,7 @@ export type Figure = {
   /** Ours divided by base, over all rounds. */
   ratio?: Spread
   /** Absent: the figure is shown without a verdict. */
-  target?: Target
+  target?: { ratioAtMost: number } | { ratioAtLeast: number } | { atMost: number }
 }
 
 /** The result of one part. Notes are lines of Markdown below the table. */

@@ -15,14 +15,12 @@ export type Call = {
   sendBy: (client: DynamoDBDocumentClient, input?: Input) => unknown
 }
 
-type Send = DynamoDBDocumentClient['send']
-
 /** Intercepts commands before the client. Returns a function that stops it. */
 export const tapTable = (
   tap: (call: Call, proceed: () => Promise<unknown>) => Promise<unknown>,
 ): (() => void) => {
   const send = table.send.bind(table)
-  const sendTapped = (command: Parameters<Send>[0]) => {
+  const sendTapped = (command: Parameters<DynamoDBDocumentClient['send']>[0]) => {
     const { input, constructor: Sent } = command
     // A command cannot be sent again: the first client adds its middleware to it.
     const sendBy: Call['sendBy'] = (client, other = input) =>

@@ -33,12 +33,10 @@ function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
   }
 }
 
-type Counts = readonly (readonly [name: string, times: number])[]
-
 /** Prints the sum of each name's counts; names without a count are 0. */
 const printCounts = (
   title: string,
-  counts: Counts,
+  counts: readonly (readonly [name: string, times: number])[],
   rows: Record<string, { description: string }> = {},
 ): void => {
   const sums = new Map(Object.keys(rows).map((name) => [name, 0]))

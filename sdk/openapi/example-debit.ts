@@ -111,10 +111,8 @@ const reversed = transitioned(completed, 'reversed', 86_400, {
   metadata: { reversal_reason: 'Goods returned' },
 })
 
-type ExampleEvent = { summary: string; debit: Debit; n: number }
-
 /** The meaning of each event, a debit that has it, and its number. */
-export const exampleEvents: Record<DebitEventName, ExampleEvent> = {
+export const exampleEvents: Record<DebitEventName, { summary: string; debit: Debit; n: number }> = {
   created: { summary: 'A charge was accepted', debit: completed, n: 0 },
   pending: { summary: 'The debit waits for submission to the bank', debit: completed, n: 1 },
   processing: {

@@ -1,9 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { Refusal } from '../domain/refusal.ts'
 
-type Family = 'ipv4' | 'ipv6'
-
-const familyOf = (address: string): Family | undefined => {
+const familyOf = (address: string): 'ipv4' | 'ipv6' | undefined => {
   // Only link-local addresses have a zone.
   const version = address.includes('%') ? 0 : isIP(address)
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'

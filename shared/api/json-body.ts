@@ -48,12 +48,10 @@ export type NumberTexts = readonly { path: Path; text: string }[]
 
 export type Scanned = { numbers: NumberTexts; reserved: Path | undefined }
 
-type Level = { isObject: boolean; keys: Set<string>; key: string | number }
-
 /** Reads the tokens: numbers and reserved keys, or 400/1400. */
 export const scan = (text: string): Scanned | Refusal => {
   const numbers: NumberTexts[number][] = []
-  const levels: Level[] = []
+  const levels: { isObject: boolean; keys: Set<string>; key: string | number }[] = []
   let reserved: Path | undefined
   const path = (): Path => levels.map(({ key }) => key)
   const tokens = tokensOf(text)

@@ -67,9 +67,7 @@ const signatureHeaders = ({ method, url, body = '', secret, at }: BankRequest) =
   }
 }
 
-type Body = Dispatcher.ResponseData['body']
-
-const readWhole = async (body: Body): Promise<Buffer> => {
+const readWhole = async (body: Dispatcher.ResponseData['body']): Promise<Buffer> => {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of body as AsyncIterable<Buffer>) {

@@ -1,8 +1,6 @@
 import * as v from 'valibot'
 import { type ErrorCode, type FieldMessages, invalid, Refusal } from './refusal.ts'
 
-type AnySchema = v.GenericSchema<unknown, unknown>
-
 /** The codes of single fields, used if no other field is wrong. */
 export type FieldCodes = Record<string, ErrorCode>
 
@@ -10,7 +8,7 @@ export type FieldCodes = Record<string, ErrorCode>
  * Parses input with a schema, or returns one refusal with all wrong fields (docs/api.md#validation). A
  * wrong type is 1007; a wrong value may have a code of its own if no other field is wrong.
  */
-export const parseInput = <S extends AnySchema>(
+export const parseInput = <S extends v.GenericSchema<unknown, unknown>>(
   schema: S,
   input: unknown,
   codes: FieldCodes = {},

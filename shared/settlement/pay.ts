@@ -156,15 +156,13 @@ const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps)
   return written.batch
 }
 
-type TogetherResult = { kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }
-
 export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],
   next: { batch: Batch; others: readonly Batch[] },
   options: Parameters<typeof batches.replaceBatches>[1],
   runtime: Runtime,
-): Promise<TogetherResult> => {
+): Promise<{ kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }> => {
   const pairs = [
     { previous: batch, next: next.batch },
     ...others.map((previous, index) => ({ previous, next: next.others[index] ?? previous })),

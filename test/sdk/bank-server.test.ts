@@ -25,14 +25,13 @@ type Scenario = {
   handled?: Partial<Record<Kind, number>>
   asked?: Kind[]
 }
-type Refused = Sent & { name: string; status: number; blanks?: number }
 
 const cases: {
   order: { uuid: string; amount: string }
   scenarios: Scenario[]
   impossible_results: { result?: Record<string, unknown>; error: string }[]
   empty_secrets: (string | string[])[]
-  refused: Refused[]
+  refused: (Sent & { name: string; status: number; blanks?: number })[]
 } = JSON.parse(readFileSync('sdk/cases/bank.json', 'utf8'))
 
 const SECRET = 'cs_secret_of_the_bank'

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 const CHROMIUM = '/usr/bin/chromium'
 const WIDTHS = [390, 768, 1280, 1600]
 const COLOUR_SCHEMES = ['light', 'dark'] as const
-type ColourScheme = (typeof COLOUR_SCHEMES)[number]
 
 /**
  * Starts Chromium for the tests of a file. A test fails if one of its pages violates its content
@@ -101,7 +100,7 @@ export const legibilityFindings = async (
 
 const axeFindings = async (
   page: Page,
-  colourScheme: ColourScheme,
+  colourScheme: (typeof COLOUR_SCHEMES)[number],
   exceptions: readonly AxeException[],
 ): Promise<string[]> => {
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })

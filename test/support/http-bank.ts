@@ -11,8 +11,6 @@ type BankRequest = Omit<ReceivedRequest, 'body'> & {
   body: any
 }
 
-type Answer = { status: number; body: string; headers?: Record<string, string> }
-
 type Conduct =
   | 'reject'
   /** Replies that a payment is underway, then pays. */
@@ -20,7 +18,7 @@ type Conduct =
   /** Handles the request and sends no reply. */
   | 'hang'
   /** Replies so once, without handling the request. */
-  | Answer
+  | { status: number; body: string; headers?: Record<string, string> }
 
 const REJECTED = {
   status: 'rejected' as const,

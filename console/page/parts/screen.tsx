@@ -71,10 +71,8 @@ export const Figures = ({ rows }: FactsProps) => (
   </dl>
 )
 
-type EmptyProps = { title: string; children?: ComponentChildren }
-
 /** Says why a list is empty and what fills it. */
-export const Empty = ({ title, children }: EmptyProps) => (
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">
     <strong>{title}</strong>
     {children}

@@ -1,10 +1,8 @@
 import { signal } from '@preact/signals'
 
-type Toast = { id: number; text: string; isFailure: boolean }
-
 const SHOWN_MS = 6_000
 
-const toasts = signal<readonly Toast[]>([])
+const toasts = signal<readonly { id: number; text: string; isFailure: boolean }[]>([])
 let lastId = 0
 
 /** Shows a message for six seconds and announces it to screen readers. */

@@ -23,7 +23,7 @@ const copy = async (text: string): Promise<void> => {
   }
 }
 
-const Message = ({ name, message }: MessageProps) => (
+const Message = ({ name, message }: { name: string; message: LoggedRequest['request'] }) => (
   <div>
     <h3>{name}</h3>
     {message.body ? (
@@ -37,8 +37,6 @@ const Message = ({ name, message }: MessageProps) => (
     </details>
   </div>
 )
-
-type MessageProps = { name: string; message: LoggedRequest['request'] }
 
 const Entry = ({ entry }: { entry: LoggedRequest }) => {
   const [isOpen, setOpen] = useState(false)

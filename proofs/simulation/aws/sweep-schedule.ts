@@ -10,9 +10,7 @@ const MINUTE_MS = 60_000
 /** The sweep checks a debit this long after its creation, and after its completion. */
 const BEHIND_MS = 150_000
 
-type Deps = { clock: Clock; fire: () => void }
-
-export const newSweepSchedule = ({ clock, fire }: Deps) => {
+export const newSweepSchedule = ({ clock, fire }: { clock: Clock; fire: () => void }) => {
   const overdue = new Map<string, number>()
   const created = new Map<string, number>()
   const unsettled = new Map<string, number>()

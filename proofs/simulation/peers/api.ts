@@ -10,10 +10,8 @@ import type { Run } from '../engine/warm-functions.ts'
 
 /** The API's callers: they retry until they receive a final reply. */
 
-type OperationName = Extract<FunctionName, keyof typeof operations>
-
 export type Request = {
-  name: OperationName
+  name: Extract<FunctionName, keyof typeof operations>
   caller: { kind: 'provider' | 'bank'; id: string }
   path?: Record<string, string>
   body?: unknown

@@ -15,12 +15,10 @@ export type TableOptions = {
   /** Returns the invocation that writes. */
   by?: () => Change['by']
   /** Called with the capacity units of each call that reads or writes, also if a condition failed. */
-  onConsumed?: (units: Consumed) => void
+  onConsumed?: (units: { kind: 'read' | 'write'; units: number }) => void
   /** Called with the changes of one transaction, once all are visible. */
   onCommit?: (changes: readonly Change[]) => void
 }
-
-export type Consumed = { kind: 'read' | 'write'; units: number }
 
 /** One item before and after a write. */
 export type Replacement = { before: Item | undefined; after: Item | undefined }

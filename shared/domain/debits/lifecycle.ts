@@ -122,9 +122,7 @@ export const debitEventTypes = { created, ...lifecycle }
 export type DebitEventName = keyof typeof debitEventTypes
 export const debitEventNames = Object.keys(debitEventTypes) as DebitEventName[]
 
-export type TransitionCheck = 'allowed' | 'unchanged' | 'refused'
-
-export const checkTransition = (from: Status, to: Status): TransitionCheck => {
+export const checkTransition = (from: Status, to: Status): 'allowed' | 'unchanged' | 'refused' => {
   if (from === to) return 'unchanged'
   const next: readonly Status[] = lifecycle[from].next
   return next.includes(to) ? 'allowed' : 'refused'

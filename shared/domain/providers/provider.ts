@@ -28,12 +28,10 @@ export const RequestSigning = v.object({
 })
 export type RequestSigning = v.InferOutput<typeof RequestSigning>
 
-type Rotation = { secret: string; at: Date; graceSeconds: number }
-
 /** Rotates the secrets. An older previous one is dropped. */
 export const replaced = (
   current: RequestSigning | undefined,
-  { secret, at, graceSeconds }: Rotation,
+  { secret, at, graceSeconds }: { secret: string; at: Date; graceSeconds: number },
 ): RequestSigning => {
   if (!current || graceSeconds === 0) return { secret }
   const until = secondsAfter(at, graceSeconds).toISOString()

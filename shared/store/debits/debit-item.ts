@@ -29,9 +29,7 @@ export const writeEntry = (entry: Entry, previous?: Entry) => {
   }
 }
 
-type WrittenEntry = ReturnType<typeof writeEntry>
-
-const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
+const readEntries = (written: readonly ReturnType<typeof writeEntry>[]): Entry[] => {
   const entries: Complete<Entry>[] = []
   for (const { type, at, by, rid, gen, set } of written) {
     const previous = entries.at(-1)

@@ -17,7 +17,7 @@ export type BuildRecord = {
   date: Day
   lanes: number
   /** The lanes in work: who holds each, and until when. */
-  leases: readonly LaneLease[]
+  leases: readonly { lane: number; holder: string; until: string }[]
   /** The lanes without unsettled debits. */
   done: readonly number[]
   /** Times that a builder left lanes to another one: at its time limit, or when it divided the day. */
@@ -25,8 +25,6 @@ export type BuildRecord = {
   /** Counts writes: the optimistic lock. */
   version: number
 }
-
-type LaneLease = { lane: number; holder: string; until: string }
 
 /** A worker ends within fifteen minutes, so a holder beyond that has crashed. */
 const LEASE_SECONDS = 900

@@ -7,10 +7,8 @@ import { queueUrl } from '../../../sandbox/aws/queues.ts'
 
 const QueueUrl = queueUrl('feeds.fifo')
 
-type Batch = { bodies: string[]; end: (failed?: boolean) => Promise<void> }
-
 const started = () => {
-  const batches: Batch[] = []
+  const batches: { bodies: string[]; end: (failed?: boolean) => Promise<void> }[] = []
   const clock = newSteppedClock(0)
   const aws = newAws({
     clock,

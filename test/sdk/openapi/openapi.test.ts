@@ -42,10 +42,9 @@ test.each(Object.entries(schemaFieldDescriptions))(
   },
 )
 
-type DescribedParameter = { $ref?: string; name: string; example?: unknown }
 type DescribedOperation = {
   operationId: string
-  parameters?: DescribedParameter[]
+  parameters?: { $ref?: string; name: string; example?: unknown }[]
   requestBody?: { content: Record<string, { examples?: Record<string, { summary?: string }> }> }
 }
 
