@@ -11,7 +11,7 @@ import { listUnfinished } from '../../shared/settlement/unfinished.ts'
  * reconciliation of the day before (docs/api.md#reconciliation): its debits are final by then. The
  * stream requests its parts. A repeated run has no effect.
  */
-export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
+export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
   consumer('reconciliations', async () => {
     const today = dayOf(runtime.now())
     const unfinished = await listUnfinished(today)

@@ -15,7 +15,7 @@ export type Task =
   | SpanTask
   | { type: 'exceptions' | 'refunds' | 'total' | 'ledger' }
   | { type: 'feed'; below?: number }
-  /** `unpaid`: older batches of any provider that are due or failed. */
+  /** `unpaid`: older batches that are due or failed; a run of an earlier version has those of all. */
   | { type: 'batches'; unpaid: readonly BatchId[] }
   | { type: 'lines'; batch: BatchId }
   /** `isLater`: sealed after the day, so that its debits were unsettled at the end of the day. */

@@ -1,13 +1,14 @@
 import type { BatchId } from '../domain/ids.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
 import { addBalances } from '../domain/settlement/ledger-entry.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { listFailed, listPayable } from '../store/settlement/batches.ts'
+import { findBatches, listFailed, listPayable } from '../store/settlement/batches.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
 import * as store from '../store/settlement/reconciliations.ts'
 import { listedFrom } from './batches.ts'
@@ -31,28 +32,32 @@ const SHARED_PART = '*'
 const PARTS_AT_ONCE = 16
 
 /** Creates a run and its first parts; repeating it creates those that are missing. */
-export const startRun = async (id: string, date: Day, { now }: Pick<Runtime, 'now'>) => {
-  const run = (await store.findRun(id)) ?? (await newRun(id, date, now()))
+export const startRun = async (id: string, date: Day, runtime: Pick<Runtime, 'now' | 'newId'>) => {
+  const run = (await store.findRun(id)) ?? (await newRun(id, date, runtime))
   if (run.endedAt) return
   const window = await windowFor(run)
-  const unpaid = await olderUnpaid(window)
+  const [unpaid, providers] = await Promise.all([olderUnpaid(window), store.findProviders(run)])
+  const unpaidOf = (provider: ProviderId) => (unpaid.get(provider) ?? []).map(({ id }) => id)
   const parts: [string, Task[]][] = [
     [SHARED_PART, [{ type: 'exceptions' }, { type: 'refunds' }]],
-    ...run.providers.map((provider): [string, Task[]] => [provider, tasksOf(window, unpaid)]),
+    ...providers.map((one): [string, Task[]] => [one, tasksOf(window, unpaidOf(one))]),
   ]
   await mapConcurrent(parts, PARTS_AT_ONCE, ([part, tasks]) =>
     store.createPart({ id: part, run: id, tasks: JSON.stringify(tasks) }, run.startedAt),
   )
 }
 
-const newRun = async (id: string, date: Day, startedAt: Date) => {
+const newRun = async (id: string, date: Day, { now, newId }: Pick<Runtime, 'now' | 'newId'>) => {
+  const startedAt = now()
   const [providers, closing] = await Promise.all([listProviders(), findClosing(dayAfter(date, -1))])
   const run = {
     ...{ id, date, startedAt, providers, carriedFrom: closing?.day ?? null },
     ...{ openParts: providers.length + 1, endedAt: null },
   }
-  const isCreated = await store.createRun(run)
-  return (isCreated ? undefined : await store.findRun(id)) ?? run
+  const created = await store.createRun(run, newId())
+  const stored = created ?? (await store.findRun(id))
+  if (!stored) throw new Error(`There is no run ${id}`)
+  return stored
 }
 
 export const windowFor = async ({ date, startedAt }: store.ReconciliationRun): Promise<Window> => ({
@@ -69,11 +74,12 @@ const tasksOf = (window: Window, unpaid: readonly BatchId[]): Task[] => [
   ...(window.now < window.before ? [] : [{ type: 'ledger' } as const]),
 ]
 
-/** Returns the batches that are due or failed and too old for the lists of providers. */
-const olderUnpaid = async ({ date, now }: Window): Promise<BatchId[]> => {
+/** Returns the batches of each provider that are due or failed and too old for its list. */
+const olderUnpaid = async ({ date, now }: Window): Promise<Map<ProviderId, Batch[]>> => {
   const ids = (await Promise.all([listPayable(now), listFailed(now)])).flat()
   const first = listedFrom(date).replaceAll('-', '')
-  return ids.filter((id) => (id.split('-')[1] ?? '') < first)
+  const older = ids.filter((id) => (id.split('-')[1] ?? '') < first)
+  return Map.groupBy(await findBatches(older), ({ provider }) => provider)
 }
 
 export type Reconciliation = Awaited<ReturnType<typeof resultOf>>
@@ -84,13 +90,16 @@ export const resultOf = async (run: store.ReconciliationRun) => {
   const { date, restore } = window
   const findings = newFindings(Number.POSITIVE_INFINITY)
   const amounts = noAmounts()
-  const providers = new Map(run.providers.map((provider) => [provider, newSums()]))
+  const providers = new Map<ProviderId, DaySums>()
   for await (const part of store.partsOf(run.id)) {
     const result = resultFromText(part.findings ?? '')
     findings.merge(result.findings)
     addAmounts(amounts, result.amounts)
-    const sums = providers.get(part.id.split('#')[0] as ProviderId)
-    if (sums) addSums(sums, result)
+    const [provider = ''] = part.id.split('#')
+    if (provider === SHARED_PART) continue
+    const sums = providers.get(provider as ProviderId) ?? newSums()
+    providers.set(provider as ProviderId, sums)
+    addSums(sums, result)
   }
   await mapConcurrent([...providers], PARTS_AT_ONCE, ([provider, { amounts, total: first }]) =>
     checkTotal(provider, { sum: amounts.counted, first }, window, findings),
@@ -99,7 +108,7 @@ export const resultOf = async (run: store.ReconciliationRun) => {
   const invariants = findings.list()
   const differences = invariants.reduce((sum, finding) => sum + finding.differences, 0)
   // Their timeouts, payouts and refunds wait.
-  const held = run.providers.filter((provider) => isHeldBy(restore, provider))
+  const held = [...providers.keys()].filter((provider) => isHeldBy(restore, provider))
   return { date, checkedAt: window.now, invariants, amounts, differences, held }
 }
 

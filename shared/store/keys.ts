@@ -104,6 +104,8 @@ export const keys = {
   /** A run of the reconciliation, and its parts in the same partition. */
   reconciliation: (run: string) => item(`RECONCILIATION#${run}`, 'RUN'),
   reconciliationPart: (run: string, part: string) => item(`RECONCILIATION#${run}`, `PART#${part}`),
+  reconciliationProviders: (run: string, page: string) =>
+    item(`RECONCILIATION#${run}`, `PROVIDERS#${page}`),
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string) => item('LEDGER', day),
   approvals: { pk: 'APPROVALS' },

@@ -9,7 +9,7 @@ import { type Reconciliation, resultOf, startRun } from '../../shared/reconcilia
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import * as store from '../../shared/store/settlement/reconciliations.ts'
-import { remove } from '../../shared/store/table.ts'
+import { readCollection, remove } from '../../shared/store/table.ts'
 import { demoProvider, providerId, still } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -165,6 +165,28 @@ test('the interrupted parts store the same balances as one uninterrupted run', a
   for (const day of [TODAY, TOMORROW]) await remove(keys.ledger(day))
   await interrupted(TOMORROW, { steps: 1, seed: 6 })
   expect(await findClosing(TOMORROW)).toEqual(carried)
+})
+
+test('a run of three thousand providers has small items, and a repeated start creates what is missing', async () => {
+  const ids = Array.from({ length: 3_000 }, (_, n) => providerId(`p-${'x'.repeat(32)}-${n}`))
+  const { dailyLimit, ...settings } = demoProvider
+  for (const id of ids) await storeProvider({ ...settings, id })
+  const runtime = still({ now: () => LATER, newId: randomUUID })
+  let calls = 0
+  // The first worker crashes after a hundred writes.
+  const stop = aroundTableCalls((name, next) => {
+    calls += name === 'Put' ? 1 : 0
+    return calls > 100 ? Promise.reject(new Error('crashed')) : next()
+  })
+  await expect(startRun(TODAY, TODAY, runtime)).rejects.toThrow('crashed')
+  stop()
+  await storeProvider({ ...settings, id: providerId('added-in-between') })
+  await Promise.all([startRun(TODAY, TODAY, runtime), startRun(TODAY, TODAY, runtime)])
+  const items = await readCollection({ pk: keys.reconciliation(TODAY).pk })
+  expect(Math.max(...items.map((one) => JSON.stringify(one).length))).toBeLessThan(50_000)
+  const parts = await Array.fromAsync(store.partsOf(TODAY))
+  expect(parts.map(({ id }) => id)).toEqual(['*', ...ids].sort())
+  expect((await store.findRun(TODAY))?.openParts).toBe(ids.length + 1)
 })
 
 test('a run reads each debit by one query, and everything else in batches', async () => {

@@ -1,6 +1,7 @@
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS, type Day, secondsAfter } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
+import { groupsOf, mapConcurrent } from '../concurrent.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -17,7 +18,9 @@ export type ReconciliationRun = {
   id: string
   date: Day
   startedAt: Date
+  /** Up to a thousand, else none: {@link findProviders} reads them from pages. */
   providers: readonly ProviderId[]
+  pages?: { id: string; count: number }
   /** The last day with stored ledger balances; null: none. */
   carriedFrom: Day | null
   /** The parts that have no result yet. */
@@ -65,13 +68,54 @@ export const findRun = (id: string): Promise<ReconciliationRun | undefined> =>
 export const findPart = (run: string, id: string): Promise<ReconciliationPart | undefined> =>
   db.find(keys.reconciliationPart(run, id), fromPartItem)
 
-/** Creates a run without its parts. @returns false when it exists */
-export const createRun = (run: ReconciliationRun): Promise<boolean> => {
-  const { id, startedAt } = run
+/** Provider ids in one item, of 45 bytes at most. */
+const PROVIDERS_MAX = 1_000
+const PAGES_AT_ONCE = 10
+
+const pageKeys = (run: string, { id, count }: { id: string; count: number }) =>
+  Array.from({ length: count }, (_, n) => keys.reconciliationProviders(run, `${id}#${n}`))
+
+/**
+ * Creates a run without its parts.
+ * @param pagesId tells its pages from those of another worker that creates it
+ * @returns the stored run; undefined when it exists
+ */
+export const createRun = async (
+  all: ReconciliationRun,
+  pagesId: string,
+): Promise<ReconciliationRun | undefined> => {
+  const { id, startedAt, providers } = all
+  const isPaged = providers.length > PROVIDERS_MAX
+  const groups = groupsOf(providers, PROVIDERS_MAX)
+  const pages = { id: pagesId, count: groups.length }
+  const run = isPaged ? { ...all, providers: [], pages } : all
+  if (isPaged) {
+    const expiresAt = db.expiresAt(startedAt, RETENTION_SECONDS)
+    await mapConcurrent([...pageKeys(id, pages).entries()], PAGES_AT_ONCE, ([n, key]) =>
+      db.put(key, 'reconciliation-providers', { ids: groups[n], expiresAt }),
+    )
+  }
   const key = keys.reconciliation(id)
   const work = dueAttributes(key, secondsAfter(startedAt, PART_SECONDS))
   const item = nightly(id, startedAt, { entity: 'reconciliation', ...work })
-  return db.putIf({ ...key, ...item, ...toStored(run) }, db.isNew)
+  const isCreated = await db.putIf({ ...key, ...item, ...toStored(run) }, db.isNew)
+  return isCreated ? run : undefined
+}
+
+/** Reads the providers that existed when the run was created. */
+export const findProviders = async ({
+  id,
+  providers,
+  pages,
+}: ReconciliationRun): Promise<readonly ProviderId[]> => {
+  if (!pages) return providers
+  const stored = await mapConcurrent(
+    pageKeys(id, pages),
+    PAGES_AT_ONCE,
+    db.read<{ ids: ProviderId[] }>,
+  )
+  if (stored.includes(undefined)) throw new Error(`Run ${id} has lost its providers`)
+  return stored.flatMap((page) => page?.ids ?? [])
 }
 
 /** Creates a part, unless it exists. */
