@@ -123,7 +123,7 @@ const compare = async (request: LedgerRun): Promise<void> => {
   const found = findings.list().find(({ number }) => number === 40)
   // Stored balances must not outlive a repair of the table.
   if (found?.differences === 0 && isClosed(date, now)) {
-    await putClosing({ day: date, balances: Object.fromEntries(stored) })
+    await putClosing({ day: date, balances: Object.fromEntries(stored) }, request.run.id)
   }
 }
 

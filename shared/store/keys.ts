@@ -108,6 +108,10 @@ export const keys = {
     item(`RECONCILIATION#${run}`, `PROVIDERS#${page}`),
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string) => item('LEDGER', day),
+  /** Names the pages that have the balances of a day with many accounts. */
+  pagedLedger: (day: string) => item('LEDGER', `PAGED#${day}`),
+  ledgerPage: (run: string, n: number) => item('LEDGER', `PAGE#${run}/${n}`),
+  ledgerPages: (run: string) => ({ pk: 'LEDGER', prefix: `PAGE#${run}/` }),
   approvals: { pk: 'APPROVALS' },
   /** One partition for all requests, so that their list is strongly consistent. */
   approval: (id: ApprovalId) => item('APPROVALS', id),

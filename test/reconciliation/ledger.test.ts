@@ -20,7 +20,7 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
+import { findClosing, putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { findPart, findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
@@ -267,6 +267,25 @@ test('the balances of a day with an exception of a kind of a later version are n
   const difference = 'has an exception of the unknown kind later_kind'
   expect([await found(2), await found(3)]).toEqual([[difference], [difference]])
   expect((await findClosing(dayAt(5)))?.day).toBe(dayAt(1))
+})
+
+test('the balances of three thousand accounts are stored in items of at most 100 KB', async () => {
+  const balances = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, n) => [
+      `provider_payable:p-${'x'.repeat(32)}-${n}`,
+      1 - n * 1e9,
+    ]),
+  )
+  const few = { cash: 1 }
+  await putClosing({ day: dayAt(0), balances: few })
+  await putClosing({ day: dayAt(1), balances }, `${dayAt(1)}#0-an-operator`)
+  await putClosing({ day: dayAt(1), balances }, dayAt(1))
+  await putClosing({ day: dayAt(3), balances: few })
+  const items = await readCollection({ pk: keys.ledger('').pk })
+  expect(Math.max(...items.map((item) => JSON.stringify(item).length))).toBeLessThan(100_000)
+  expect(await findClosing(dayAt(0))).toEqual({ day: dayAt(0), balances: few })
+  expect(await findClosing(dayAt(2))).toEqual({ day: dayAt(1), balances })
+  expect(await findClosing(dayAt(4))).toMatchObject({ day: dayAt(3), balances: few })
 })
 
 test('an unreadable debit is a difference and hides no other', async () => {
