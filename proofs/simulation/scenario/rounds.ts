@@ -1,5 +1,6 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../../shared/domain/time.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -25,6 +26,31 @@ const IS_REFUNDABLE: Record<ExceptionKind, boolean> = {
   refund: true,
 }
 
+/** Records a remittance; that of an afternoon is wrong. The reconciliations compare the cash. */
+const remit = async (operators: Operators, at: number): Promise<void> => {
+  const reference = `REMITTANCE-${at}`
+  const date = dayOf(new Date(at))
+  const remittance = { bank: bankNames[0], amount: '750.00', reference, date }
+  await operators.operate('funding', 'record', remittance)
+  if (new Date(at).getUTCHours() < 12) return
+  const correction = { reference, amount: '75.00', reason: 'Typing error' }
+  await operators.operate('funding', 'correct', correction)
+}
+
+const resolve = async (
+  { reference, kind }: Exception,
+  { operators, random }: Pick<Deps, 'operators' | 'random'>,
+): Promise<unknown> => {
+  const isRefundable = IS_REFUNDABLE[kind]
+  if (isRefundable && random.happens(0.8)) {
+    return operators.operate('exception', 'refund', { reference })
+  }
+  if (random.happens(0.3)) return undefined
+  await operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
+  // The note has ended the case.
+  return isRefundable && operators.operate('exception', 'refund', { reference })
+}
+
 export const newRounds = ({ api, operators, random }: Deps) => {
   const retryPayouts = async (): Promise<void> => {
     for (const { id: provider } of simulatedProviders) {
@@ -37,21 +63,12 @@ export const newRounds = ({ api, operators, random }: Deps) => {
     }
   }
 
-  const resolve = async ({ reference, kind }: Exception): Promise<unknown> => {
-    const isRefundable = IS_REFUNDABLE[kind]
-    if (isRefundable && random.happens(0.8)) {
-      return operators.operate('exception', 'refund', { reference })
-    }
-    if (random.happens(0.3)) return undefined
-    await operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
-    // The note has ended the case.
-    return isRefundable && operators.operate('exception', 'refund', { reference })
-  }
-
-  const round = async (): Promise<void> => {
+  const round = async (at: number): Promise<void> => {
+    await remit(operators, at)
     await retryPayouts()
     const list = await operators.operate('exception', 'list', { status: 'open', limit: '100' })
-    for (const exception of (resultOf(list) ?? []) as Exception[]) await resolve(exception)
+    for (const exception of (resultOf(list) ?? []) as Exception[])
+      await resolve(exception, { operators, random })
   }
 
   /** Changes follow one another, so that each setting is known between two changes. */
@@ -81,8 +98,11 @@ export const newRounds = ({ api, operators, random }: Deps) => {
     }
     const listed = { phone_number: '+233241234567', status_filter: 'completed' }
     for (const id of bankNames) {
-      const caller = { kind: 'bank' as const, id }
-      await api.ask({ name: 'list-debit-transactions', caller, query: listed })
+      await api.ask({
+        name: 'list-debit-transactions',
+        caller: { kind: 'bank', id },
+        query: listed,
+      })
     }
   }
 
@@ -90,7 +110,7 @@ export const newRounds = ({ api, operators, random }: Deps) => {
     start: ({ changes, rounds, endAt }: Scenario): void => {
       void changeSettings(changes)
       void api.until(endAt - AUDIT_MS).then(audit)
-      for (const at of rounds) void api.until(at).then(round)
+      for (const at of rounds) void api.until(at).then(() => round(at))
     },
   }
 }
