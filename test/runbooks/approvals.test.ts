@@ -16,6 +16,7 @@ const bank = useNewBank()
 
 const AMA = 'local:ama'
 const KOFI = 'local:kofi'
+const PENDING = { approval: { status: 'pending' } }
 const REFERENCE = 'DCS-20261121-ABC123'
 
 /** Requests a call as ama, and returns the id of the request. */
@@ -66,7 +67,7 @@ runbook('operations.md#approvals')(
   async ({ run, values }) => {
     const [reversed, kept] = [await complete('demo'), await complete('demo')]
     values[REFERENCE] = reversed
-    const { approval } = await run('debit reverse', { approval: { status: 'pending' } }, {}, AMA)
+    const { approval } = await run('debit reverse', PENDING, {}, AMA)
     const pending = await run('approval list', expect.any(Array))
     expect(pending.map(({ id }: Shown) => id)).toEqual([approval.id])
     values.ID = approval.id
@@ -89,7 +90,7 @@ runbook('operations.md#approvals')(
     await service.call('provider', 'disable', { provider: 'other' }, AMA)
     await advance(service, 90_000)
     await grant(await request('provider', 'enable', { provider: 'other' }))
-    const paid = await granted(await run('settlement process', {}, { ID: batch }, AMA))
+    const paid = await granted(await run('settlement process', PENDING, { ID: batch }, AMA))
     expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
   },
 )
@@ -117,14 +118,14 @@ runbook('operators.md#a-failed-payout')(
     await service.call('bank', 'behave', { bank: 'GCB', as: 'normal' })
     Object.assign(values, { 'STL-20261122-ABC123': id, acme: 'demo' })
     await run('settlement show', { status: 'failed', failure: expect.any(String) })
-    const changed = await granted(await run('provider update', {}, {}, AMA))
+    const changed = await granted(await run('provider update', PENDING, {}, AMA))
     expect(changed.settlement_account.account_number).toBe('1041000000002')
     const early = await request('settlement', 'retry', { batch: id })
     const refused = await service.refusal('approval', 'grant', { id: early }, KOFI)
     expect(refused).toContain('payouts are held until')
     expect(await service.call('settlement', 'show', { batch: id })).toMatchObject({ uuid })
     await advance(service, 90_000)
-    const paid = await granted(await run('settlement retry', {}, {}, AMA))
+    const paid = await granted(await run('settlement retry', PENDING, {}, AMA))
     expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
     expect(paid.uuid).not.toBe(uuid)
     expect(await entriesOf(service, id)).toEqual(['payout'])

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isRehearsed, notRehearsed } from './not-rehearsed.ts'
 import { PAGES, sectionsOf, slugOf } from './page.ts'
@@ -24,10 +24,14 @@ test('each section with commands has one test, which runs them in order', () => 
   expect([...rehearsed, ...proven].sort()).toEqual(expected.map(({ anchor }) => anchor).toSorted())
 })
 
-test('each row of the commands that no test runs is of a command of a page', () => {
+test('each row of the commands that no test runs is of a command of a page, and cites existing files', () => {
   const commands = sections.flatMap((section) => section.commands)
   const isOnPage = (start: string) => commands.some((command) => command.startsWith(start))
   expect(Object.keys(notRehearsed).filter((start) => !isOnPage(start))).toEqual([])
+  const cited = Object.values(notRehearsed).flatMap(
+    (reason) => reason.match(/test\/[\w/.-]+/g) ?? [],
+  )
+  expect(cited.filter((file) => !existsSync(file))).toEqual([])
 })
 
 test('each operator command runs, and each other command without a test has a reason', () => {

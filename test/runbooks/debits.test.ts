@@ -61,15 +61,20 @@ runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
   async ({ run, values }) => {
     const refunded = await play(service, 'late-completion')
     const returned = await play(service, 'late-completion')
+    const failed = await play(service, 'refund-rejected')
     const listed = await run('exception list', expect.any(Array))
-    expect(listed.map(({ reference, kind }: Shown) => [reference, kind])).toEqual(
-      [returned, refunded].map(({ reference }) => [reference, 'late_completion']),
-    )
+    expect(listed.map(({ reference, kind }: Shown) => [reference, kind])).toEqual([
+      [failed.reference, 'refund'],
+      [returned.reference, 'late_completion'],
+      [refunded.reference, 'late_completion'],
+    ])
     values[REFERENCE] = refunded.reference
     await run('exception refund', { refund: { amount: '25.00' } })
+    await service.call('exception', 'refund', { reference: failed.reference })
     await vi.waitFor(async () => {
-      const { refund } = await service.show(refunded.reference)
-      expect(refund.status).toBe('completed')
+      for (const { reference } of [refunded, failed]) {
+        expect((await service.show(reference)).refund.status).toBe('completed')
+      }
     }, PATIENCE)
     values[REFERENCE] = returned.reference
     await run('exception resolve', [{ kind: 'late_completion', resolved_by: 'local:engineer' }])
@@ -79,6 +84,7 @@ runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
       'refund',
       'refund_opened',
     ])
+    expect(await entriesOf(service, failed.reference)).toEqual(['completion', 'refund', 'reversal'])
     expect(await entriesOf(service, returned.reference)).toEqual(['late_completion', 'resolution'])
     expect(await service.call('exception', 'list', { status: 'open' })).toEqual([])
   },

@@ -84,10 +84,11 @@ const statementOf = (debits: readonly Shown[]): string =>
   [HEADER, ...debits.map((one) => `${one.uuid},,${one.amount},GHS,${one.at}`)].join('\n')
 
 runbook('operations.md#a-banks-statement')(
-  'a statement shows a debit that failed here, which its bank reports and returns',
+  'a statement shows a debit that failed here, which is refunded, and one that the bank never made',
   async ({ run, values }) => {
     const [reference = ''] = await acme.complete('40.00')
     const { uuid } = await service.show(reference)
+    const [unmade = ''] = await acme.complete('7.00')
     const failed = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
     const at = new Date(service.sandbox().control.clock.now()).toISOString()
     const rows = [
@@ -98,8 +99,13 @@ runbook('operations.md#a-banks-statement')(
     await run('reconciliation statement', {
       matched: { examples: expect.arrayContaining([expect.objectContaining({ reference })]) },
       missing_here: { count: 0 },
+      missing_at_bank: {
+        examples: expect.arrayContaining([expect.objectContaining({ reference: unmade })]),
+      },
       differs: { count: 1, sum: '100.00', examples: [{ reference: failed.reference }] },
     })
+    const reversal = { '--reference': unmade, '--reason': 'GCB debited nothing' }
+    await run('debit reverse', { status: 'reversed', refund: null }, reversal)
     await service.report(failed.uuid, { status: 'completed', bank_reference: 'GCB-0009' })
     const { refund } = await service.call('exception', 'refund', { reference: failed.reference })
     expect(refund).toMatchObject({ amount: '100.00' })

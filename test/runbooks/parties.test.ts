@@ -122,12 +122,13 @@ runbook('operations.md#a-banks-requests-are-refused')(
     expect(replies).toEqual(['200', '429/1455'])
     Object.assign(values, { B: 'ECO', GCB: 'ECO', acme: 'demo' })
     await run('credential list', [{ kind: 'bank', owner: 'ECO', revoked_at: null }])
-    await run('limit set', {})
-    await run('limit set', {})
-    await run('limit show', {})
+    const updates = { 'update-debit-transaction': 240 }
+    await run('limit set', { overrides: updates })
+    await run('limit set', { overrides: { 'debit-callback': 240 } })
+    await run('limit show', { overrides: { ...updates, 'debit-callback': 240 } })
     expect(await send(debits[1]?.uuid ?? '')).toBe('200')
-    await run('limit set', {})
-    await run('limit set', {})
+    await run('limit set', { overrides: expect.not.objectContaining({ 'debit-callback': 240 }) })
+    await run('limit set', { overrides: { charge: 5000 } })
     await service.until(debits[1]?.reference ?? '', 'completed')
   },
 )
@@ -145,7 +146,7 @@ runbook('operations.md#a-providers-key-is-misused')(
     const next = await service.call('credential', 'issue', { provider: 'misused' })
     await run('provider disable', { status: 'suspended' })
     expect(await statusOf(next.token)).toBe('403/1403')
-    await run('limit set', {})
+    await run('limit set', { overrides: { 'lookup-customer-banks': 10 } })
     await service.call('provider', 'enable', { provider: 'misused' })
     const lookups = await Promise.all(
       Array.from({ length: 12 }, () => statusOf(next.token, LOOKUP)),

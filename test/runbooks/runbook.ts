@@ -27,7 +27,7 @@ export type Runbook = {
    * @param expected its result in part, or `{error}`
    * @param by the operator
    */
-  run: (start: string, expected: unknown, values?: Values, by?: string) => Promise<Shown>
+  run: (start: string, expected: object | string, values?: Values, by?: string) => Promise<Shown>
 }
 
 const commandsOf = (anchor: string): string[] =>
@@ -70,8 +70,10 @@ export const useRunbooks = (service: Service) => (anchor: string) => {
           const reply = await operateFully(call, ({ noun, verb, options }) =>
             service.operate(noun, verb, options, by),
           )
-          const result = 'error' in reply ? reply : reply.result
+          const result = 'error' in reply ? { error: reply.error } : reply.result
           expect({ [start]: result }, command).toMatchObject({ [start]: expected })
+          const isRefused = typeof expected === 'object' && 'error' in expected
+          expect('error' in reply, command).toBe(isRefused)
           return result
         },
       })

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { expect } from 'vitest'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import type { Service, Shown } from '../support/running-service.ts'
 import { useServer } from '../support/servers.ts'
@@ -42,13 +43,18 @@ export const setUp = async ({ runbook: { run, values }, bank, granted, webhook }
   Object.assign(values, { GCB: 'NEWB', acme: 'newcomer' })
   values['https://debits.gcb.example'] = bank.url()
   values['https://acme.example/webhooks'] = webhook
-  const next = async (start: string): Promise<Shown> => granted(await run(start, {}))
-  bank.useSecret((await next('bank create')).connector_secret)
-  const bankToken: string = (await next('credential issue')).token
+  /** Runs a command whose result, perhaps after a grant, has a member. */
+  const next = async (start: string, member: string): Promise<Shown> => {
+    const result = await granted(await run(start, expect.any(Object)))
+    expect(result).toHaveProperty(member)
+    return result
+  }
+  bank.useSecret((await next('bank create', 'connector_secret')).connector_secret)
+  const bankToken: string = (await next('credential issue', 'token')).token
   // The bank that receives payouts may be another one.
-  const provider = await next('provider create')
-  const credential: string = (await next('credential issue')).token
-  const { secret }: { secret: string } = await next('webhook set')
+  const provider = await next('provider create', 'settlement_account')
+  const credential: string = (await next('credential issue', 'token')).token
+  const { secret }: { secret: string } = await next('webhook set', 'secret')
   return { bankToken, provider, credential, secret }
 }
 
