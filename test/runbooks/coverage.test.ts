@@ -1,27 +1,32 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isRehearsed, notRehearsed } from './not-rehearsed.ts'
-import { PAGES, sectionsOf, slugOf } from './page.ts'
+import { operatorWords, PAGES, sectionsOf } from './page.ts'
 
 /** Every command of docs/operations.md and docs/operators.md runs in a test of its section. */
 
 const sections = PAGES.flatMap(sectionsOf)
 
-const rehearsed = globSync('test/runbooks/*.test.ts').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/runbook\('([^']+)'\)/g)].map(
-    ([, anchor = '']) => anchor,
-  ),
+const sources = globSync('test/runbooks/*.{test,proof}.ts').map((file) =>
+  readFileSync(file, 'utf8'),
 )
+const anchorsIn = (call: RegExp): string[] =>
+  sources.flatMap((source) => [...source.matchAll(call)].map(([, anchor = '']) => anchor))
 
-/** The sections that a proof runs in a shell, with the AWS CLI of the sandbox. */
-const proven = [
-  ...readFileSync('test/commands/runbooks.proof.ts', 'utf8').matchAll(/commandsBelow\('(.+?)'\)/g),
-].map(([, heading = '']) => `operations.md#${slugOf(heading)}`)
+const runbooks = anchorsIn(/runbook\('([^']+)'\)/g)
+const shells = anchorsIn(/shellOf\('([^']+)'\)/g)
 
 test('each section with commands has one test, which runs them in order', () => {
-  const expected = sections.filter(({ commands }) => commands.some(isRehearsed))
-  expect(expected.length).toBeGreaterThan(25)
-  expect([...rehearsed, ...proven].sort()).toEqual(expected.map(({ anchor }) => anchor).toSorted())
+  const rehearsed = sections.filter(({ commands }) => commands.some(isRehearsed))
+  expect(rehearsed.length).toBeGreaterThan(25)
+  const expected = rehearsed.filter(({ anchor, commands }) => {
+    const ofShell = commands.filter((one) => isRehearsed(one) && !operatorWords(one))
+    if (ofShell.length > 0) expect(shells).toContain(anchor)
+    return !shells.includes(anchor) || runbooks.includes(anchor)
+  })
+  expect(runbooks.toSorted()).toEqual(expected.map(({ anchor }) => anchor).toSorted())
+  const anchors = rehearsed.map(({ anchor }) => anchor)
+  expect(shells.filter((anchor) => !anchors.includes(anchor))).toEqual([])
 })
 
 test('each row of the commands that no test runs is of a command of a page, and cites existing files', () => {

@@ -8,7 +8,6 @@ const SMOKE = 'test/commands/smoke runs it against a sandbox and a recorded stag
 export const notRehearsed: Record<string, string> = {
   'STAGE=': SHELL,
   'operator()': SHELL,
-  'id_of()': SHELL,
   'export AWS_': SHELL,
   'operator debit --help': 'test/commands/operator.proof.ts prints the help of each verb',
   'npm ci': 'is the first step of each build',
@@ -22,9 +21,6 @@ export const notRehearsed: Record<string, string> = {
   'aws sqs': CLOUD,
   'jq -n': 'writes a file of private keys; test/banks/client-certificate.test.ts reads its format',
   'aws secretsmanager create-secret': `${CLOUD}; test/banks/client-certificate.test.ts reads the secret`,
-  'TABLE_ARN=': CLOUD,
-  'KEY_ARN=': CLOUD,
-  'aws dynamodb': `${CLOUD}; npm run simulate -- --scenario restore restores the table`,
   'aws backup': CLOUD,
 }
 

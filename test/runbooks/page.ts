@@ -12,7 +12,7 @@ export type Section = { anchor: string; commands: string[] }
 /** A code block with its language, a heading, or code in a sentence. */
 const PART = /^ *```(\w*)\n([\s\S]*?)^ *```$|^#+ (.+)$|`([^`\n]+)`/gm
 
-export const slugOf = (heading: string): string =>
+const slugOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^a-z0-9\s_-]/g, '')
@@ -27,9 +27,9 @@ const commandsIn = (block: string): string[] =>
   block
     .replaceAll(/^ *#.*\n| +# .*$/gm, '')
     .replaceAll(/\\\n\s*|(?<=\|)\n\s*/g, ' ')
-    .replaceAll(/^ *for [\s\S]*?\ndone/gm, (loop) => loop.replaceAll(/\n\s*/g, '; '))
+    .replaceAll(/^ *for [\s\S]*?\ndone/gm, (loop) => loop.replaceAll('\n', '\0'))
     .split('\n')
-    .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
+    .map((line) => line.trim().replaceAll(/ {2,}/g, ' ').replaceAll('\0', '\n'))
     .filter((line) => line !== '')
 
 const OPERATOR = /^(?:npm run -s operator -- |operator )/
@@ -55,3 +55,8 @@ export const sectionsOf = (page: string): Section[] => {
   }
   return sections.filter(({ commands }) => commands.length > 0)
 }
+
+export const commandsOf = (anchor: string): string[] =>
+  PAGES.flatMap(sectionsOf)
+    .filter((section) => section.anchor === anchor)
+    .flatMap(({ commands }) => commands)

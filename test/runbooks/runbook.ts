@@ -8,7 +8,7 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 import { secretsOf } from '../../shared/operator/verbs.ts'
 import type { Service, Shown } from '../support/running-service.ts'
 import { isRehearsed } from './not-rehearsed.ts'
-import { operatorWords, PAGES, sectionsOf } from './page.ts'
+import { commandsOf, operatorWords } from './page.ts'
 
 /** Runs the commands of a section of a page in order, during an incident that its test creates. */
 
@@ -30,12 +30,6 @@ export type Runbook = {
   run: (start: string, expected: object | string, values?: Values, by?: string) => Promise<Shown>
 }
 
-const commandsOf = (anchor: string): string[] =>
-  PAGES.flatMap(sectionsOf)
-    .filter((section) => section.anchor === anchor)
-    .flatMap(({ commands }) => commands)
-    .filter(isRehearsed)
-
 /** Reads a command as `commands/operator.ts` does. */
 const callOf = (words: readonly string[], values: Values): ConsoleCall => {
   const more = Object.entries(values).filter(([word]) => word.startsWith('--'))
@@ -55,7 +49,7 @@ const ENGINEER = 'local:engineer'
 
 /** @returns a function that declares the test of a section by its anchor */
 export const useRunbooks = (service: Service) => (anchor: string) => {
-  const commands = commandsOf(anchor)
+  const commands = commandsOf(anchor).filter((one) => operatorWords(one) && isRehearsed(one))
   return (title: string, act: (runbook: Runbook) => Promise<void>): void =>
     test(title, async () => {
       const remaining = [...commands]

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 
 /**
- * Stands for the AWS CLI in rehearsals: sends an operation of Secrets Manager to the sandbox at
- * SANDBOX, or at REPLICA for the secret `replica`, and prints the members of `--query` as text.
- * CloudFormation names the sealing key.
+ * Replaces the AWS CLI in rehearsals: sends an operation to the sandbox or the recorded AWS at the
+ * address AWS, or to REPLICA for the secret `replica`, and prints the members of `--query` as text.
+ * CloudFormation returns the type of the resource.
  */
 
 const [service, operation = '', ...rest] = process.argv.slice(2)
@@ -38,10 +38,10 @@ const inputOf = async (): Promise<Record<string, unknown>> => {
 
 const call = async (): Promise<unknown> => {
   const [secret] = options.get('secret-id') ?? []
-  const address = secret === 'replica' ? process.env.REPLICA : process.env.SANDBOX
+  const address = secret === 'replica' ? process.env.REPLICA : process.env.AWS
   const response = await fetch(address ?? '', {
     method: 'POST',
-    headers: { 'x-amz-target': `secretsmanager.${pascal(operation)}` },
+    headers: { 'x-amz-target': `${service}.${pascal(operation)}` },
     body: JSON.stringify(await inputOf()),
   })
   const reply = (await response.json()) as { Message?: string }
@@ -49,8 +49,10 @@ const call = async (): Promise<unknown> => {
   return reply
 }
 
-/** Reads `Name` and `Names[].Name`. */
+/** Reads `Name`, `Name.Name` and `Names[].Name`. */
 const select = (value: unknown, query: string): string => {
+  const [outer = '', inner] = query.split('.')
+  if (inner && !outer.endsWith('[]')) return select((value as never)[outer], inner)
   const [, list, member = query] = /^(\w+)\[\]\.(\w+)$/.exec(query) ?? []
   const objects = (list ? (value as never)[list] : [value]) as Record<string, string>[]
   return objects.map((object) => object[member]).join('\t')
@@ -59,8 +61,10 @@ const select = (value: unknown, query: string): string => {
 const [query] = options.get('query') ?? []
 const print = (text: string) => process.stdout.write(`${text}\n`)
 
-if (service === 'cloudformation') print('sealing-key')
-else {
+if (service === 'cloudformation') {
+  const [type = ''] = /AWS::\w+::\w+/.exec(query ?? '') ?? []
+  print(type === 'AWS::SecretsManager::Secret' ? 'sealing-key' : type)
+} else {
   const reply = await call()
   print(query ? select(reply, query) : JSON.stringify(reply))
 }

@@ -1,0 +1,81 @@
+import { createServer } from 'node:http'
+import { expect, test } from 'vitest'
+import { tableDefinition } from '../../infra/definitions/table.ts'
+import { received, useServer } from '../support/servers.ts'
+import { operatorWords } from './page.ts'
+import { runInShell, shellOf } from './shell.ts'
+
+/** The AWS commands of a restore, with the documented states of a table that DynamoDB restores. */
+
+type Input = Record<string, string | boolean>
+
+/** A restore lasts longer than one `wait`, and a table that is not active refuses every change. */
+const restoring = () => {
+  const settings: Record<string, Input> = {}
+  let status = 'none'
+  let waits = 0
+  const change = (operation: string, input: Input, next: string): object => {
+    if (status !== 'ACTIVE') throw new Error(`ResourceInUseException: the table is ${status}`)
+    status = next
+    settings[operation] = input
+    return {}
+  }
+  const wait = (): object => {
+    waits += 1
+    if (status === 'CREATING' && waits < 3)
+      throw new Error('Waiter TableExists failed: Max attempts')
+    status = 'ACTIVE'
+    return {}
+  }
+  const calls: Record<string, (input: Input) => object> = {
+    'dynamodb.DescribeTable': ({ TableName }) => ({ Table: { TableArn: `arn of ${TableName}` } }),
+    'kms.DescribeKey': ({ KeyId }) => ({ KeyMetadata: { Arn: `arn-of-${KeyId}` } }),
+    'dynamodb.RestoreTableToPointInTime': (input) => {
+      status = 'CREATING'
+      settings.RestoreTableToPointInTime = input
+      return {}
+    },
+    'dynamodb.Wait': wait,
+    'dynamodb.UpdateTable': (input) => change('UpdateTable', input, 'UPDATING'),
+    'dynamodb.UpdateTimeToLive': (input) => change('UpdateTimeToLive', input, 'ACTIVE'),
+    'dynamodb.UpdateContinuousBackups': (input) =>
+      change('UpdateContinuousBackups', input, 'ACTIVE'),
+  }
+  return { settings, perform: (target: string, input: Input) => calls[target]?.(input) }
+}
+
+const aws = restoring()
+const address = useServer(
+  createServer(async (request, response) => {
+    const { headers, body } = await received(request)
+    try {
+      const result = aws.perform(String(headers['x-amz-target']), JSON.parse(body))
+      if (!result) throw new Error(`${headers['x-amz-target']} is not recorded`)
+      response.end(JSON.stringify(result))
+    } catch (error) {
+      response.writeHead(400).end(JSON.stringify({ Message: (error as Error).message }))
+    }
+  }),
+)
+
+test('the commands of a restore wait for the table and give it stream, protection, expiry and backups', async () => {
+  const commands = shellOf('operations.md#restore').filter((command) => !operatorWords(command))
+  await runInShell({ address: address() }, commands)
+  const TableName = 'debit-collection-sandbox-restored'
+  const [spec, expiry] = [tableDefinition.timeToLive, 'TimeToLiveSpecification']
+  expect(aws.settings).toMatchObject({
+    RestoreTableToPointInTime: {
+      TargetTableName: TableName,
+      SseSpecificationOverride: expect.stringContaining('KMSMasterKeyId=arn-of-AWS::KMS::Key'),
+    },
+    UpdateTable: {
+      ...{ TableName, DeletionProtectionEnabled: true },
+      StreamSpecification: 'StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES',
+    },
+    UpdateTimeToLive: { TableName, [expiry]: `Enabled=true,AttributeName=${spec}` },
+    UpdateContinuousBackups: {
+      ...{ TableName },
+      PointInTimeRecoverySpecification: 'PointInTimeRecoveryEnabled=true',
+    },
+  })
+})
