@@ -126,7 +126,7 @@ const rows = {
     'by-status': ['*#undelivered'],
   }),
   'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
-    GetItem: ['PROVIDER#*'],
+    GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
     Query: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
     'by-status': ['PROVIDERS'],
