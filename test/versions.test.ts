@@ -11,6 +11,7 @@ import { putAccount } from '../shared/store/banks/banks.ts'
 import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
+import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
 import { leasedCounter } from '../shared/store/rate-limit.ts'
 import { findBatch, replaceBatch } from '../shared/store/settlement/batches.ts'
@@ -117,6 +118,7 @@ const views: Record<string, () => Promise<unknown>> = {
   restore: () => findRestore(),
   approval: () => operate('approval', 'list', {}),
   change: () => operate('change', 'list', {}),
+  hashKey: () => findCustomerHash(PHONE),
 }
 const delivery = async (): Promise<Any> => findDelivery(settled, 0)
 

@@ -1,6 +1,6 @@
 import * as domain from '../../shared/domain/operator/approval.ts'
-import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { decide } from '../../shared/operator/approvals.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { decide, viewsOf } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
 import { approval as noun } from '../../shared/operator/nouns/operators.ts'
@@ -33,12 +33,13 @@ export const manageApproval = operatorHandler(noun, {
       )
       if (approvals.length >= limit) break
     }
-    return approvals.slice(0, limit).map((approval) => approvalView(approval, at))
+    return viewsOf(approvals.slice(0, limit), at)
   },
-  show: async ({ id }, { at }) =>
-    unlessRefused((await findApproval(id)) ?? domain.noSuchApproval(), (approval) =>
-      approvalView(approval, at),
-    ),
+  show: async ({ id }, { at }) => {
+    const approval = await findApproval(id)
+    const [view] = approval ? await viewsOf([approval], at) : []
+    return view ?? domain.noSuchApproval()
+  },
   /** A repeat after a crash runs the call if it has not run yet. */
   grant: async ({ id }, author, runtime) => {
     const approval = await grant(id, author, runtime)

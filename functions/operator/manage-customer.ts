@@ -1,13 +1,9 @@
-import {
-  type BankIdentifier,
-  type CustomerAccount,
-  maskAccount,
-} from '../../shared/domain/banks/bank.ts'
-import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
+import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import {
   findAccount,
   findBank,
@@ -16,18 +12,26 @@ import {
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
 import { changeRecorder } from '../../shared/store/operator/changes.ts'
+import { customerHasher } from '../../shared/store/operator/customer-hash.ts'
 import { accountView as view } from '../../shared/views/operator/customer.ts'
 
-const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
-  customer: customerName,
-  account_number: maskAccount(accountNumber),
-  account_type: accountType,
-  status,
-})
-
-/** Masks the phone number in the change record, as the log does. */
-const recorder = (phone: PhoneNumber, bank: BankIdentifier, author: Author) =>
-  changeRecorder({ ...author, target: `${maskPhone(phone)} ${bank}`, bank }, fields)
+/** Records have keyed hashes of phone, name and account, because they outlive an erasure. */
+const recorder = async (
+  phone: PhoneNumber,
+  bank: BankIdentifier,
+  author: Author,
+  runtime: Runtime,
+) => {
+  const hash = await customerHasher(runtime)
+  const customer = hash(phone)
+  const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
+    name: hash(customerName),
+    account_number: hash(accountNumber),
+    account_type: accountType,
+    status,
+  })
+  return changeRecorder({ ...author, target: `${customer} ${bank}`, bank, customer }, fields)
+}
 
 export const manageCustomer = operatorHandler(customer, {
   link: {
@@ -39,7 +43,8 @@ export const manageCustomer = operatorHandler(customer, {
         accountType: options['account-type'],
         status,
       }
-      await putAccount(phone, bank, account, recorder(phone, bank, author), runtime)
+      const record = await recorder(phone, bank, author, runtime)
+      await putAccount(phone, bank, account, record, runtime)
       return view(phone, bank, account)
     },
     check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
@@ -51,7 +56,8 @@ export const manageCustomer = operatorHandler(customer, {
   list: async ({ phone }) =>
     (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
   unlink: async ({ phone, bank }, author, runtime) => {
-    const removed = await removeAccount(phone, bank, recorder(phone, bank, author), runtime)
+    const record = await recorder(phone, bank, author, runtime)
+    const removed = await removeAccount(phone, bank, record, runtime)
     return removed ? { unlinked: true } : noSuch('account')
   },
 })

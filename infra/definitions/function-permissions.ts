@@ -1,6 +1,5 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { keys } from '../../shared/store/keys.ts'
 import {
   appendsToFeed,
   appliesBankReports,
@@ -15,18 +14,20 @@ import {
   readsLists,
   reconciles,
   redeliversEvents,
+  refundsCustomers,
   requestsApprovals,
+  resealsSecrets,
   startsReconciliation,
   submitsDebits,
+  sweeps,
   transitionsDebits,
+  webhookQueues,
 } from './permission-groups.ts'
 
 /** The functions with verbs that need an approval. */
 const approvable = Object.values(nouns)
   .filter(({ verbs }) => Object.values(verbs).some(({ effect }) => effect === 'money'))
   .map(({ name }) => `manage-${name}` as const)
-
-const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
 /**
  * Lists the permissions of each function; operations also get those of `caller`. The stack builds
@@ -107,10 +108,12 @@ const rows = {
     sealingKey: true,
   }),
   'manage-customer': merge(requestsApprovals, {
-    GetItem: ['BANKS', 'CUSTOMER#*'],
+    GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
+    BatchGetItem: ['APPROVAL#*'],
     Query: ['CUSTOMER#*'],
-    PutItem: ['CUSTOMER#*'],
-    DeleteItem: ['CUSTOMER#*'],
+    PutItem: ['CUSTOMER#*', 'HASH_KEY', 'APPROVAL#*'],
+    DeleteItem: ['CUSTOMER#*', 'APPROVAL#*'],
+    sealingKey: true,
   }),
   'manage-webhook': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
@@ -140,12 +143,21 @@ const rows = {
     UpdateItem: ['DEBIT#*'],
     'by-status': ['EXCEPTIONS#*'],
   }),
-  'manage-change': { Query: ['CHANGES'], BatchGetItem: ['CHANGES'], 'by-status': ['CHANGES#*'] },
+  'manage-change': {
+    GetItem: ['HASH_KEY'],
+    BatchGetItem: ['CHANGES'],
+    Query: ['CHANGES'],
+    'by-status': ['CHANGES#*'],
+    'by-customer': ['CHANGES#*'],
+    sealingKey: true,
+  },
   'manage-approval': {
     GetItem: ['APPROVALS'],
+    BatchGetItem: ['APPROVAL#*'],
     Query: ['APPROVALS'],
     PutItem: ['CHANGES'],
     UpdateItem: ['APPROVALS'],
+    DeleteItem: ['APPROVAL#*'],
     invokes: approvable,
   },
   'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
@@ -168,14 +180,7 @@ const rows = {
     'by-status': ['PROVIDERS'],
     reports: ['generation'],
   },
-  'manage-secret': {
-    GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS'],
-    Query: ['BANKS', 'APPROVALS'],
-    PutItem: ['CHANGES'],
-    UpdateItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS'],
-    'by-status': ['PROVIDERS'],
-    sealingKey: true,
-  },
+  'manage-secret': resealsSecrets,
   'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     'by-status': ['PROVIDERS'],
     work: ['PAY'],
@@ -220,12 +225,7 @@ const rows = {
   },
   'build-batch': merge(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
-  'refund-customer': {
-    GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'],
-    PutItem: ['DEBIT#*'],
-    sealingKey: true,
-    calls: ['banks'],
-  },
+  'refund-customer': refundsCustomers,
   'reconcile-day': merge(startsReconciliation, {
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*'],
@@ -233,23 +233,7 @@ const rows = {
     work: ['SETTLE#*'],
   }),
   'reconcile-part': reconciles,
-  sweep: merge(expiresDebits, appendsToFeed, {
-    GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
-    Query: ['DEBIT#*', 'PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
-    PutItem: ['SWEEP', 'DEBIT#*'],
-    UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
-    'by-status': [keys.providers, keys.debits('*', 'main')],
-    work: ['WATCH#*', 'SETTLE#*'],
-    sends: [
-      'submissions',
-      ...webhookQueues,
-      'recoveries',
-      'settlements',
-      'payments',
-      'refunds',
-      'reconciliation-parts',
-    ],
-  }),
+  sweep: sweeps,
 } as const satisfies Record<OperationName, Permissions> & Record<string, Permissions>
 
 export type FunctionName = keyof typeof rows

@@ -24,10 +24,11 @@ type Partition =
   | 'CHANGES'
   | 'FUNDING'
   | 'FUNDS'
+  | 'HASH_KEY'
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
+  | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
   | `${'PAYEE' | 'PROVIDER' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
@@ -77,6 +78,16 @@ export const requestsApprovals: Permissions = {
   GetItem: ['APPROVALS'],
   PutItem: ['APPROVALS', 'CHANGES'],
   UpdateItem: ['APPROVALS'],
+}
+
+/** Seals each secret again with the current key. */
+export const resealsSecrets: Permissions = {
+  GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS', 'HASH_KEY'],
+  Query: ['BANKS', 'APPROVALS'],
+  PutItem: ['CHANGES'],
+  UpdateItem: ['PROVIDER#*', 'WEBHOOK#*', 'BANK#*', 'APPROVALS', 'HASH_KEY'],
+  'by-status': ['PROVIDERS'],
+  sealingKey: true,
 }
 
 /** Changes debits; a failed debit also lowers the day total of its provider. */
@@ -150,6 +161,14 @@ export const paysBatches = merge(readsRestore, {
   calls: ['banks'],
 })
 
+/** Sends refunds to the banks. */
+export const refundsCustomers: Permissions = {
+  GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'],
+  PutItem: ['DEBIT#*'],
+  sealingKey: true,
+  calls: ['banks'],
+}
+
 /** The lists of debits; the sweep's progress says which of them are completed. */
 export const readsLists: Permissions = {
   GetItem: ['SWEEP'],
@@ -181,4 +200,25 @@ export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
   PutItem: ['LEDGER', 'RECONCILIATION#*'],
   UpdateItem: ['RECONCILIATION#*'],
   work: ['BELOW_ZERO#*'],
+})
+
+export const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
+
+/** Checks debits and deliveries, and repairs what the stream lost. */
+export const sweeps = merge(expiresDebits, appendsToFeed, {
+  GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
+  Query: ['DEBIT#*', 'PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
+  PutItem: ['SWEEP', 'DEBIT#*'],
+  UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
+  'by-status': [keys.providers, keys.debits('*', 'main')],
+  work: ['WATCH#*', 'SETTLE#*'],
+  sends: [
+    'submissions',
+    ...webhookQueues,
+    'recoveries',
+    'settlements',
+    'payments',
+    'refunds',
+    'reconciliation-parts',
+  ],
 })

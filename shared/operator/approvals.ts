@@ -2,33 +2,47 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/complete.ts'
 import * as domain from '../domain/operator/approval.ts'
-import { maskPhone, PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import * as store from '../store/operator/approvals.ts'
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
+import { customerHasher } from '../store/operator/customer-hash.ts'
 import { type ApprovalResult, approvalView } from '../views/operator/approval.ts'
-import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
+import { type Noun, type OperatorCall, personalOf, secretsOf, type Verb } from './verbs.ts'
 
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
 /** The record of a request or decision, without the request. */
 type ApprovalStep = Omit<Recording, 'target'>
 
-const recordingOf = (step: ApprovalStep, { id, options }: domain.Approval): Recording => {
+const recordingOf = (step: ApprovalStep, approval: domain.Approval): Recording => {
+  const { id, options, customer } = approval
   const { provider, bank } = options as { provider?: ProviderId; bank?: BankIdentifier }
-  return { ...step, ...defined({ provider, bank }), target: id }
+  return { ...step, ...defined({ provider, bank, customer }), target: id }
 }
 
 const SEALED = '-'
 
-/** Splits the secrets from the other options. `none` removes a secret and is not one. */
-const splitSecrets = (verb: Verb, options: Record<string, string>) => {
-  const names = secretsOf(verb).filter((name) => options[name] && options[name] !== 'none')
-  const secrets = Object.fromEntries(names.map((name) => [name, options[name] ?? '']))
-  const masked = Object.fromEntries(names.map((name) => [name, SEALED]))
-  return { options: { ...options, ...masked }, secrets }
+type OptionTexts = Record<string, string>
+
+/** `none` removes a setting and is no secret. */
+const textsOf = (options: OptionTexts, names: readonly string[]): OptionTexts =>
+  Object.fromEntries(
+    Object.entries(options).filter(([name, text]) => names.includes(name) && text !== 'none'),
+  )
+
+const concealed = (options: OptionTexts, by: (text: string) => string): OptionTexts =>
+  Object.fromEntries(Object.entries(options).map(([name, text]) => [name, by(text)]))
+
+/** Splits the secrets and the personal texts from the other options. */
+const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
+  const secrets = textsOf(options, secretsOf(verb))
+  const plain = textsOf(options, personalOf(verb))
+  const masked = { ...options, ...concealed(secrets, () => SEALED) }
+  if (Object.keys(plain).length === 0) return { options: masked, secrets, plain }
+  const hashed = concealed(plain, await customerHasher(runtime))
+  return { options: { ...masked, ...hashed }, secrets, plain, customer: hashed.phone }
 }
 
 export const requestApproval = async (
@@ -41,7 +55,7 @@ export const requestApproval = async (
   if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === domain.UNKNOWN_OPERATOR) return domain.unnamed()
   const id = domain.approvalId(step.at, step.id)
-  const { options, secrets } = splitSecrets(verb, call.options)
+  const { options, secrets, plain, customer } = await split(verb, call.options, runtime)
   const first = Object.keys(verb.options.entries).find((option) => options[option] !== undefined)
   const approval: domain.Approval = {
     id,
@@ -49,6 +63,7 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first ?? ''] ?? '',
     options,
+    ...defined({ customer }),
     ...(Object.keys(secrets).length > 0 && {
       secrets: await store.sealSecrets(id, secrets, runtime),
     }),
@@ -57,13 +72,18 @@ export const requestApproval = async (
     requestedAt: step.at,
     expiresAt: domain.expiryOf(step.at),
   }
-  // The change records have no phone number in clear text.
-  const target = v.is(PhoneNumber, approval.target) ? maskPhone(approval.target) : approval.target
-  const request = `${name} ${call.verb} ${target}`
+  const request = `${name} ${call.verb} ${approval.target}`
   const recording = recordingOf({ ...step, noun: 'approval', verb: 'request' }, approval)
   const record = changeWrites(recording, {}, { status: 'pending', request })
-  await store.putApproval(approval, record, runtime)
-  return { approval: approvalView(approval, step.at) }
+  await store.putApproval(approval, plain, record, runtime)
+  return { approval: approvalView(domain.withPlain(approval, plain), step.at) }
+}
+
+/** Returns the views of requests; those that can still run have their personal options as typed. */
+export const viewsOf = async (approvals: readonly domain.Approval[], at: Date) => {
+  const open = approvals.filter((approval) => domain.canRun(approval, at))
+  const plain = await store.loadPlainOptions(open)
+  return approvals.map((one) => approvalView(domain.withPlain(one, plain.get(one.id)), at))
 }
 
 /** Grants or denies a pending request. Returns false if it is already decided or expired. */
@@ -76,7 +96,8 @@ export const decide = (
   const { by, at } = step
   const fields = { status: decision, reason }
   const record = changeWrites(recordingOf(step, approval), { status: 'pending' }, fields)
-  return store.decideApproval(approval.id, { decision, reason, by, at }, record, runtime)
+  const writes = [...record, ...(decision === 'denied' ? store.plainRemoval(approval) : [])]
+  return store.decideApproval(approval.id, { decision, reason, by, at }, writes, runtime)
 }
 
 /** @param until the end of this worker's Lambda timeout; another worker may claim the call then */
@@ -110,7 +131,7 @@ export const claimGranted = async (
     options,
     requestedBy,
     finish: (doneAt: Date, refusal?: string) =>
-      store.finishApproval(claim, { doneAt, refusal }, runtime),
+      store.finishApproval(approval, { doneAt, refusal }, runtime),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
     release: () => store.releaseApproval(claim, runtime),
   }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
+import { PhoneNumber } from '../domain/phone.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf, text } from '../domain/text.ts'
 import { DAY_SECONDS, Day } from '../domain/time.ts'
@@ -97,6 +98,13 @@ export const graceSeconds = optional(
 export const secret = <const S extends TextSchema>(meaning: string, schema: S) =>
   v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
 
+/**
+ * Marks a text about a customer: records have its keyed hash. A verb with such an option also has
+ * `phone`, by which `change list` finds its records.
+ */
+export const personal = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
+  v.pipe(option(value, meaning, schema), v.metadata({ isPersonal: true }))
+
 /** Parses 16 to 200 printable ASCII characters without blanks. */
 export const secretText = v.pipe(
   v.string(),
@@ -112,6 +120,7 @@ export const limit = v.optional(
 )
 
 export const provider = option('ID', 'provider id, such as demo', ProviderId)
+export const phone = personal('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
 export const bank = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
 export const owner = { provider: v.optional(provider), bank: v.optional(bank) }
 export const day = (meaning: string) => option('YYYY-MM-DD', meaning, Day)

@@ -76,12 +76,15 @@ export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
 
-export const secretsOf = ({ options }: Verb): string[] =>
-  Object.entries(options.entries)
-    .filter(
-      ([, schema]) => v.getMetadata(requiredForm(schema as v.GenericSchema)).isSecret === true,
-    )
-    .map(([name]) => name)
+const marked =
+  (mark: 'isSecret' | 'isPersonal') =>
+  ({ options }: Verb): string[] =>
+    Object.entries(options.entries)
+      .filter(([, schema]) => v.getMetadata(requiredForm(schema as v.GenericSchema))[mark] === true)
+      .map(([name]) => name)
+
+export const secretsOf = marked('isSecret')
+export const personalOf = marked('isPersonal')
 
 export const parseCall = (
   { verbs }: Noun,

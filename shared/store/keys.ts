@@ -95,6 +95,10 @@ export const keys = {
     if (provider) return `CHANGES#provider#${provider}`
     return bank && `CHANGES#bank#${bank}`
   },
+  /** In the index by-customer: the changes of one customer, by the hash of the phone number. */
+  changesOfCustomer: (hash: string): string => `CHANGES#${hash}`,
+  /** The sealed key of the hashes of customers. */
+  hashKey: { pk: 'HASH_KEY', sk: 'HASH_KEY' },
   /** Remittances of banks, each under the bank's own reference. */
   fundings: { pk: 'FUNDING' },
   funding: (bank: BankIdentifier, reference: string) =>
@@ -115,6 +119,8 @@ export const keys = {
   approvals: { pk: 'APPROVALS' },
   /** One partition for all requests, so that their list is strongly consistent. */
   approval: (id: ApprovalId) => item('APPROVALS', id),
+  /** Personal options in plain text, outside the partition whose items never expire. */
+  plainOptions: (id: ApprovalId) => item(`APPROVAL#${id}`, 'OPTIONS'),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
   restore: { pk: 'RESTORE', sk: 'RESTORE' },

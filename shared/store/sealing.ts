@@ -26,6 +26,7 @@ const owners = {
   requestSigning: (provider) => `REQUESTS#${provider}`,
   connector: (bank) => `BANK#${bank}`,
   approval: (id) => `APPROVAL#${id}`,
+  customerHash: (id) => `HASH#${id}`,
 } satisfies Record<string, (id: string) => string>
 
 export type SealedKind = keyof typeof owners

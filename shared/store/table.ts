@@ -160,6 +160,12 @@ export const statusQuery = (list: string, condition?: string, values?: Item) => 
   ...partitionQuery('byStatus', list, condition, values),
 })
 
+/** Queries a list in the index by-customer, which may lag. */
+export const customerQuery = (list: string) => ({
+  IndexName: 'by-customer',
+  ...partitionQuery('byCustomer', list),
+})
+
 /** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 

@@ -1,8 +1,7 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
-import { maskPhone } from '../../shared/domain/phone.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
@@ -22,6 +21,7 @@ beforeAll(async () => void (await createProvider(service, 'requested')))
 const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
   (name) => `arn:aws:iam::123456789012:user/${name}`,
 )
+const HASH = expect.stringMatching(/^[\w-]{22}$/)
 const TIME = expect.stringMatching(/Z$/)
 const SECOND = 'the requester cannot grant: a second operator is required'
 const UNNAMED = 'an approval needs an operator with a known name'
@@ -157,7 +157,9 @@ test.each(approvable)(
     const made = await changes()
     const change = made.find((one) => one.noun === noun && one.verb === verb)
     expect(change).toMatchObject({ by: ama, approved_by: kofi })
-    const shown = verb === 'link' ? maskPhone(target) : target
+    const shown = (await show(id)).target
+    if (noun === 'customer') expect(shown).toEqual(HASH)
+    else expect(shown).toBe(target)
     const changed = { request: { from: null, to: `${noun} ${verb} ${shown}` } }
     expect(await changesOf(id)).toMatchObject([
       { by: kofi, noun: 'approval', verb: 'grant' },
@@ -180,6 +182,68 @@ test('a secret of a request is neither shown nor stored in plain text, and reach
   const visible = [Items, lists, await grant(id), service.lines]
   expect(JSON.stringify(visible)).not.toContain(secret)
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
+})
+
+const itemsIn = async () => {
+  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
+  return Items
+}
+const PERSONAL = ['name', 'phone', 'account-number'] as const
+
+describe('a request about a customer', () => {
+  const link = (digits: string) => ({
+    ...{ phone: `+23324${digits}`, bank: 'GCB', name: `Efua ${digits}` },
+    'account-number': `10410${digits}`,
+  })
+  const requestLink = (digits: string) => request('customer', 'link', link(digits))
+  /** Returns the items with a personal text of the request. */
+  const plainItems = async (digits: string) =>
+    (await itemsIn()).filter((item) => {
+      const texts = PERSONAL.map((name) => link(digits)[name])
+      return texts.some((text) => JSON.stringify(item).includes(text))
+    })
+
+  test('a pending request shows its options, which expire with it, apart from its keyed hashes', async () => {
+    const id = await requestLink('5500001')
+    const shown = await show(id)
+    expect(shown).toMatchObject({ target: link('5500001').phone, options: link('5500001') })
+    const [listed] = await call('approval', 'list', { limit: '1' })
+    expect(listed).toEqual(shown)
+    const expiresAt = Math.floor(Date.parse(shown.expires_at) / 1000)
+    expect(await plainItems('5500001')).toMatchObject([{ pk: `APPROVAL#${id}`, expiresAt }])
+    const handler = manageApproval({ ...real, now: () => new Date(Date.now() + DAY_MS) })
+    const later = (await handler({ verb: 'show', options: { id }, actor: kofi })) as OperatorReply
+    const hashed = { phone: HASH, name: HASH, 'account-number': HASH, bank: 'GCB' }
+    expect(printed(later)).toMatchObject({ status: 'expired', target: HASH, options: hashed })
+  })
+
+  test('a denied request keeps only keyed hashes of the customer', async () => {
+    const id = await requestLink('5500002')
+    await call('approval', 'deny', { id }, kofi)
+    expect(await plainItems('5500002')).toEqual([])
+    expect((await show(id)).options).toMatchObject({ phone: HASH, name: HASH })
+  })
+
+  test('a granted request links the account, and keeps only keyed hashes of the customer', async () => {
+    const id = await requestLink('5500003')
+    await grant(id)
+    const { phone } = link('5500003')
+    expect(await plainItems('5500003')).toMatchObject([{ pk: `CUSTOMER#${phone}` }])
+    expect((await show(id)).options).toMatchObject({ phone: HASH, name: HASH })
+    const verbs = (await call('change', 'list', { phone })).map((one: Shown) => one.verb)
+    expect(verbs.toSorted()).toEqual(['grant', 'link', 'request'])
+  })
+
+  test('a granted request that is refused keeps only keyed hashes of the customer', async () => {
+    const bank = { bank: 'GONE', name: 'Gone' }
+    await call('bank', 'create', bank, ama)
+    const id = await request('customer', 'link', { ...link('5500004'), bank: 'GONE' })
+    const key = { pk: 'BANKS', sk: 'GONE' }
+    await table.send(new DeleteCommand({ TableName: tableName(), Key: key }))
+    expect(await refusalToGrant(id, kofi)).toBe('no such bank')
+    expect(await plainItems('5500004')).toEqual([])
+    expect(await show(id)).toMatchObject({ refusal: 'no such bank', options: { phone: HASH } })
+  })
 })
 
 /** A value of each option that redirects money; a row with a value has it. */

@@ -145,3 +145,28 @@ test('the list has the changes of every noun under the operator, or under unknow
     expect(await service.changeOf('ZEN')).toMatchObject({ by: 'unknown', verb: 'update' })
   }
 })
+
+test('the records name a customer by keyed hashes alone, and the list finds them by the phone number', async () => {
+  const account = { phone: '+233245550002', bank: 'GCB' }
+  const holder = { name: 'Kojo Antwi', 'account-number': '1041005552' }
+  expect(await changes({ phone: '+233245550009' })).toEqual([])
+  await operate('customer', 'link', { ...account, ...holder })
+  await operate('customer', 'link', { ...account, ...holder, 'account-number': '1041005553' })
+  await operate('customer', 'unlink', account)
+  await operate('customer', 'link', { ...account, ...holder, phone: '+233245550003' })
+  const own = await changes({ phone: account.phone })
+  expect(own.map(({ verb }) => verb)).toEqual(['unlink', 'link', 'link'])
+  const hash = expect.stringMatching(/^[\w-]{22}$/)
+  expect(own[1].changed).toEqual({ account_number: { from: hash, to: hash } })
+  expect(own[0]).toMatchObject({
+    target: own[1].target,
+    changed: { name: { from: hash, to: null } },
+  })
+  expect(own[0].target).toMatch(/^[\w-]{22} GCB$/)
+  expect(await changes({ phone: account.phone, limit: '1' })).toEqual(own.slice(0, 1))
+  const [other] = await changes({ phone: '+233245550003' })
+  expect(other?.target).not.toBe(own[0].target)
+  expect(other?.changed.name.to).toBe(own[0].changed.name.from)
+  const records = JSON.stringify(await changes({ limit: '1000' }))
+  expect(records).not.toMatch(/24555000|Antwi|104100555/)
+})

@@ -122,7 +122,7 @@ const rows = rowsOf(`
   approval show id=20261122T044107123Z-3f2a9c1e  no such approval
   approval grant id=20261122T044107123Z-3f2a9c1e  no such approval
   approval deny id=20261122T044107123Z-3f2a9c1e  no such approval
-  change list provider=demo bank=ADB  name --provider or --bank, not both
+  change list provider=demo bank=ADB  name one of --provider, --bank and --phone
 `)
 
 const newestChange = async (): Promise<Shown> => (await service.call('change', 'list'))[0]

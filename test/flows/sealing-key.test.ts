@@ -134,6 +134,24 @@ test('a reseal keeps a previous secret that still signs, and drops one whose ove
   expect(await item()).not.toHaveProperty('previous')
 })
 
+const unlinkable = { phone: '+233245550004', bank: 'GCB' }
+const linkCustomer = async () => {
+  const holder = { name: 'Abena', 'account-number': '1041005554' }
+  await service.call('customer', 'link', { ...unlinkable, ...holder })
+  await service.call('customer', 'unlink', unlinkable)
+  const { phone } = unlinkable
+  return (await service.call('change', 'list', { phone })).length
+}
+
+test('the records of a customer are found after rotations of the sealing key', async () => {
+  expect(await linkCustomer()).toBe(2)
+  const versions = [await rotate(), await rotate()]
+  expect(await linkCustomer()).toBe(4)
+  await reseal()
+  for (const version of [...versions, await rotate()]) await unlabel(version)
+  expect(await linkCustomer()).toBe(6)
+})
+
 describe('while the sealing key is lost', () => {
   testInProcess(
     'a signed request gets 401, and events and submissions wait until their secrets are replaced',
@@ -224,6 +242,14 @@ describe('while the sealing key is lost', () => {
       expect(await service.call(noun, verb, { ...target, ...options })).toMatchObject(result)
     },
   )
+
+  test('a change of a customer is recorded under a new key, and earlier records are not found', async () => {
+    await linkCustomer()
+    await lose()
+    const reading = service.call('change', 'list', { phone: unlinkable.phone })
+    await expect(reading).rejects.toThrow('cannot be opened')
+    expect(await linkCustomer()).toBe(2)
+  })
 
   test('a change of another setting keeps an unreadable secret, so that its key can return', async () => {
     const target = { bank: 'KEPT' }

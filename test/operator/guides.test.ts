@@ -3,7 +3,13 @@ import { expect, test, vi } from 'vitest'
 import { inFull, readOptions } from '../../commands/operator-words.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { approvalText, explain, parseCall, type Verb } from '../../shared/operator/verbs.ts'
+import {
+  approvalText,
+  explain,
+  parseCall,
+  personalOf,
+  type Verb,
+} from '../../shared/operator/verbs.ts'
 
 /** The operator's calls in the docs, parsed as the command parses them. */
 
@@ -106,4 +112,15 @@ test('the table of approvals has the effect of each verb, and when it needs an a
     '| Call | Effect | Needs an approval |\n|---|---|---|\n',
   )
   expect(table.split('\n\n')[0]?.split('\n')).toEqual(approvalRows)
+})
+
+test('an option with a text about a customer is personal, and its verb has a phone number', () => {
+  for (const [noun, row] of Object.entries(nouns)) {
+    for (const [name, verb] of Object.entries<Verb>(row.verbs)) {
+      const options = Object.keys(verb.options.entries)
+      const about = options.filter((option) => /^(?:phone|account-number)$/.test(option))
+      expect(personalOf(verb), `${noun} ${name}`).toEqual(expect.arrayContaining(about))
+      if (personalOf(verb).length > 0) expect(options, `${noun} ${name}`).toContain('phone')
+    }
+  }
 })

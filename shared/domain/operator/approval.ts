@@ -28,10 +28,12 @@ export type Approval = {
   id: ApprovalId
   noun: string
   verb: string
-  /** The id of the object that the call changes. */
+  /** The id of the object that the call changes; the keyed hash of a phone number. */
   target: string
-  /** As typed, with `-` for each secret. */
+  /** As typed, with `-` for each secret and a keyed hash for each personal text. */
   options: Record<string, string>
+  /** The keyed hash of the phone number of a customer whom the call concerns. */
+  customer?: string
   /** The secrets by option, as sealed JSON. */
   secrets?: string
   decision: 'pending' | ApprovalDecision
@@ -51,6 +53,20 @@ export type Approval = {
 /** Returns the status. A call that was not carried out in time is expired, even if granted. */
 export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): ApprovalStatus =>
   decision !== 'denied' && doneAt === undefined && expiresAt <= at ? 'expired' : decision
+
+/** Reports whether the call can still run: its plain options and secrets are needed until then. */
+export const canRun = (approval: Approval, at: Date): boolean =>
+  approval.doneAt === undefined && ['pending', 'granted'].includes(statusAt(approval, at))
+
+/** Returns the request with its personal options as typed. */
+export const withPlain = (approval: Approval, plain: Record<string, string> = {}): Approval => {
+  const [name = ''] = Object.entries(approval.options).find(([, v]) => v === approval.target) ?? []
+  return {
+    ...approval,
+    target: plain[name] ?? approval.target,
+    options: { ...approval.options, ...plain },
+  }
+}
 
 /** The actor of a call without an operator. */
 export const UNKNOWN_OPERATOR = 'unknown'

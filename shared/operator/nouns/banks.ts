@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { Bank, ConnectorName, CustomerAccount } from '../../domain/banks/bank.ts'
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
-import { PhoneNumber } from '../../domain/phone.ts'
 import { text } from '../../domain/text.ts'
 import { Duration } from '../../domain/time.ts'
 import * as o from '../options.ts'
@@ -106,8 +105,7 @@ export const connector = {
 } as const satisfies Noun
 
 const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
-const phone = o.option('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
-const account = o.options({ phone, bank: o.bank })
+const account = o.options({ phone: o.phone, bank: o.bank })
 
 export const customer = {
   name: 'customer',
@@ -118,10 +116,10 @@ export const customer = {
       approval: 'always',
       summary: 'sets the account of a phone number at a bank',
       options: o.options({
-        phone,
+        phone: o.phone,
         bank: o.bank,
-        name: o.option('NAME', 'name of the customer', customerName),
-        'account-number': o.option('DIGITS', 'account number', accountNumber),
+        name: o.personal('NAME', 'name of the customer', customerName),
+        'account-number': o.personal('DIGITS', 'account number', accountNumber),
         'account-type': v.optional(
           o.oneOfWords('account type (default mobile_money)', accountType),
           'mobile_money',
@@ -137,7 +135,7 @@ export const customer = {
     list: {
       effect: 'reads',
       summary: 'lists the accounts of a phone number at all banks',
-      options: o.options({ phone }),
+      options: o.options({ phone: o.phone }),
     },
     unlink: {
       effect: 'settings',

@@ -38,8 +38,8 @@ export const change = {
   verbs: {
     list: {
       effect: 'reads',
-      summary: 'lists changes, newest first; of all or of one provider or bank',
-      options: o.options({ ...o.owner, limit: o.limit }),
+      summary: 'lists changes, newest first; of all or of one provider, bank or customer',
+      options: o.options({ ...o.owner, phone: v.optional(o.phone), limit: o.limit }),
     },
   },
 } as const satisfies Noun

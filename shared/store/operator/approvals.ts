@@ -24,22 +24,43 @@ export const sealSecrets = (
   runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
-/** @returns undefined if the secrets cannot be opened */
-export const openOptions = async ({ id, options, secrets }: Approval) => {
-  if (!secrets) return options
-  const opened = await unseal(secrets, ownerOf(id))
-  return opened === undefined ? undefined : { ...options, ...JSON.parse(opened) }
+/** Returns the personal options of requests as typed, by the id of the request. */
+export const loadPlainOptions = async (approvals: readonly Approval[]) => {
+  const ids = approvals.flatMap(({ id, customer }) => (customer === undefined ? [] : [id]))
+  const items = await db.readMany(ids.map(keys.plainOptions))
+  return new Map(items.map(({ id, options }) => [id, options as Record<string, string>]))
 }
 
+/** Returns the write that removes the plain options of a request, if it has some. */
+export const plainRemoval = ({ id, customer }: Pick<Approval, 'id' | 'customer'>): db.Write[] =>
+  customer === undefined
+    ? []
+    : [{ Delete: { TableName: db.tableName(), Key: keys.plainOptions(id) } }]
+
+/** @returns undefined if the secrets cannot be opened */
+export const openOptions = async (approval: Approval) => {
+  const { id, options, secrets } = approval
+  const plain = { ...options, ...(await loadPlainOptions([approval])).get(id) }
+  if (!secrets) return plain
+  const opened = await unseal(secrets, ownerOf(id))
+  return opened === undefined ? undefined : { ...plain, ...JSON.parse(opened) }
+}
+
+/** @param plain personal options; a request that expires leaves them to the time to live */
 export const putApproval = async (
   approval: Approval,
+  plain: Record<string, string>,
   alongside: readonly db.Write[],
   runtime: Jitter,
 ): Promise<void> => {
   const item = { ...keys.approval(approval.id), entity: 'approval', ...toStored(approval) }
   const { Put } = db.putWrite(item, db.isNew)
-  if (!(await withConflictRetries(() => putWith(Put, alongside), runtime))) {
-    throw new Error(`Two requests for approval have the id ${approval.id}`)
+  const { id, expiresAt } = approval
+  const key = { ...keys.plainOptions(id), entity: 'plain-options', id }
+  const plainItem = { ...key, options: plain, expiresAt: db.expiresAt(expiresAt, 0) }
+  const others = [...alongside, ...(approval.customer ? [db.putWrite(plainItem)] : [])]
+  if (!(await withConflictRetries(() => putWith(Put, others), runtime))) {
+    throw new Error(`Two requests for approval have the id ${id}`)
   }
 }
 
@@ -115,9 +136,9 @@ export const releaseApproval = ({ id, claim }: CallClaim, runtime: Jitter): Prom
   return update(id, expression, runtime)
 }
 
-/** Records that the call was carried out, or why it was refused. */
+/** Records that the call was carried out, or why it was refused, and removes its plain options. */
 export const finishApproval = (
-  { id }: CallClaim,
+  approval: Pick<Approval, 'id' | 'customer'>,
   { doneAt, refusal }: { doneAt: Date; refusal?: string | undefined },
   runtime: Jitter,
 ): Promise<boolean> => {
@@ -131,5 +152,6 @@ export const finishApproval = (
       ...(refusal !== undefined && { ':refusal': refusal }),
     },
   }
-  return update(id, expression, runtime)
+  const finished = db.updateWrite(keys.approval(approval.id), expression)
+  return transact([finished, ...plainRemoval(approval)], runtime)
 }

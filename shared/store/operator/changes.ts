@@ -10,9 +10,13 @@ import * as db from '../table.ts'
  */
 
 /** A change without its fields. Each change of a call has its own id. */
-export type Recording = Omit<Change, 'changed'> & { id: string }
+export type Recording = Omit<Change, 'changed'> & {
+  id: string
+  /** The keyed hash of the phone number of a customer whom the change concerns. */
+  customer?: string
+}
 
-const itemOf = ({ id, at, ...change }: Recording & Pick<Change, 'changed'>) => {
+const itemOf = ({ id, at, customer, ...change }: Recording & Pick<Change, 'changed'>) => {
   const time = `${at.toISOString()}#${id}`
   const owner = keys.changesOf(change)
   return {
@@ -20,7 +24,9 @@ const itemOf = ({ id, at, ...change }: Recording & Pick<Change, 'changed'>) => {
     entity: 'change',
     ...change,
     at: at.toISOString(),
-    ...(owner && { byStatus: owner, byTime: time }),
+    ...(owner && { byStatus: owner }),
+    ...(customer && { byCustomer: keys.changesOfCustomer(customer) }),
+    ...((owner || customer) && { byTime: time }),
   }
 }
 
@@ -47,7 +53,8 @@ export const putChange = async (recording: Recording, options: Fields): Promise<
   await db.putIf(itemOf({ ...recording, changed }), db.isNew)
 }
 
-const fromItem = (item: db.Item): Change => fromStored<Change>(db.withoutKeys(item), { at: true })
+const fromItem = ({ byCustomer, ...item }: db.Item): Change =>
+  fromStored<Change>(db.withoutKeys(item), { at: true })
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
 export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<Change> {
@@ -58,12 +65,20 @@ export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<
   for await (const page of db.queryPages(query)) yield* page.map(fromItem)
 }
 
-/** Lists the newest changes, newest first: all, or those of one provider or bank. */
-export const listChanges = async (owner: Pick<Change, 'provider' | 'bank'>, limit: number) => {
+type ChangeOwner = Pick<Recording, 'provider' | 'bank' | 'customer'>
+
+const listQuery = ({ customer, ...owner }: ChangeOwner) => {
+  if (customer) return db.customerQuery(keys.changesOfCustomer(customer))
   const list = keys.changesOf(owner)
+  return list && db.statusQuery(list)
+}
+
+/** Lists the newest changes, newest first: all, or those of one provider, bank or customer. */
+export const listChanges = async (owner: ChangeOwner, limit: number) => {
+  const list = listQuery(owner)
   const newest = { ScanIndexForward: false, Limit: limit }
   const items = list
-    ? await db.readMany((await db.queryAll({ ...db.statusQuery(list), ...newest })).map(db.keyOf))
+    ? await db.readMany((await db.queryAll({ ...list, ...newest })).map(db.keyOf))
     : await db.queryAll({ ...db.collectionQuery(keys.changes), ...newest })
   return items.map(fromItem).sort(newestFirst)
 }

@@ -1,4 +1,4 @@
-import { type Approval, statusAt } from '../../domain/operator/approval.ts'
+import { type Approval, canRun } from '../../domain/operator/approval.ts'
 import type { Runtime } from '../../runtime.ts'
 import { listBanks } from '../banks/banks.ts'
 import { mapConcurrent } from '../concurrent.ts'
@@ -27,7 +27,7 @@ type SealedPlace = {
 const openApprovals = async (now: Date): Promise<Approval['id'][]> => {
   const open: Approval[] = []
   for await (const page of approvalPages()) {
-    open.push(...page.filter((one) => !one.doneAt && /pending|granted/.test(statusAt(one, now))))
+    open.push(...page.filter((one) => canRun(one, now)))
     // Ids sort by time, and all requests live equally long.
     if (page.some(({ expiresAt }) => expiresAt <= now)) break
   }
@@ -54,6 +54,12 @@ const places: Record<SealedKind, SealedPlace> = {
     hasRevision: false,
   },
   approval: { ids: openApprovals, key: keys.approval, attributes: ['secrets'], hasRevision: false },
+  customerHash: {
+    ids: async () => ['customers'],
+    key: () => keys.hashKey,
+    attributes: ['secret'],
+    hasRevision: false,
+  },
 }
 
 /** A text, or a secret with the previous one, which is accepted until its time. */
