@@ -139,9 +139,13 @@ export const manageWebhook = operatorHandler(noun, {
     if (!(await findWebhookSettings(provider))) return noWebhook()
     return healthView(await changeHealth(provider, renewed, healthRecorder(provider, author)))
   },
-  ping: async ({ provider }, _author, runtime) =>
-    (await pingWebhook(provider, runtime)) ??
-    noWebhook('this provider has no webhook, or its secret cannot be opened'),
+  ping: async ({ provider }, _author, runtime) => {
+    if (!(await findWebhookSettings(provider))) return noWebhook()
+    return (
+      (await pingWebhook(provider, runtime)) ??
+      noWebhook('the secret of this webhook cannot be opened')
+    )
+  },
   'rotate-secret': async (options, author, runtime) => {
     const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
     const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }

@@ -107,7 +107,7 @@ export class DebitCollection {
   }
 
   /**
-   * Reads a debit until it is completed, failed or reversed, within the rate limits. Failures of the
+   * Reads a debit until it has an outcome, within the rate limits. Failures of the
    * service or the network do not end the wait.
    *
    * @throws WaitTimeoutError

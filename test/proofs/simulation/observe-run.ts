@@ -37,7 +37,7 @@ const scripts = [
     reports: [
       { ...report(3, 'completed'), flaw: 'a list' as const },
       report(5, 'completed'),
-      report(9, 'failed'),
+      report(40, 'failed'),
     ],
     reversed: 30,
   },

@@ -110,7 +110,7 @@ class Debits(Group):
 
     @method
     def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> Operation[wire.DebitDetail]:
-        """Polls until the debit is completed, failed or reversed, or raises WaitTimeoutError."""
+        """Polls until the debit has an outcome, or raises WaitTimeoutError."""
         return wait_until_final(self._settings, self._pacer, _get_call(reference), timeout)
 
     @listing
