@@ -35,6 +35,8 @@ test('the random operations have every command, option and function of the produ
   const random = new Set(JSON.stringify(sample).match(WORDS))
   const used = new Set(source.join(' ').match(WORDS))
   expect(used.size).toBeGreaterThan(20)
+  // The sealing key is no item of the table.
+  used.delete('GetSecretValueCommand')
   expect([...used].filter((word) => !random.has(word))).toEqual([])
 })
 
