@@ -70,7 +70,7 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
     ...(fee === undefined ? {} : { fee }),
   })
 
-const OTHER: About = { uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac', amount: '1.00' }
+const OTHER_UUID = '85cb9470-fd1a-4344-b945-18a86d2efeac'
 
 /** Returns replies that leave the result of a request unknown. */
 const invalidAnswers = (
@@ -79,6 +79,7 @@ const invalidAnswers = (
 ): readonly PeerAnswer[] => {
   const { amount } = JSON.parse(body) as { amount: unknown }
   const about = { uuid: String(headers['x-idempotency-key']), amount }
+  const otherAmount = `1${amount}`
   // The status that would end the request.
   const settled = path === '/submissions' ? 'accepted' : 'paid'
   return [
@@ -86,10 +87,10 @@ const invalidAnswers = (
     json(202, { status: settled }),
     // Without its subject, or with another uuid or amount.
     json(202, { status: settled, bank_reference: 'B-1' }),
-    json(202, { ...about, uuid: OTHER.uuid, status: settled, bank_reference: 'B-1' }),
-    json(202, { ...about, amount: OTHER.amount, status: settled, bank_reference: 'B-1' }),
-    json(422, { ...about, uuid: OTHER.uuid, status: 'rejected', message: 'No' }),
-    json(422, { ...about, amount: OTHER.amount, status: 'rejected', message: 'No' }),
+    json(202, { ...about, uuid: OTHER_UUID, status: settled, bank_reference: 'B-1' }),
+    json(202, { ...about, amount: otherAmount, status: settled, bank_reference: 'B-1' }),
+    json(422, { ...about, uuid: OTHER_UUID, status: 'rejected', message: 'No' }),
+    json(422, { ...about, amount: otherAmount, status: 'rejected', message: 'No' }),
     json(200, { status: 'maybe', bank_reference: 'B-1' }),
     { code: 202, headers: {}, text: '<html>accepted</html>' },
     { code: 200, headers: {}, text: '' },
