@@ -73,6 +73,12 @@ const begin = async (generation: number, author: Author, runtime: Runtime) => {
   return result
 }
 
+/** Bounds the item and the records of its changes. */
+const RELEASED_MAX = 500
+
+const tooMany = (): Refusal =>
+  new Refusal(1400, { details: `${RELEASED_MAX} providers are released: release all together` })
+
 const release = async (provider: ProviderId | undefined, author: Author, runtime: Runtime) => {
   if (provider && !(await findProvider(provider))) return noSuch('provider')
   return change(
@@ -81,6 +87,7 @@ const release = async (provider: ProviderId | undefined, author: Author, runtime
       if (!previous) return new Refusal(1404, { details: 'no restore has begun' })
       const isHeld = provider ? isHeldBy(previous, provider) : previous.releasedAt === null
       if (!isHeld) return previous
+      if (provider && previous.released.length >= RELEASED_MAX) return tooMany()
       return provider
         ? { ...previous, released: [...previous.released, provider] }
         : { ...previous, releasedAt: author.at }

@@ -1,17 +1,23 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { manageRestore } from '../../../functions/operator/manage-restore.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { Restore } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
 import { real } from '../../../shared/runtime.ts'
-import { changeRestore, currentGeneration } from '../../../shared/store/operator/restores.ts'
+import {
+  changeRestore,
+  currentGeneration,
+  findRestore,
+} from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
-import { inSeconds, NOON, providerId, still } from '../../support/examples.ts'
+import { demoProvider, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
+import { storeProvider } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
@@ -33,6 +39,21 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
 
 const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
 const after = { page: 1, count: 5 }
+
+test('a restore lists at most five hundred released providers, and then releases all together', async () => {
+  const ids = Array.from({ length: 500 }, (_, n) => providerId(`p-${n}`))
+  const manage = manageRestore(still())
+  const release = (options: Record<string, string>) =>
+    manage({ verb: 'release', options, actor: 'local:ama' })
+  await storeProvider(demoProvider)
+  await restored(2, { released: ids })
+  expect(await release({ provider: demoProvider.id })).toMatchObject({
+    error: expect.stringContaining('500 providers are released: release all together'),
+  })
+  expect(await findRestore()).toMatchObject({ released: ids, releasedAt: null })
+  await release({})
+  expect(await findRestore()).toMatchObject({ released: ids, releasedAt: NOON })
+})
 
 test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
   const provider = providerId('fed')
