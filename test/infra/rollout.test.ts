@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
+import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { functionsOf } from '../../infra/definitions/functions.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
@@ -68,4 +71,23 @@ test('each schedule has the dead-letter queue of its target, and the role trusts
       'aws:SourceArn': { 'Fn::GetAtt': ['Schedules', 'Arn'] },
     },
   })
+})
+
+const PAGE = readFileSync('docs/operations.md', 'utf8')
+
+test('the stacks that a rollback deploys are all but those with data, addresses and backups', () => {
+  const [, pattern = ''] = /^npx cdk deploy "([^"]+)" --exclusively/m.exec(PAGE) ?? []
+  const { stacks } = templatesOf(completeStage)
+  const kept = Object.entries(stacks).flatMap(([part, { stackName }]) =>
+    matchesGlob(stackName, pattern.replace('$STAGE', completeStage.name)) ? [] : [part],
+  )
+  expect(kept).toEqual(['data', 'network', 'backup'])
+})
+
+test('each setting that a command of the page passes to the CDK is known to its app', () => {
+  const [, list = ''] =
+    /^const SETTINGS = \[(.*)\]$/m.exec(readFileSync('infra/stacks/app.ts', 'utf8')) ?? []
+  const passed = [...PAGE.matchAll(/ -c (\w+)=/g)].map(([, name = '']) => name)
+  expect(passed.length).toBeGreaterThan(8)
+  expect(passed.filter((name) => !list.includes(`'${name}'`))).toEqual([])
 })

@@ -182,16 +182,20 @@ runbook('operations.md#rotate')(
 )
 
 runbook('operations.md#operators-and-their-changes')(
-  'the newest changes name the operator, of all objects and of one provider',
+  'the newest changes name the operator, of all objects, of one provider and of one customer',
   async ({ run }) => {
     const acme = await createProvider(service, 'acme')
     await service.call('provider', 'disable', { provider: acme.id }, 'local:ama')
+    const account = { phone: '+233241234567', bank: 'ECO' }
+    await service.call('customer', 'unlink', account, 'local:esi')
     await service.call('bank', 'disable', { bank: 'CAL' }, 'local:kofi')
     const changes = await run('change list', expect.any(Array))
     const own = await run('change list', expect.any(Array))
+    const ofCustomer = await run('change list', expect.any(Array))
     const shown = ([change]: Shown) => [change.noun, change.verb, change.by]
     expect(shown(changes)).toEqual(['bank', 'disable', 'local:kofi'])
     expect(shown(own)).toEqual(['provider', 'disable', 'local:ama'])
+    expect(shown(ofCustomer)).toEqual(['customer', 'unlink', 'local:esi'])
   },
 )
 
