@@ -45,12 +45,9 @@ const entries = rowsOf(`
   false  203.0.113.0/0x18  203.0.113/24  203.0.113.00/24  203.0.113.0-24  *  provider.example
 `).flatMap(([expected, ...texts]) => texts.map((text) => [text, expected === 'true'] as const))
 
-test.each([...entries, ['', false] as const])(
-  'the allow-list entry %s is valid: %s',
-  (text, expected) => {
-    expect(isRange(text)).toBe(expected)
-  },
-)
+test.each([...entries, ['', false] as const])('the entry %s is valid: %s', (text, expected) => {
+  expect(isRange(text)).toBe(expected)
+})
 
 const scopes = rowsOf(`
   203.0.113.7        203.0.113.7  ::ffff:203.0.113.7  ::ffff:cb00:7107  0:0:0:0:0:FFFF:203.0.113.7

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
 import { legibilityFindings } from '../support/browser.ts'
@@ -21,39 +21,37 @@ const contradict = async (...reports: object[]): Promise<string> => {
   return reference
 }
 
-describe('exceptions', () => {
-  test('an exception appears live in the empty list, and a note resolves it', async () => {
-    const page = await openScreen('exceptions')
-    await page.getByText('No exceptions').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    const reference = await contradict(COMPLETED, FAILED)
-    const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
-    await row.getByText('Contradiction').waitFor()
-    await row.getByText('Report of the bank').click()
-    await row.getByText('Insufficient funds').waitFor()
-    await row.getByText('The service replied 3001').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await row.getByRole('button', { name: 'Resolve' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Resolution').fill('The bank erred')
-    await dialog.getByRole('button', { name: 'Resolve' }).click()
-    await row.getByText('The bank erred').waitFor()
-    await page.getByLabel('Status').selectOption('open')
-    await page.getByText('No exception matches these filters').waitFor()
-  })
+test('an exception appears live in the empty list, and a note resolves it', async () => {
+  const page = await openScreen('exceptions')
+  await page.getByText('No exceptions').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  const reference = await contradict(COMPLETED, FAILED)
+  const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
+  await row.getByText('Contradiction').waitFor()
+  await row.getByText('Report of the bank').click()
+  await row.getByText('Insufficient funds').waitFor()
+  await row.getByText('The service replied 3001').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await row.getByRole('button', { name: 'Resolve' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Resolution').fill('The bank erred')
+  await dialog.getByRole('button', { name: 'Resolve' }).click()
+  await row.getByText('The bank erred').waitFor()
+  await page.getByLabel('Status').selectOption('open')
+  await page.getByText('No exception matches these filters').waitFor()
+})
 
-  test('a late completion is refunded after a dialog with amount and parties', async () => {
-    const reference = await contradict(FAILED, COMPLETED)
-    const page = await openScreen('exceptions?kind=late_completion')
-    const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
-    await row.getByRole('button', { name: 'Refund' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('100.00 GHS').waitFor()
-    await dialog.getByText(`customer of ${reference}`).waitFor()
-    await dialog.getByRole('button', { name: 'Refund' }).click()
-    await row.getByText('resolved').waitFor()
-    expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
-  })
+test('a late completion is refunded after a dialog with amount and parties', async () => {
+  const reference = await contradict(FAILED, COMPLETED)
+  const page = await openScreen('exceptions?kind=late_completion')
+  const row = rowsOf(page, 'Exceptions').filter({ hasText: reference })
+  await row.getByRole('button', { name: 'Refund' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('100.00 GHS').waitFor()
+  await dialog.getByText(`customer of ${reference}`).waitFor()
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await row.getByText('resolved').waitFor()
+  expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
 })
 
 test('an exception of a kind of a later version is shown without actions', async () => {
@@ -68,91 +66,85 @@ test('an exception of a kind of a later version is shown without actions', async
   expect(await row.getByRole('button').count()).toBe(0)
 })
 
-describe('reconciliation', () => {
-  test('the screen shows each invariant in green or red', async () => {
-    await contradict(COMPLETED)
-    const page = await openScreen('reconciliation')
-    await page.getByText('No differences').waitFor()
-    await rowsOf(page, 'Invariants')
-      .filter({ hasText: 'An accepted charge exists unchanged' })
-      .getByText('holds')
-      .waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await page.route('**/console/operator', async (route) => {
-      if (!route.request().postData()?.includes('"run"')) return route.continue()
-      const response = await route.fetch()
-      const reply = await response.json()
-      const [first] = reply.data.invariants
-      Object.assign(first, {
-        differences: 1,
-        examples: [{ provider: 'demo', subject: 'DCS-1', difference: 'is missing' }],
-      })
-      reply.data.differences = 1
-      await route.fulfill({ response, json: reply })
+test('the screen shows each invariant in green or red', async () => {
+  await contradict(COMPLETED)
+  const page = await openScreen('reconciliation')
+  await page.getByText('No differences').waitFor()
+  await rowsOf(page, 'Invariants')
+    .filter({ hasText: 'An accepted charge exists unchanged' })
+    .getByText('holds')
+    .waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await page.route('**/console/operator', async (route) => {
+    if (!route.request().postData()?.includes('"run"')) return route.continue()
+    const response = await route.fetch()
+    const reply = await response.json()
+    const [first] = reply.data.invariants
+    Object.assign(first, {
+      differences: 1,
+      examples: [{ provider: 'demo', subject: 'DCS-1', difference: 'is missing' }],
     })
-    await page.getByRole('button', { name: 'Check again' }).click()
-    await page.getByText('Differences: 1').first().waitFor()
-    await rowsOf(page, 'Invariants').first().getByText('is missing').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
+    reply.data.differences = 1
+    await route.fulfill({ response, json: reply })
   })
-
-  test('the screen compares an uploaded statement', async () => {
-    const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
-    const { uuid, completed_at } = await service.show(reference)
-    const page = await openScreen('reconciliation')
-    await page.getByText('No statement yet').waitFor()
-    await page.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('GCB')
-    const upload = async (...lines: string[]) => {
-      const buffer = Buffer.from(`${lines.join('\n')}\n`)
-      const file = { name: 'statement.csv', mimeType: 'text/csv', buffer }
-      await page.getByLabel('CSV file').setInputFiles(file)
-      await page.getByRole('button', { name: 'Compare' }).click()
-    }
-    const header = 'uuid,bank_reference,amount,currency,completed_at'
-    await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
-    await rowsOf(page, 'Different').getByText('the amount is 100.00 here').waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-    await upload('amount')
-    await page.getByRole('alert').getByText('line 1: column currency is missing').waitFor()
-    expect(problems()).toEqual([expect.stringContaining('422')])
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download an example' }).click(),
-    ])
-    await page.getByLabel('CSV file').setInputFiles(await download.path())
-    await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByText('The statement agrees').waitFor()
-  })
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByText('Differences: 1').first().waitFor()
+  await rowsOf(page, 'Invariants').first().getByText('is missing').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
 })
 
-describe('operator changes', () => {
-  test('a change appears live with old and new values, and the list is filtered by provider', async () => {
-    const page = await openScreen('changes')
-    await rowsOf(page, 'Changes').first().waitFor()
-    await service.call('provider', 'update', { provider: 'other', name: 'Other Ltd' })
-    const row = rowsOf(page, 'Changes').filter({ hasText: 'provider update' })
-    await row.getByText('Other Payments → Other Ltd').waitFor()
-    await page.getByLabel('Provider').selectOption('fenced')
-    await row.waitFor({ state: 'detached' })
-    await rowsOf(page, 'Changes').filter({ hasText: 'provider create' }).waitFor()
-    expect(await legibilityFindings(page)).toEqual([])
-  })
+test('the screen compares an uploaded statement', async () => {
+  const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
+  const { uuid, completed_at } = await service.show(reference)
+  const page = await openScreen('reconciliation')
+  await page.getByText('No statement yet').waitFor()
+  await page.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('GCB')
+  const upload = async (...lines: string[]) => {
+    const buffer = Buffer.from(`${lines.join('\n')}\n`)
+    const file = { name: 'statement.csv', mimeType: 'text/csv', buffer }
+    await page.getByLabel('CSV file').setInputFiles(file)
+    await page.getByRole('button', { name: 'Compare' }).click()
+  }
+  const header = 'uuid,bank_reference,amount,currency,completed_at'
+  await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
+  await rowsOf(page, 'Different').getByText('the amount is 100.00 here').waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await upload('amount')
+  await page.getByRole('alert').getByText('line 1: column currency is missing').waitFor()
+  expect(problems()).toEqual([expect.stringContaining('422')])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download an example' }).click(),
+  ])
+  await page.getByLabel('CSV file').setInputFiles(await download.path())
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await page.getByText('The statement agrees').waitFor()
+})
 
-  test('a bank without changes has an empty list; a failed call can be repeated', async () => {
-    const page = await openScreen('changes?provider=nobody')
-    await page.getByText('No change matches these filters').waitFor()
-    let isDown = true
-    await page.route('**/console/operator', (route) => (isDown ? route.abort() : route.continue()))
-    await page.getByLabel('Provider').selectOption('demo')
-    await page.getByText('The console is not reachable').first().waitFor()
-    const again = page.getByRole('button', { name: 'Try again' })
-    await again.waitFor()
-    // A change that the page sees after this line loads the list too, and removes the button.
-    isDown = false
-    await again.dispatchEvent('click')
-    await rowsOf(page, 'Changes').first().waitFor()
-    expect(new Set(problems())).toEqual(
-      new Set(['prints Failed to load resource: net::ERR_FAILED']),
-    )
-  })
+test('a change appears live with old and new values, and the list is filtered by provider', async () => {
+  const page = await openScreen('changes')
+  await rowsOf(page, 'Changes').first().waitFor()
+  await service.call('provider', 'update', { provider: 'other', name: 'Other Ltd' })
+  const row = rowsOf(page, 'Changes').filter({ hasText: 'provider update' })
+  await row.getByText('Other Payments → Other Ltd').waitFor()
+  await page.getByLabel('Provider').selectOption('fenced')
+  await row.waitFor({ state: 'detached' })
+  await rowsOf(page, 'Changes').filter({ hasText: 'provider create' }).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+})
+
+test('a bank without changes has an empty list; a failed call can be repeated', async () => {
+  const page = await openScreen('changes?provider=nobody')
+  await page.getByText('No change matches these filters').waitFor()
+  let isDown = true
+  await page.route('**/console/operator', (route) => (isDown ? route.abort() : route.continue()))
+  await page.getByLabel('Provider').selectOption('demo')
+  await page.getByText('The console is not reachable').first().waitFor()
+  const again = page.getByRole('button', { name: 'Try again' })
+  await again.waitFor()
+  // A change that the page sees after this line loads the list too, and removes the button.
+  isDown = false
+  await again.dispatchEvent('click')
+  await rowsOf(page, 'Changes').first().waitFor()
+  expect(new Set(problems())).toEqual(new Set(['prints Failed to load resource: net::ERR_FAILED']))
 })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { getDescription, getTitle } from 'valibot'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { helpOfVerb } from '../../commands/operator-help.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
@@ -27,47 +27,45 @@ const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs).map(([name, verb]) => ({ noun, name, verb })),
 )
 
-describe('help', () => {
-  test('the help of the command lists every noun', async () => {
-    const { code, stdout, stderr } = await operator(['--help'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const [noun, { summary }] of Object.entries(nouns)) {
-      expect(stdout).toMatch(new RegExp(`^ {2}${noun} +${summary}$`, 'm'))
-    }
-  })
+test('the help of the command lists every noun', async () => {
+  const { code, stdout, stderr } = await operator(['--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const [noun, { summary }] of Object.entries(nouns)) {
+    expect(stdout).toMatch(new RegExp(`^ {2}${noun} +${summary}$`, 'm'))
+  }
+})
 
-  test.each([
-    ['credential --help', [/^ {2}issue /m, /^ {2}list /m, /^ {2}show /m, /^ {2}revoke /m]],
-    ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
-    ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
-    ['debit reverse --help', [/a second operator must approve it always\./]],
-    ['bank update --help', [/approve it with --connector, --connector-url, --connector-secret\./]],
-    ['bank disable --help', [/^(?!.*approve)/s]],
-    ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
-  ])('the command `%s` prints %j', async (words, patterns) => {
-    const { code, stdout } = await operator(words.split(' '))
-    expect(code).toBe(0)
-    for (const pattern of patterns) expect(stdout).toMatch(pattern)
-  })
+test.each([
+  ['credential --help', [/^ {2}issue /m, /^ {2}list /m, /^ {2}show /m, /^ {2}revoke /m]],
+  ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
+  ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
+  ['debit reverse --help', [/a second operator must approve it always\./]],
+  ['bank update --help', [/approve it with --connector, --connector-url, --connector-secret\./]],
+  ['bank disable --help', [/^(?!.*approve)/s]],
+  ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
+])('the command `%s` prints %j', async (words, patterns) => {
+  const { code, stdout } = await operator(words.split(' '))
+  expect(code).toBe(0)
+  for (const pattern of patterns) expect(stdout).toMatch(pattern)
+})
 
-  test.each(verbs)('the help of $noun $name has short lines for verb and options', (row) => {
-    expect(row.verb.summary.length).toBeLessThan(90)
-    for (const [option, schema] of Object.entries(row.verb.options.entries)) {
-      const required = 'wrapped' in schema ? schema.wrapped : schema
-      expect(getTitle(required as never), option).toBeTruthy()
-      expect(getDescription(required as never), option).toBeTruthy()
-    }
-    expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
-  })
+test.each(verbs)('the help of $noun $name has short lines for verb and options', (row) => {
+  expect(row.verb.summary.length).toBeLessThan(90)
+  for (const [option, schema] of Object.entries(row.verb.options.entries)) {
+    const required = 'wrapped' in schema ? schema.wrapped : schema
+    expect(getTitle(required as never), option).toBeTruthy()
+    expect(getDescription(required as never), option).toBeTruthy()
+  }
+  expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
+})
 
-  test('the help covers exactly the operator functions', () => {
-    const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
-    expect(functions.sort()).toEqual(
-      Object.keys(nouns)
-        .map((noun) => `manage-${noun}`)
-        .sort(),
-    )
-  })
+test('the help covers exactly the operator functions', () => {
+  const functions = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
+  expect(functions.sort()).toEqual(
+    Object.keys(nouns)
+      .map((noun) => `manage-${noun}`)
+      .sort(),
+  )
 })
 
 test.each([
@@ -102,32 +100,30 @@ test('a port without a sandbox prints one line and exits with 1', async () => {
   expectOneLine(await operator(args), 'No sandbox answers at port 1')
 })
 
-describe('an unreadable statement', () => {
-  const RECONCILE = ['reconcile', '--bank', 'GCB']
-  const HEADER = 'uuid,amount,currency,completed_at\n'
-  const compare = (text: string) =>
-    operator([...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--port', '1'], {}, text)
+const RECONCILE = ['reconcile', '--bank', 'GCB']
+const HEADER = 'uuid,amount,currency,completed_at\n'
+const compare = (text: string) =>
+  operator([...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--port', '1'], {}, text)
 
-  const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
-  const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
-  const lines = [
-    'line 2: uuid is malformed; amount must be like 100.00',
-    'line 3: a uuid or a bank_reference is required',
-  ]
+const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
+const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
+const lines = [
+  'line 2: uuid is malformed; amount must be like 100.00',
+  'line 3: a uuid or a bank_reference is required',
+]
 
-  test.each([
-    ['an empty file', '', 'the file is empty'],
-    ['malformed rows', malformed, lines.join('\n')],
-    ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
-  ])('a statement with %s exits with 1 before any request', async (_case, text, line) => {
-    const stderr = `--statement: ${line}\n`
-    expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
-  })
+test.each([
+  ['an empty file', '', 'the file is empty'],
+  ['malformed rows', malformed, lines.join('\n')],
+  ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
+])('a statement with %s exits with 1 before any request', async (_case, text, line) => {
+  const stderr = `--statement: ${line}\n`
+  expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
+})
 
-  test('a statement that does not exist exits with 1', async () => {
-    const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
-    expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
-  })
+test('a statement that does not exist exits with 1', async () => {
+  const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
+  expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
 })
 
 const http = (status: number, type: string, body: string) =>
@@ -180,67 +176,65 @@ test('a secret is read from standard input without its line end, and never from 
   expectOneLine(await operator([...none, '--port', '1']), isValid)
 })
 
-describe('a stage on AWS', () => {
-  const list = ['bank', 'list', '--stage', 'sandbox']
-  const region = { AWS_REGION: 'eu-west-1' }
-  const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
+const list = ['bank', 'list', '--stage', 'sandbox']
+const region = { AWS_REGION: 'eu-west-1' }
+const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
 
-  /** Runs the command against a fake Lambda API whose function URL gives a reply. */
-  const runAgainst = async (status: number, body: unknown, api = { status: 200, type: '' }) => {
-    const requests: { line: string; authorization?: string | undefined; body: string }[] = []
-    const server = createServer(async (request, response) => {
-      const { method, url, headers } = request
-      requests.push({
-        line: `${method} ${url}`,
-        authorization: headers.authorization,
-        body: await text(request),
-      })
-      if (url?.endsWith('/url')) {
-        const FunctionUrl = `http://${headers.host}/`
-        response
-          .writeHead(api.status, api.type ? { 'x-amzn-errortype': api.type } : {})
-          .end(JSON.stringify(api.type ? { Message: 'no\nno' } : { FunctionUrl }))
-      } else response.writeHead(status).end(JSON.stringify(body))
+/** Runs the command against a fake Lambda API whose function URL gives a reply. */
+const runAgainst = async (status: number, body: unknown, api = { status: 200, type: '' }) => {
+  const requests: { line: string; authorization?: string | undefined; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    requests.push({
+      line: `${method} ${url}`,
+      authorization: headers.authorization,
+      body: await text(request),
     })
-    const output = await whileListening(server, (port) =>
-      operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
-    )
-    return { ...output, requests }
-  }
-
-  test('the command requests the function URL with a signature, and names no caller', async () => {
-    const { code, stdout, requests } = await runAgainst(200, { result: [] })
-    expect([code, stdout]).toEqual([0, '[]\n'])
-    const [find, call] = requests
-    expect(find?.line).toBe('GET /2021-10-31/functions/debit-collection-sandbox-manage-bank/url')
-    expect(call).toMatchObject({
-      line: 'POST /',
-      authorization: expect.stringMatching(
-        /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/,
-      ),
-      body: '{"verb":"list","options":{}}',
-    })
+    if (url?.endsWith('/url')) {
+      const FunctionUrl = `http://${headers.host}/`
+      response
+        .writeHead(api.status, api.type ? { 'x-amzn-errortype': api.type } : {})
+        .end(JSON.stringify(api.type ? { Message: 'no\nno' } : { FunctionUrl }))
+    } else response.writeHead(status).end(JSON.stringify(body))
   })
+  const output = await whileListening(server, (port) =>
+    operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
+  )
+  return { ...output, requests }
+}
 
-  test('the command requires credentials and a region', async () => {
-    expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
-    expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
+test('the command requests the function URL with a signature, and names no caller', async () => {
+  const { code, stdout, requests } = await runAgainst(200, { result: [] })
+  expect([code, stdout]).toEqual([0, '[]\n'])
+  const [find, call] = requests
+  expect(find?.line).toBe('GET /2021-10-31/functions/debit-collection-sandbox-manage-bank/url')
+  expect(call).toMatchObject({
+    line: 'POST /',
+    authorization: expect.stringMatching(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/,
+    ),
+    body: '{"verb":"list","options":{}}',
   })
+})
 
-  test.each([
-    [404, 'ResourceNotFound', 'Function debit-collection-sandbox-manage-bank does not exist'],
-    [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
-    [403, 'ExpiredToken', 'The AWS credentials have expired'],
-  ])('the command prints a line for the answer %i %sException', async (status, name, line) => {
-    expectOneLine(await runAgainst(200, {}, { status, type: `${name}Exception` }), line)
-  })
+test('the command requires credentials and a region', async () => {
+  expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
+  expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
+})
 
-  test.each([
-    [200, { error: 'no such bank' }, 'no such bank'],
-    [403, { Message: 'Forbidden' }, 'These AWS credentials do not allow calling debit-'],
-    [429, {}, 'Function debit-collection-sandbox-manage-bank did not run: AWS limits calls'],
-    [502, 'Internal Server Error', 'debit-collection-sandbox-manage-bank: the function failed'],
-  ])('the command prints one line for the reply %i %j of the URL', async (status, body, line) => {
-    expectOneLine(await runAgainst(status, body), line)
-  })
+test.each([
+  [404, 'ResourceNotFound', 'Function debit-collection-sandbox-manage-bank does not exist'],
+  [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
+  [403, 'ExpiredToken', 'The AWS credentials have expired'],
+])('the command prints a line for the answer %i %sException', async (status, name, line) => {
+  expectOneLine(await runAgainst(200, {}, { status, type: `${name}Exception` }), line)
+})
+
+test.each([
+  [200, { error: 'no such bank' }, 'no such bank'],
+  [403, { Message: 'Forbidden' }, 'These AWS credentials do not allow calling debit-'],
+  [429, {}, 'Function debit-collection-sandbox-manage-bank did not run: AWS limits calls'],
+  [502, 'Internal Server Error', 'debit-collection-sandbox-manage-bank: the function failed'],
+])('the command prints one line for the reply %i %j of the URL', async (status, body, line) => {
+  expectOneLine(await runAgainst(status, body), line)
 })

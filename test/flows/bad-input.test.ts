@@ -31,63 +31,60 @@ const expectEnvelope = ({ headers, body }: Reply) => {
   expect(body.success).toBe(body.error === undefined)
 }
 
-describe('bodies', () => {
-  const fields = JSON.stringify(chargeBody())
-  const invalid = [Buffer.from(fields.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]
+const fields = JSON.stringify(chargeBody())
+const invalid = [Buffer.from(fields.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]
 
-  // All forms of JSON: test/api/json-body.test.ts.
-  test.each<[string, string | Uint8Array]>([
-    ['blanks', '  '],
-    ['null', 'null'],
-    ['a key twice, once escaped', fields.replace('{', '{"\\u0061mount":"1.00",')],
-    ['invalid UTF-8', Buffer.concat(invalid)],
-    ['a byte order mark', `\ufeff${fields}`],
-    ['over 64 KiB', fields.replace('Order 1', 'x'.repeat(65_536))],
-    ['nested 60,000 levels', '['.repeat(60_000)],
-    ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
-  ])('a charge with this body gets 400/1400: %s', async (_name, body) => {
-    const reply = await charge(body)
-    expect(codeOf(reply)).toBe('400/1400')
-    expectEnvelope(reply)
-  })
-
-  test.each([
-    ['Content-Type', 'text/plain', 'Content-Type must be application/json'],
-    ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
-    ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
-    ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
-  ])('a charge with %s %s gets 400/1400 %s', async (name, value, message) => {
-    const reply = await charge(fields, { headers: { [name]: value } })
-    expect([codeOf(reply), reply.body.details]).toEqual(['400/1400', [message]])
-  })
-
-  test('the service accepts charset="UTF-8" and identity, but not two Content-Type headers', async () => {
-    const type = 'application/json; charset="UTF-8"'
-    const headers = { 'Content-Type': type, 'Content-Encoding': 'identity' }
-    expect((await charge(chargeBody(), { headers })).status).toBe(202)
-    const sample = await sampleEvent('charge')
-    const twice = { ...(sample.multiValueHeaders as object), 'content-type': ['text/plain'] }
-    const reply = await service.invoke('charge', { ...sample, multiValueHeaders: twice })
-    const body = expect.stringContaining('Content-Type must be given once')
-    expect(reply).toMatchObject({ statusCode: 400, body })
-  })
+// All forms of JSON: test/api/json-body.test.ts.
+test.each<[string, string | Uint8Array]>([
+  ['blanks', '  '],
+  ['null', 'null'],
+  ['a key twice, once escaped', fields.replace('{', '{"\\u0061mount":"1.00",')],
+  ['invalid UTF-8', Buffer.concat(invalid)],
+  ['a byte order mark', `\ufeff${fields}`],
+  ['over 64 KiB', fields.replace('Order 1', 'x'.repeat(65_536))],
+  ['nested 60,000 levels', '['.repeat(60_000)],
+  ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
+])('a charge with this body gets 400/1400: %s', async (_name, body) => {
+  const reply = await charge(body)
+  expect(codeOf(reply)).toBe('400/1400')
+  expectEnvelope(reply)
 })
 
-describe('fields of a charge', () => {
-  test('a charge without any field names all of them, in both places', async () => {
-    const names = ['amount', 'bank_identifier', 'currency', 'narration', 'partner_reference']
-    const details = Object.fromEntries(
-      [...names, 'phone_number'].map((name) => [name, ['is required']]),
-    )
-    const reply = await charge({})
-    expect(codeOf(reply)).toBe('422/1007')
-    expect([reply.body.details, reply.body.error.details]).toEqual([details, details])
-    expectEnvelope(reply)
-  })
+test.each([
+  ['Content-Type', 'text/plain', 'Content-Type must be application/json'],
+  ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
+  ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
+  ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
+])('a charge with %s %s gets 400/1400 %s', async (name, value, message) => {
+  const reply = await charge(fields, { headers: { [name]: value } })
+  expect([codeOf(reply), reply.body.details]).toEqual(['400/1400', [message]])
+})
 
-  const E = (count: number) => `"${'é'.repeat(count)}"`
-  // All values of the fields: test/domain.
-  const values = rowsOf(`
+test('the service accepts charset="UTF-8" and identity, but not two Content-Type headers', async () => {
+  const type = 'application/json; charset="UTF-8"'
+  const headers = { 'Content-Type': type, 'Content-Encoding': 'identity' }
+  expect((await charge(chargeBody(), { headers })).status).toBe(202)
+  const sample = await sampleEvent('charge')
+  const twice = { ...(sample.multiValueHeaders as object), 'content-type': ['text/plain'] }
+  const reply = await service.invoke('charge', { ...sample, multiValueHeaders: twice })
+  const body = expect.stringContaining('Content-Type must be given once')
+  expect(reply).toMatchObject({ statusCode: 400, body })
+})
+
+test('a charge without any field names all of them, in both places', async () => {
+  const names = ['amount', 'bank_identifier', 'currency', 'narration', 'partner_reference']
+  const details = Object.fromEntries(
+    [...names, 'phone_number'].map((name) => [name, ['is required']]),
+  )
+  const reply = await charge({})
+  expect(codeOf(reply)).toBe('422/1007')
+  expect([reply.body.details, reply.body.error.details]).toEqual([details, details])
+  expectEnvelope(reply)
+})
+
+const E = (count: number) => `"${'é'.repeat(count)}"`
+// All values of the fields: test/domain.
+const values = rowsOf(`
     202       amount  100.00  1.00  10000.00  "50.00"
     400/3007  amount  100  100.5  1e2  0.99  -5.00  10000.01  9007199254740993.00  1e400  "1e2"
     422/1007  amount  null  {}
@@ -102,38 +99,37 @@ describe('fields of a charge', () => {
     422/1007  metadata  {"id":9007199254740993}  {"a":{"__proto__":{"admin":true}}}
   `).flatMap(([code = '', field = '', ...texts]) => texts.map((text) => [field, text, code]))
 
-  test('each value gets its published reply', async () => {
-    const { credential } = await createProvider(service, 'values')
-    const replies = await Promise.all(
-      values.map(async ([field = '', value = '']) => {
-        const text = JSON.stringify(chargeBody({ [field]: '@' })).replace('"@"', () => value)
-        return [field, value, codeOf(await charge(text, { credential }))]
-      }),
-    )
-    expect(replies).toEqual(values)
-  })
+test('each value gets its published reply', async () => {
+  const { credential } = await createProvider(service, 'values')
+  const replies = await Promise.all(
+    values.map(async ([field = '', value = '']) => {
+      const text = JSON.stringify(chargeBody({ [field]: '@' })).replace('"@"', () => value)
+      return [field, value, codeOf(await charge(text, { credential }))]
+    }),
+  )
+  expect(replies).toEqual(values)
+})
 
-  test('an amount above the maximum of the bank gets 400/3005 with the maximum', async () => {
-    const cal = (amount: string) => charge(chargeBody({ bank_identifier: 'CAL', amount }))
-    expect((await cal('500.00')).status).toBe(202)
-    const above = await cal('500.01')
-    expect(codeOf(above)).toBe('400/3005')
-    const amount = ["exceeds the bank's maximum"]
-    expect(above.body.details).toEqual({ amount, limit: 'bank', maximum: '500.00' })
-  })
+test('an amount above the maximum of the bank gets 400/3005 with the maximum', async () => {
+  const cal = (amount: string) => charge(chargeBody({ bank_identifier: 'CAL', amount }))
+  expect((await cal('500.00')).status).toBe(202)
+  const above = await cal('500.01')
+  expect(codeOf(above)).toBe('400/3005')
+  const amount = ["exceeds the bank's maximum"]
+  expect(above.body.details).toEqual({ amount, limit: 'bank', maximum: '500.00' })
+})
 
-  test('an amount above the remaining daily limit gets 400/3005 with the remainder and the reset time', async () => {
-    const limit = { 'daily-limit': '112.00' }
-    const { credential } = await createProvider(service, 'daily', limit)
-    const body = chargeBody({ phone_number: SILENT })
-    expect((await charge(body, { credential })).status).toBe(202)
-    const above = await charge(chargeBody({ amount: '12.01' }), { credential })
-    expect(codeOf(above)).toBe('400/3005')
-    const midnight = new Date(`${above.body.meta.timestamp.slice(0, 10)}T24:00:00Z`)
-    expect(above.body.details).toEqual({
-      ...{ amount: ['exceeds the remaining daily limit'], limit: 'daily', remaining: '12.00' },
-      resets_at: midnight.toISOString(),
-    })
+test('an amount above the remaining daily limit gets 400/3005 with the remainder and the reset time', async () => {
+  const limit = { 'daily-limit': '112.00' }
+  const { credential } = await createProvider(service, 'daily', limit)
+  const body = chargeBody({ phone_number: SILENT })
+  expect((await charge(body, { credential })).status).toBe(202)
+  const above = await charge(chargeBody({ amount: '12.01' }), { credential })
+  expect(codeOf(above)).toBe('400/3005')
+  const midnight = new Date(`${above.body.meta.timestamp.slice(0, 10)}T24:00:00Z`)
+  expect(above.body.details).toEqual({
+    ...{ amount: ['exceeds the remaining daily limit'], limit: 'daily', remaining: '12.00' },
+    resets_at: midnight.toISOString(),
   })
 })
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -70,113 +70,109 @@ beforeAll(async () => {
   await payee.run(nightAfter(1))
 })
 
-describe('manage-ledger', () => {
-  test('the ledger of a past day has each entry with its source, and the accounts', async () => {
-    const day = await ledger(earlier)
-    expect(day).toMatchObject({ date: earlier, currency: 'GHS', trial_balance: '0.00' })
-    expect(entriesOf(day, 'completion')).toEqual([
-      {
-        ...{ time: `${earlier}T12:00:00.000Z`, type: 'completion' },
-        ...{ source: { type: 'debit', id: old }, description: 'The bank debited the customer' },
-        lines: [
-          { account: 'bank_receivable:GCB', debit: '40.00', credit: '0.00' },
-          { account: 'provider_payable:booked', debit: '0.00', credit: '40.00' },
-        ],
-      },
-    ])
-    expect(account(day, 'bank_receivable:GCB')).toEqual({
-      ...{ account: 'bank_receivable:GCB', opening: '0.00', closing: '30.00' },
-      ...{ debit: '40.00', credit: '10.00' },
-    })
-    expect(account(day, 'cash')).toMatchObject({ debit: '10.00', closing: '10.00' })
+test('the ledger of a past day has each entry with its source, and the accounts', async () => {
+  const day = await ledger(earlier)
+  expect(day).toMatchObject({ date: earlier, currency: 'GHS', trial_balance: '0.00' })
+  expect(entriesOf(day, 'completion')).toEqual([
+    {
+      ...{ time: `${earlier}T12:00:00.000Z`, type: 'completion' },
+      ...{ source: { type: 'debit', id: old }, description: 'The bank debited the customer' },
+      lines: [
+        { account: 'bank_receivable:GCB', debit: '40.00', credit: '0.00' },
+        { account: 'provider_payable:booked', debit: '0.00', credit: '40.00' },
+      ],
+    },
+  ])
+  expect(account(day, 'bank_receivable:GCB')).toEqual({
+    ...{ account: 'bank_receivable:GCB', opening: '0.00', closing: '30.00' },
+    ...{ debit: '40.00', credit: '10.00' },
   })
-
-  // All kinds of entries: test/ledger/entries.test.ts.
-  test('the ledger of today has the fees, payouts and refunds', async () => {
-    const day = await ledger(today)
-    expect(day.trial_balance).toBe('0.00')
-    expect(entriesOf(day, 'fees')).toMatchObject([{ source: { type: 'batch', id: settled.id } }])
-    for (const type of ['payout', 'late_completion', 'refund_opened', 'refund']) {
-      expect(entriesOf(day, type), type).toHaveLength(1)
-    }
-  })
-
-  test('the CSV of the ledger has one record for each line', async () => {
-    const text = await service.call('ledger', 'show', { date: earlier, format: 'csv' })
-    expect(text.split('\r\n').slice(0, 2)).toEqual([
-      'entry,time,type,source_type,source_id,reference,account,debit,credit,currency,description',
-      `1,${earlier}T00:00:00.000Z,funding,funding,R-BEFORE,,cash,10.00,0.00,GHS,The bank remitted cash`,
-    ])
-  })
+  expect(account(day, 'cash')).toMatchObject({ debit: '10.00', closing: '10.00' })
 })
 
-describe('manage-funding', () => {
-  const refusal = (options: Record<string, string>) => service.refusal('funding', 'record', options)
+// All kinds of entries: test/ledger/entries.test.ts.
+test('the ledger of today has the fees, payouts and refunds', async () => {
+  const day = await ledger(today)
+  expect(day.trial_balance).toBe('0.00')
+  expect(entriesOf(day, 'fees')).toMatchObject([{ source: { type: 'batch', id: settled.id } }])
+  for (const type of ['payout', 'late_completion', 'refund_opened', 'refund']) {
+    expect(entriesOf(day, type), type).toHaveLength(1)
+  }
+})
 
-  test('a remittance is recorded once, and the list has the newest first', async () => {
-    const before = await findFunds()
-    const recorded = await service.call('funding', 'record', fund('R-1'))
-    expect(recorded).toMatchObject({ bank: 'GCB', reference: 'R-1', amount: '500.00', date: today })
-    expect(await service.call('funding', 'record', fund('R-1'))).toEqual(recorded)
-    const line = `GCB R-1 is recorded with 500.00 on ${today}`
-    for (const other of [{ amount: '500.01' }, { date: yesterday }]) {
-      expect(await refusal(fund('R-1', other))).toBe(line)
-    }
-    expect((await findFunds()) - before).toBe(500_00)
-    const newest = await service.call('funding', 'list', { bank: 'GCB', limit: '1' })
-    expect(newest).toEqual([recorded])
-    expect((await service.call('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
-    expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
-  })
+test('the CSV of the ledger has one record for each line', async () => {
+  const text = await service.call('ledger', 'show', { date: earlier, format: 'csv' })
+  expect(text.split('\r\n').slice(0, 2)).toEqual([
+    'entry,time,type,source_type,source_id,reference,account,debit,credit,currency,description',
+    `1,${earlier}T00:00:00.000Z,funding,funding,R-BEFORE,,cash,10.00,0.00,GHS,The bank remitted cash`,
+  ])
+})
 
-  test('a correction replaces the amount of a remittance by an entry of today, and can be repeated', async () => {
-    const before = await findFunds()
-    const openingOf = async () => account(await ledger(earlier), 'cash').closing
-    const cash = await openingOf()
-    const correct = (amount: string) =>
-      service.call('funding', 'correct', { reference: 'R-BEFORE', amount, reason: 'Typing error' })
-    const first = { from: '10.00', to: '25.00', reason: 'Typing error' }
-    for (const _ of [1, 2]) {
-      expect(await correct('25.00')).toMatchObject({ amount: '25.00', corrections: [first] })
-    }
-    const corrected = await correct('4.00')
-    expect(corrected).toMatchObject({ amount: '4.00', corrections: [first, { from: '25.00' }] })
-    expect((await findFunds()) - before).toBe(-6_00)
-    expect(await service.call('funding', 'list')).toContainEqual(corrected)
-    // The original values are still a repetition.
-    const original = fund('R-BEFORE', { date: earlier, amount: '10.00' })
-    expect(await service.call('funding', 'record', original)).toEqual(corrected)
-    expect(await openingOf()).toBe(cash)
-    const amounts = entriesOf(await ledger(today), 'funding_correction').map(
-      ({ lines }: Shown) => `${lines[0].account} ${lines[0].debit}`,
-    )
-    expect(amounts).toEqual(['cash 15.00', 'bank_receivable:GCB 21.00'])
-    const changed = { amount: { from: '25.00', to: '4.00' }, reason: { to: 'Typing error' } }
-    expect(await service.changeOf('R-BEFORE')).toMatchObject({ verb: 'correct', changed })
-  })
+const refusal = (options: Record<string, string>) => service.refusal('funding', 'record', options)
 
-  test('a correction needs the bank if two banks have its reference', async () => {
-    for (const bank of ['GCB', 'ECO'])
-      await service.call('funding', 'record', { ...fund('R-2'), bank })
-    const correct = (more: Record<string, string>) =>
-      service.refusal('funding', 'correct', {
-        reference: 'R-2',
-        amount: '1.00',
-        reason: 'x',
-        ...more,
-      })
-    expect(await correct({})).toBe('--bank: is required: two banks have this reference')
-    expect(await correct({ bank: 'ECO' })).toBeUndefined()
-    expect(await correct({ reference: 'R-NONE' })).toBe('no such remittance')
-  })
+test('a remittance is recorded once, and the list has the newest first', async () => {
+  const before = await findFunds()
+  const recorded = await service.call('funding', 'record', fund('R-1'))
+  expect(recorded).toMatchObject({ bank: 'GCB', reference: 'R-1', amount: '500.00', date: today })
+  expect(await service.call('funding', 'record', fund('R-1'))).toEqual(recorded)
+  const line = `GCB R-1 is recorded with 500.00 on ${today}`
+  for (const other of [{ amount: '500.01' }, { date: yesterday }]) {
+    expect(await refusal(fund('R-1', other))).toBe(line)
+  }
+  expect((await findFunds()) - before).toBe(500_00)
+  const newest = await service.call('funding', 'list', { bank: 'GCB', limit: '1' })
+  expect(newest).toEqual([recorded])
+  expect((await service.call('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
+  expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
+})
 
-  testInProcess('a remittance of a future day is rejected in production only', async () => {
-    const tomorrow = fund('R-4', { date: dayAfter(today) })
-    expect(await refusal(tomorrow)).toBeUndefined()
-    vi.stubEnv('STAGE', 'production')
-    expect(await refusal(tomorrow)).toBe('--date: must not be in the future')
-    expect(await refusal(fund('R-5'))).toBeUndefined()
-  })
+test('a correction replaces the amount of a remittance by an entry of today, and can be repeated', async () => {
+  const before = await findFunds()
+  const openingOf = async () => account(await ledger(earlier), 'cash').closing
+  const cash = await openingOf()
+  const correct = (amount: string) =>
+    service.call('funding', 'correct', { reference: 'R-BEFORE', amount, reason: 'Typing error' })
+  const first = { from: '10.00', to: '25.00', reason: 'Typing error' }
+  for (const _ of [1, 2]) {
+    expect(await correct('25.00')).toMatchObject({ amount: '25.00', corrections: [first] })
+  }
+  const corrected = await correct('4.00')
+  expect(corrected).toMatchObject({ amount: '4.00', corrections: [first, { from: '25.00' }] })
+  expect((await findFunds()) - before).toBe(-6_00)
+  expect(await service.call('funding', 'list')).toContainEqual(corrected)
+  // The original values are still a repetition.
+  const original = fund('R-BEFORE', { date: earlier, amount: '10.00' })
+  expect(await service.call('funding', 'record', original)).toEqual(corrected)
+  expect(await openingOf()).toBe(cash)
+  const amounts = entriesOf(await ledger(today), 'funding_correction').map(
+    ({ lines }: Shown) => `${lines[0].account} ${lines[0].debit}`,
+  )
+  expect(amounts).toEqual(['cash 15.00', 'bank_receivable:GCB 21.00'])
+  const changed = { amount: { from: '25.00', to: '4.00' }, reason: { to: 'Typing error' } }
+  expect(await service.changeOf('R-BEFORE')).toMatchObject({ verb: 'correct', changed })
+})
+
+test('a correction needs the bank if two banks have its reference', async () => {
+  for (const bank of ['GCB', 'ECO'])
+    await service.call('funding', 'record', { ...fund('R-2'), bank })
+  const correct = (more: Record<string, string>) =>
+    service.refusal('funding', 'correct', {
+      reference: 'R-2',
+      amount: '1.00',
+      reason: 'x',
+      ...more,
+    })
+  expect(await correct({})).toBe('--bank: is required: two banks have this reference')
+  expect(await correct({ bank: 'ECO' })).toBeUndefined()
+  expect(await correct({ reference: 'R-NONE' })).toBe('no such remittance')
+})
+
+testInProcess('a remittance of a future day is rejected in production only', async () => {
+  const tomorrow = fund('R-4', { date: dayAfter(today) })
+  expect(await refusal(tomorrow)).toBeUndefined()
+  vi.stubEnv('STAGE', 'production')
+  expect(await refusal(tomorrow)).toBe('--date: must not be in the future')
+  expect(await refusal(fund('R-5'))).toBeUndefined()
 })
 
 testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {

@@ -58,15 +58,12 @@ testInProcess(
   },
 )
 
-testInProcess(
-  'the lookups of a day raise no alarm up to three times those of an earlier day',
-  async () => {
-    const { id, key, lookup } = await createBusy('usual')
-    await put(keys.unknownNumbers(key, dayAfter(today, -27)), 'count', { unknownNumbers: 20 })
-    await lookup(55)
-    expect(await findings(id)).toEqual([])
-  },
-)
+testInProcess('the lookups of a day raise no alarm up to three times an earlier day', async () => {
+  const { id, key, lookup } = await createBusy('usual')
+  await put(keys.unknownNumbers(key, dayAfter(today, -27)), 'count', { unknownNumbers: 20 })
+  await lookup(55)
+  expect(await findings(id)).toEqual([])
+})
 
 testInProcess(
   'the writes of a charge and of a failure count both, and invalid accounts raise the alarm',

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { isMistyped } from '../../shared/domain/token.ts'
 import { table } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
@@ -86,70 +86,68 @@ test('a provider is listed, keeps its settings, and can call only while it is en
   expect(codeOf(await service.get(BANKS, credential))).toBe('200')
 })
 
-describe('limit', () => {
-  test.each([
-    ['limit', 'remove', {}],
-    ['limit', 'set', { 'daily-limit': 'none' }],
-    ['provider', 'update', { 'daily-limit': 'none' }],
-  ])('the next daily limit counts charges after %s %s %o', async (noun, verb, options) => {
-    const provider = `limit-${noun}-${verb}`
-    const { credential } = await createProvider(service, provider, { 'daily-limit': '300.00' })
-    const show = () => service.call('limit', 'show', { provider })
-    expect(await charge('300.01', credential)).toBe('400/3005')
-    expect(await charge('100.00', credential)).toBe('202')
-    expect(await charge('200.01', credential)).toBe('400/3005')
-    const day = new Date().toISOString().slice(0, 10)
-    const used = { day, used: '100.00', left: '200.00' }
-    expect(await show()).toMatchObject({ provider, daily_limit: '300.00', ...used })
-    expect(await service.call('limit', 'list')).toContainEqual(
-      expect.objectContaining({ provider, daily_limit: '300.00' }),
-    )
-    await service.call(noun, verb, { provider, ...options })
-    expect(await show()).toMatchObject({ daily_limit: null, used: null, left: null })
-    expect(await charge('250.00', credential)).toBe('202')
-    await service.call('limit', 'set', { provider, 'daily-limit': '400.00' })
-    expect(await show()).toMatchObject({ used: '350.00', left: '50.00' })
-    const { invariants } = await service.call('reconciliation', 'run', { date: day })
-    const { examples } = invariants.find(({ number }: Shown) => number === 20)
-    expect(examples.filter((example: Shown) => example.provider === provider)).toEqual([])
-  })
+test.each([
+  ['limit', 'remove', {}],
+  ['limit', 'set', { 'daily-limit': 'none' }],
+  ['provider', 'update', { 'daily-limit': 'none' }],
+])('the next daily limit counts charges after %s %s %o', async (noun, verb, options) => {
+  const provider = `limit-${noun}-${verb}`
+  const { credential } = await createProvider(service, provider, { 'daily-limit': '300.00' })
+  const show = () => service.call('limit', 'show', { provider })
+  expect(await charge('300.01', credential)).toBe('400/3005')
+  expect(await charge('100.00', credential)).toBe('202')
+  expect(await charge('200.01', credential)).toBe('400/3005')
+  const day = new Date().toISOString().slice(0, 10)
+  const used = { day, used: '100.00', left: '200.00' }
+  expect(await show()).toMatchObject({ provider, daily_limit: '300.00', ...used })
+  expect(await service.call('limit', 'list')).toContainEqual(
+    expect.objectContaining({ provider, daily_limit: '300.00' }),
+  )
+  await service.call(noun, verb, { provider, ...options })
+  expect(await show()).toMatchObject({ daily_limit: null, used: null, left: null })
+  expect(await charge('250.00', credential)).toBe('202')
+  await service.call('limit', 'set', { provider, 'daily-limit': '400.00' })
+  expect(await show()).toMatchObject({ used: '350.00', left: '50.00' })
+  const { invariants } = await service.call('reconciliation', 'run', { date: day })
+  const { examples } = invariants.find(({ number }: Shown) => number === 20)
+  expect(examples.filter((example: Shown) => example.provider === provider)).toEqual([])
+})
 
-  const BANK_LIST = '/api/v1/banks/debit-transactions'
-  const limitOf = async (path: string, credential: string) =>
-    Number((await service.get(path, credential)).headers.get('x-ratelimit-limit'))
+const BANK_LIST = '/api/v1/banks/debit-transactions'
+const limitOf = async (path: string, credential: string) =>
+  Number((await service.get(path, credential)).headers.get('x-ratelimit-limit'))
 
-  test.each([
-    ['provider', 'raised', 'list-banks', BANKS, 'sk_sandbox_raised', 'per_provider'],
-    ['bank', 'ECO', 'list-debit-transactions', BANK_LIST, 'bt_sandbox_eco', 'per_token'],
-  ])('a request limit of a %s is set, shown, listed, kept and reset', async (...row) => {
-    const [owner, id, operation, path, credential, scope] = row
-    if (owner === 'provider') await createProvider(service, id)
-    const target = { [owner]: id }
-    const before = await service.call('limit', 'show', target)
-    expect(before).toMatchObject({
-      overrides: {},
-      requests_per_minute:
-        owner === 'bank'
-          ? { 'update-debit-transaction': { per_token: 10 }, 'debit-callback': { per_token: 60 } }
-          : { 'get-debit-request': { per_reference: 60, per_provider: 1000 } },
-    })
-    const set = (limit: string) =>
-      service.call('limit', 'set', { ...target, operation, 'per-minute': limit })
-    const shown = await set('500')
-    expect(shown).toMatchObject({
-      overrides: { [operation]: 500 },
-      requests_per_minute: { [operation]: { [scope]: 500 } },
-    })
-    await service.call(owner, 'update', { ...target, name: 'Renamed' })
-    const sandbox = { ...target, connector: 'sandbox' }
-    if (owner === 'bank') await service.call('connector', 'set', sandbox)
-    expect(await service.call('limit', 'show', target)).toMatchObject(shown)
-    expect(await service.call('limit', 'list')).toContainEqual(shown)
-    expect(await limitOf(path, credential)).toBe(500)
-    await set('default')
-    expect(await limitOf(path, credential)).toBe(60)
-    expect(await service.call('limit', 'show', target)).toEqual(before)
+test.each([
+  ['provider', 'raised', 'list-banks', BANKS, 'sk_sandbox_raised', 'per_provider'],
+  ['bank', 'ECO', 'list-debit-transactions', BANK_LIST, 'bt_sandbox_eco', 'per_token'],
+])('a request limit of a %s is set, shown, listed, kept and reset', async (...row) => {
+  const [owner, id, operation, path, credential, scope] = row
+  if (owner === 'provider') await createProvider(service, id)
+  const target = { [owner]: id }
+  const before = await service.call('limit', 'show', target)
+  expect(before).toMatchObject({
+    overrides: {},
+    requests_per_minute:
+      owner === 'bank'
+        ? { 'update-debit-transaction': { per_token: 10 }, 'debit-callback': { per_token: 60 } }
+        : { 'get-debit-request': { per_reference: 60, per_provider: 1000 } },
   })
+  const set = (limit: string) =>
+    service.call('limit', 'set', { ...target, operation, 'per-minute': limit })
+  const shown = await set('500')
+  expect(shown).toMatchObject({
+    overrides: { [operation]: 500 },
+    requests_per_minute: { [operation]: { [scope]: 500 } },
+  })
+  await service.call(owner, 'update', { ...target, name: 'Renamed' })
+  const sandbox = { ...target, connector: 'sandbox' }
+  if (owner === 'bank') await service.call('connector', 'set', sandbox)
+  expect(await service.call('limit', 'show', target)).toMatchObject(shown)
+  expect(await service.call('limit', 'list')).toContainEqual(shown)
+  expect(await limitOf(path, credential)).toBe(500)
+  await set('default')
+  expect(await limitOf(path, credential)).toBe(60)
+  expect(await service.call('limit', 'show', target)).toEqual(before)
 })
 
 test('a disabled bank rejects charges and is listed as inactive', async () => {

@@ -87,23 +87,20 @@ const logged = {
 }
 const withPath = operationNames.filter((name) => operations[name].path.includes('{'))
 
-test.each(withPath)(
-  'the operation %s logs the debit or batch of a path without an object',
-  async (name) => {
-    const { method, caller } = operations[name]
-    const credential = caller === 'bank' ? 'bt_sandbox_eco' : 'sk_sandbox_other'
-    const own = { identifier: 'NONE', phone_number: '%2B233200000000' }
-    const id = name === 'redeliver-event' ? { id: deliveryId } : {}
-    const body = method === 'GET' ? {} : { body: {} }
-    const path = pathOf(name, { ...own, ...id })
-    const reply = await service.send(method, path, { credential, ...body })
-    expect([404, 422]).toContain(reply.status)
-    const { reference, uuid } = lineOf(reply)
-    const ids = Object.entries(logged).find(([part]) => operations[name].path.includes(part))?.[1]
-    expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...ids })
-    expect(JSON.stringify(lineOf(reply))).not.toContain('2332000')
-  },
-)
+test.each(withPath)('the operation %s logs a debit or batch that does not exist', async (name) => {
+  const { method, caller } = operations[name]
+  const credential = caller === 'bank' ? 'bt_sandbox_eco' : 'sk_sandbox_other'
+  const own = { identifier: 'NONE', phone_number: '%2B233200000000' }
+  const id = name === 'redeliver-event' ? { id: deliveryId } : {}
+  const body = method === 'GET' ? {} : { body: {} }
+  const path = pathOf(name, { ...own, ...id })
+  const reply = await service.send(method, path, { credential, ...body })
+  expect([404, 422]).toContain(reply.status)
+  const { reference, uuid } = lineOf(reply)
+  const ids = Object.entries(logged).find(([part]) => operations[name].path.includes(part))?.[1]
+  expect({ reference, uuid }).toEqual({ reference: undefined, uuid: undefined, ...ids })
+  expect(JSON.stringify(lineOf(reply))).not.toContain('2332000')
+})
 
 test.each([
   ['dcs-20261121-abc123', 'dcs-20261121-abc123'],

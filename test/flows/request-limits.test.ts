@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
@@ -29,18 +29,15 @@ beforeEach(clear)
 /** Cheap point reads do not wait for their count. */
 const waiting = operationNames.filter((name) => !('readsInParallel' in operations[name]))
 
-test.each(waiting)(
-  'a request to %s above its limit makes the count alone and no read',
-  async (name) => {
-    const send = callerOf(name)
-    await send()
-    calls.resetHistory()
-    counts.usedBefore = 5_000
-    expect(answer(await send())).toBe(`429/${operations[name].limit.code}`)
-    // A bank report prefetches one item.
-    expect(tableCalls()).toBe(operations[name].path.includes('{uuid}') ? 'Get Update' : 'Update')
-  },
-)
+test.each(waiting)('a request to %s above its limit is counted without a read', async (name) => {
+  const send = callerOf(name)
+  await send()
+  calls.resetHistory()
+  counts.usedBefore = 5_000
+  expect(answer(await send())).toBe(`429/${operations[name].limit.code}`)
+  // A bank report prefetches one item.
+  expect(tableCalls()).toBe(operations[name].path.includes('{uuid}') ? 'Get Update' : 'Update')
+})
 
 test('most charges under load need no count', async () => {
   const send = callerOf('charge')
@@ -72,131 +69,114 @@ test.each(operationNames.map((name) => [name, ...(published[name] ?? [200, 60])]
   },
 )
 
-describe('an override', () => {
-  test.each([
-    ['charge', 5_000],
-    ['list-debit-requests', 7],
-    ['update-debit-transaction', 600],
-    ['list-debit-transactions', 1],
-  ] as const)('an override of %s replaces the published limit with %i', async (name, perMinute) => {
-    const send = callerOf(name, { requestLimits: { [name]: perMinute } })
-    expect(standing(await send())).toEqual([perMinute, perMinute - 1])
-    counts.usedBefore = perMinute
-    const refused = await send()
-    expect(answer(refused)).toBe(`429/${operations[name].limit.code}`)
-    expect(details(refused)).toMatchObject({ limit: perMinute, period: 'minute' })
-    expect(standing(refused)).toEqual([perMinute, 0])
-  })
+test.each([
+  ['charge', 5_000],
+  ['list-debit-requests', 7],
+  ['update-debit-transaction', 600],
+  ['list-debit-transactions', 1],
+] as const)('an override of %s replaces the published limit with %i', async (name, perMinute) => {
+  const send = callerOf(name, { requestLimits: { [name]: perMinute } })
+  expect(standing(await send())).toEqual([perMinute, perMinute - 1])
+  counts.usedBefore = perMinute
+  const refused = await send()
+  expect(answer(refused)).toBe(`429/${operations[name].limit.code}`)
+  expect(details(refused)).toMatchObject({ limit: perMinute, period: 'minute' })
+  expect(standing(refused)).toEqual([perMinute, 0])
+})
 
-  test('an override of another operation has no effect, and none needs an additional read', async () => {
-    const send = callerOf('charge', { requestLimits: { 'list-banks': 7 } })
-    expect(standing(await send())).toEqual([100, 99])
-    expect(tableCalls()).toMatch(/^Get Get Update/)
-  })
+test('an override of another operation has no effect, and none needs an additional read', async () => {
+  const send = callerOf('charge', { requestLimits: { 'list-banks': 7 } })
+  expect(standing(await send())).toEqual([100, 99])
+  expect(tableCalls()).toMatch(/^Get Get Update/)
+})
 
-  test.each([
-    [120, 2_000],
-    [1, 17],
-  ])(
-    'an override of %i status reads per reference allows %i for all references',
-    async (limit, ofAll) => {
-      const send = callerOf('get-debit-request', { requestLimits: { 'get-debit-request': limit } })
-      expect(standing(await send())).toEqual([limit, limit - 1])
-      vi.setSystemTime(Date.now() + 60_000)
-      const all = `WINDOW#get-debit-request#demo#${Math.floor(Date.now() / 60_000) * 60}`
-      counts.windows.set(all, ofAll - 1)
-      expect((await send()).statusCode).toBe(404)
-      const refused = await send()
-      expect([answer(refused), ...standing(refused)]).toEqual(['429/1454', ofAll, 0])
-    },
-  )
+test.each([
+  [120, 2_000],
+  [1, 17],
+])('an override of %i reads of a reference allows %i of all references', async (limit, ofAll) => {
+  const send = callerOf('get-debit-request', { requestLimits: { 'get-debit-request': limit } })
+  expect(standing(await send())).toEqual([limit, limit - 1])
+  vi.setSystemTime(Date.now() + 60_000)
+  const all = `WINDOW#get-debit-request#demo#${Math.floor(Date.now() / 60_000) * 60}`
+  counts.windows.set(all, ofAll - 1)
+  expect((await send()).statusCode).toBe(404)
+  const refused = await send()
+  expect([answer(refused), ...standing(refused)]).toEqual(['429/1454', ofAll, 0])
 })
 
 const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
 
-describe('the scope of a limit', () => {
-  test.each(bankOperations)(
-    'the scope of %s is one token of the bank with the full limit',
-    async (name) => {
-      const first = callerOf(name)
-      const [limit, remaining] = standing(await first())
-      expect(standing(await callerOf(name)())).toEqual([limit, remaining])
-      expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
-    },
-  )
-
-  test('the scope is the provider for all its credentials', async () => {
-    await callerOf('charge')()
-    expect(standing(await callerOf('charge')())).toEqual([100, 98])
-  })
+test.each(bankOperations)('each token of a bank has the full limit of %s', async (name) => {
+  const first = callerOf(name)
+  const [limit, remaining] = standing(await first())
+  expect(standing(await callerOf(name)())).toEqual([limit, remaining])
+  expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
 })
 
-describe('a request that no operation matches', () => {
-  const send = (path: string, sourceIp = '198.51.100.7') => {
-    const requestContext = { identity: { sourceIp } } as APIGatewayProxyEvent['requestContext']
-    return actingAs('answer-unmatched', () =>
-      answerUnmatched(still())({ path, requestContext }),
-    ) as Promise<Reply>
-  }
-
-  test.each([
-    ['/api/v1/unknown', '404/1404', 'sandbox', 30],
-    ['/api/v1/unknown', '404/1404', 'production', 60],
-    [operations.charge.path, '405/1405', 'sandbox', 30],
-  ])('a request to %s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
-    const [path, code, stage, limit] = row
-    vi.stubEnv('STAGE', stage)
-    const outcomes = await times(limit + 1, () => send(path))
-    expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
-    expect(standing(outcomes[1] as Reply)).toEqual([limit, limit - 2])
-    const over = outcomes[limit] as Reply
-    expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
-    expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
-    expect(answer(await send(path, '198.51.100.8'))).toBe(code)
-  })
-
-  test('a request gets 404 or 405 when the table cannot count it', async () => {
-    calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
-    const reply = await send('/api/v1/unknown')
-    expect(answer(reply)).toBe('404/1404')
-    expect(standing(reply)).toEqual([30, 30])
-    expect(answer(await send(operations.charge.path))).toBe('405/1405')
-  })
+test('the scope is the provider for all its credentials', async () => {
+  await callerOf('charge')()
+  expect(standing(await callerOf('charge')())).toEqual([100, 98])
 })
 
-describe('the metrics of operations', () => {
-  test.each(bankOperations)(
-    'the metrics of %s have one line with one metric for each 4xx',
-    async (name) => {
-      const send = callerOf(name)
-      expect((await send()).statusCode).toBeLessThan(500)
-      counts.usedBefore = 5_000
-      await send()
-      expect(answer(await send({ headers: {} }))).toBe('429/1453')
-      const refused = { BankCredentialsRefused: 1 }
-      expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }, refused])
-      counts.usedBefore = 0
-      clear()
-      const suspended = callerOf(name, { status: 'suspended' })
-      const replies = await times(31, () => suspended())
-      expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
-      expect(metrics()).toEqual(Array(31).fill(refused))
-    },
-  )
+const send = (path: string, sourceIp = '198.51.100.7') => {
+  const requestContext = { identity: { sourceIp } } as APIGatewayProxyEvent['requestContext']
+  return actingAs('answer-unmatched', () =>
+    answerUnmatched(still())({ path, requestContext }),
+  ) as Promise<Reply>
+}
 
-  test('the metrics have no line for a success, a fault or a provider', async () => {
-    const provider = callerOf('list-banks')
-    await provider({ headers: {} })
-    counts.usedBefore = 5_000
-    await provider()
-    counts.usedBefore = 0
-    const send = callerOf('list-debit-transactions')
-    const account = { customerName: 'Ama', accountNumber: '1041001001', accountType: 'savings' }
-    const Item = { ...account, status: 'active' }
-    calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item })
-    expect((await send()).statusCode).toBe(200)
-    calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
-    expect((await send()).statusCode).toBe(503)
-    expect(metrics()).toEqual([])
-  })
+test.each([
+  ['/api/v1/unknown', '404/1404', 'sandbox', 30],
+  ['/api/v1/unknown', '404/1404', 'production', 60],
+  [operations.charge.path, '405/1405', 'sandbox', 30],
+])('a request to %s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
+  const [path, code, stage, limit] = row
+  vi.stubEnv('STAGE', stage)
+  const outcomes = await times(limit + 1, () => send(path))
+  expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
+  expect(standing(outcomes[1] as Reply)).toEqual([limit, limit - 2])
+  const over = outcomes[limit] as Reply
+  expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
+  expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
+  expect(answer(await send(path, '198.51.100.8'))).toBe(code)
+})
+
+test('a request gets 404 or 405 when the table cannot count it', async () => {
+  calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
+  const reply = await send('/api/v1/unknown')
+  expect(answer(reply)).toBe('404/1404')
+  expect(standing(reply)).toEqual([30, 30])
+  expect(answer(await send(operations.charge.path))).toBe('405/1405')
+})
+
+test.each(bankOperations)('the metrics of %s have a line with a metric per 4xx', async (name) => {
+  const send = callerOf(name)
+  expect((await send()).statusCode).toBeLessThan(500)
+  counts.usedBefore = 5_000
+  await send()
+  expect(answer(await send({ headers: {} }))).toBe('429/1453')
+  const refused = { BankCredentialsRefused: 1 }
+  expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }, refused])
+  counts.usedBefore = 0
+  clear()
+  const suspended = callerOf(name, { status: 'suspended' })
+  const replies = await times(31, () => suspended())
+  expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
+  expect(metrics()).toEqual(Array(31).fill(refused))
+})
+
+test('the metrics have no line for a success, a fault or a provider', async () => {
+  const provider = callerOf('list-banks')
+  await provider({ headers: {} })
+  counts.usedBefore = 5_000
+  await provider()
+  counts.usedBefore = 0
+  const send = callerOf('list-debit-transactions')
+  const account = { customerName: 'Ama', accountNumber: '1041001001', accountType: 'savings' }
+  const Item = { ...account, status: 'active' }
+  calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item })
+  expect((await send()).statusCode).toBe(200)
+  calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
+  expect((await send()).statusCode).toBe(503)
+  expect(metrics()).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
@@ -47,70 +47,68 @@ test('the generation before any restore is 1, and no provider is held', async ()
   }
 })
 
-describe('restore begin', () => {
-  const NEXT = '--generation: must be 3: the highest so far is 2'
+const NEXT = '--generation: must be 3: the highest so far is 2'
 
-  test('a restore holds every provider, is recorded as a change, and its repetition changes nothing', async () => {
-    const begun = await begin('2')
-    expect(begun).toMatchObject({ generation: 2, released_at: null, released: [] })
-    expect(begun.held).toEqual(expect.arrayContaining(['demo', 'restored', 'held']))
-    const changed = { generation: { from: null, to: 2 } }
-    const change = { noun: 'restore', verb: 'begin', changed }
-    expect(await service.changeOf('generation 2')).toMatchObject(change)
-    expect(await begin('2')).toEqual(begun)
-    for (const generation of ['4', '9']) expect(await refusal(generation)).toBe(NEXT)
-  })
+test('a restore holds every provider, is recorded as a change, and its repetition changes nothing', async () => {
+  const begun = await begin('2')
+  expect(begun).toMatchObject({ generation: 2, released_at: null, released: [] })
+  expect(begun.held).toEqual(expect.arrayContaining(['demo', 'restored', 'held']))
+  const changed = { generation: { from: null, to: 2 } }
+  const change = { noun: 'restore', verb: 'begin', changed }
+  expect(await service.changeOf('generation 2')).toMatchObject(change)
+  expect(await begin('2')).toEqual(begun)
+  for (const generation of ['4', '9']) expect(await refusal(generation)).toBe(NEXT)
+})
 
-  test('a restore gives events ids of their generation, which no other generation finds', async () => {
-    const reference = await provider.charge()
-    const record = await provider.delivery(reference, 'failed', 'delivered')
-    const { headers, body } = (await receiver.events(reference, 3))[2] ?? {}
-    expect([body.event_id, record.event_id]).toEqual(Array(2).fill(`evt_${record.id}`))
-    expect(headers?.['x-svc-delivery-id']).toMatch(new RegExp(`^dlv_${record.id}_`))
-    expect([record.id % 100, earlier.id % 100]).toEqual([12, 2])
-    const redeliver = async (id: number) => (await provider.send('POST', redeliverPath(id))).status
-    expect([await redeliver(record.id), await redeliver(earlier.id)]).toEqual([202, 202])
-    for (const id of [record.id - 10, record.id + 10, earlier.id + 10]) {
-      expect(await redeliver(id)).toBe(404)
-      const line = await service.refusal('delivery', 'redeliver', { id: String(id) })
-      expect(line).toBe('no such delivery')
-    }
-    const { data } = (await provider.get(deliveriesPath(reference))).body
-    expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
-  })
+test('a restore gives events ids of their generation, which no other generation finds', async () => {
+  const reference = await provider.charge()
+  const record = await provider.delivery(reference, 'failed', 'delivered')
+  const { headers, body } = (await receiver.events(reference, 3))[2] ?? {}
+  expect([body.event_id, record.event_id]).toEqual(Array(2).fill(`evt_${record.id}`))
+  expect(headers?.['x-svc-delivery-id']).toMatch(new RegExp(`^dlv_${record.id}_`))
+  expect([record.id % 100, earlier.id % 100]).toEqual([12, 2])
+  const redeliver = async (id: number) => (await provider.send('POST', redeliverPath(id))).status
+  expect([await redeliver(record.id), await redeliver(earlier.id)]).toEqual([202, 202])
+  for (const id of [record.id - 10, record.id + 10, earlier.id + 10]) {
+    expect(await redeliver(id)).toBe(404)
+    const line = await service.refusal('delivery', 'redeliver', { id: String(id) })
+    expect(line).toBe('no such delivery')
+  }
+  const { data } = (await provider.get(deliveriesPath(reference))).body
+  expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
+})
 
-  test('a restore stops timeouts and payouts, and the batch waits', async () => {
-    const expiry = { reference: silent, phase: 'processing' }
-    await service.runJob('expire-debit', expiry, 700)
-    expect((await service.show(silent)).status).toBe('processing')
-    const held = 'payouts are held since restore 2'
-    await expect(payee.batch('process', batch.id)).rejects.toThrow(held)
-    const { unpaid, paid } = await payee.run(nightAfter(1))
-    expect([paid, unpaid]).toMatchObject([[], [{ batch: batch.id, code: 5001 }]])
-    expect((await payee.batch('show', batch.id)).status).toBe('pending')
-  })
+test('a restore stops timeouts and payouts, and the batch waits', async () => {
+  const expiry = { reference: silent, phase: 'processing' }
+  await service.runJob('expire-debit', expiry, 700)
+  expect((await service.show(silent)).status).toBe('processing')
+  const held = 'payouts are held since restore 2'
+  await expect(payee.batch('process', batch.id)).rejects.toThrow(held)
+  const { unpaid, paid } = await payee.run(nightAfter(1))
+  expect([paid, unpaid]).toMatchObject([[], [{ batch: batch.id, code: 5001 }]])
+  expect((await payee.batch('show', batch.id)).status).toBe('pending')
+})
 
-  test('a restore needs a later generation when the table has lost the record of this one', async () => {
-    await deleteRecord()
-    expect(await refusal('2')).toBe(NEXT)
-    const lost = { generation: 1, highest_generation: 2 }
-    expect(await service.call('restore', 'show')).toMatchObject(lost)
-    expect(await begin('3')).toMatchObject({ generation: 3 })
-  })
+test('a restore needs a later generation when the table has lost the record of this one', async () => {
+  await deleteRecord()
+  expect(await refusal('2')).toBe(NEXT)
+  const lost = { generation: 1, highest_generation: 2 }
+  expect(await service.call('restore', 'show')).toMatchObject(lost)
+  expect(await begin('3')).toMatchObject({ generation: 3 })
+})
 
-  test('a restore can be retried when a step failed, and repairs the number in the bucket', async () => {
-    const next = '--generation: must be 5: the highest so far is 4'
-    // Before the write to the table, and after it.
-    for (const _ of [1, 2]) {
-      await writeGeneration({ generation: 4, isInTable: false })
-      expect(await begin('4')).toMatchObject({ generation: 4 })
-    }
-    expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
-    await writeGeneration({ generation: 1, isInTable: true })
-    expect(await refusal('3')).toBe(next)
-    await begin('4')
-    expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
-  })
+test('a restore can be retried when a step failed, and repairs the number in the bucket', async () => {
+  const next = '--generation: must be 5: the highest so far is 4'
+  // Before the write to the table, and after it.
+  for (const _ of [1, 2]) {
+    await writeGeneration({ generation: 4, isInTable: false })
+    expect(await begin('4')).toMatchObject({ generation: 4 })
+  }
+  expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
+  await writeGeneration({ generation: 1, isInTable: true })
+  expect(await refusal('3')).toBe(next)
+  await begin('4')
+  expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
 })
 
 test('the verb `restore release` releases one provider, whose batch is then paid, or all', async () => {

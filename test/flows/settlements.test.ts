@@ -196,13 +196,10 @@ describe('get-settlement-report', () => {
   })
 })
 
-test.each([pathOf, reportPath])(
-  'all foreign, unknown and invalid ids look alike: %o',
-  async (path) => {
-    const ids = [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
-    const replies = await Promise.all(ids.map((id) => get(path(id))))
-    expect(replies.map(codeOf)).toEqual(ids.map(() => '404/5404'))
-    expect(replies[0]?.body.error.category).toBe('settlements')
-    expect(new Set(replies.map(textOf)).size).toBe(1)
-  },
-)
+test.each([pathOf, reportPath])('all foreign and invalid ids look alike: %o', async (path) => {
+  const ids = [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
+  const replies = await Promise.all(ids.map((id) => get(path(id))))
+  expect(replies.map(codeOf)).toEqual(ids.map(() => '404/5404'))
+  expect(replies[0]?.body.error.category).toBe('settlements')
+  expect(new Set(replies.map(textOf)).size).toBe(1)
+})

@@ -35,55 +35,53 @@ test('the verb `webhook rotate-secret` signs with both secrets during the overla
   expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
 })
 
-describe('webhook set', () => {
-  test('a setting changes the format of an event, and back', async () => {
-    const variants = { payload: 'reduced', 'event-names': 'debit_request' }
-    const { set, lastEvent } = await subscribe('varies', variants)
-    await set({ 'signature-prefix': 'sha256' })
-    const { body, headers } = await lastEvent()
-    const data = { reference: expect.any(String), status: 'failed', amount: 1 }
-    expect(body).toMatchObject({ event: 'debit_request.failed', sequence: 2, data })
-    expect(body.data).not.toHaveProperty('transaction')
-    const signature = expect.stringMatching(/^sha256=[0-9a-f]{64}$/)
-    expect(headers).toMatchObject({ 'x-svc-event': body.event, 'x-svc-signature': signature })
-    await set({ payload: 'full', 'event-names': 'transaction', 'signature-prefix': 'none' })
-    const full = { event: 'transaction.failed', data: { previous_status: 'pending' } }
-    expect((await lastEvent()).body).toMatchObject(full)
-  })
+test('a setting changes the format of an event, and back', async () => {
+  const variants = { payload: 'reduced', 'event-names': 'debit_request' }
+  const { set, lastEvent } = await subscribe('varies', variants)
+  await set({ 'signature-prefix': 'sha256' })
+  const { body, headers } = await lastEvent()
+  const data = { reference: expect.any(String), status: 'failed', amount: 1 }
+  expect(body).toMatchObject({ event: 'debit_request.failed', sequence: 2, data })
+  expect(body.data).not.toHaveProperty('transaction')
+  const signature = expect.stringMatching(/^sha256=[0-9a-f]{64}$/)
+  expect(headers).toMatchObject({ 'x-svc-event': body.event, 'x-svc-signature': signature })
+  await set({ payload: 'full', 'event-names': 'transaction', 'signature-prefix': 'none' })
+  const full = { event: 'transaction.failed', data: { previous_status: 'pending' } }
+  expect((await lastEvent()).body).toMatchObject(full)
+})
 
-  test('a setting keeps the secret and the other settings until they are changed', async () => {
-    const { provider, set, lastEvent } = await create('keeps')
-    const first = await set({ 'max-attempts': '3', timeout: '15' })
-    const url = 'http://127.0.0.1:4243/y'
-    expect(await set({ url, events: 'transaction.failed' })).toEqual({
-      ...{ url, secret: null, events: ['transaction.failed'], max_attempts: 3 },
-      ...{ timeout: 15, connection_timeout: 10, signature_prefix: 'none', payload: 'full' },
-      ...{ event_names: 'transaction', previous_until: null },
-    })
-    const { secret: _, ...settings } = await set({ events: 'none', 'max-attempts': 'none' })
-    expect(settings).toMatchObject({ events: null, max_attempts: null })
-    const healthy = { health: 'healthy', is_sidelined: false, disabled_at: null }
-    const times = { failing_since: null, exhausted_since: null, recovered_at: null }
-    const shown = { ...settings, has_secret: true, ...healthy, ...times }
-    expect(await provider.webhook('show')).toEqual(shown)
-    const listed = await service.call('webhook', 'list')
-    expect(listed).toContainEqual(expect.objectContaining({ provider: provider.id }))
-    expect(JSON.stringify(listed)).not.toContain(first.secret)
-    expect(verifies(await lastEvent(), first.secret)).toBe(true)
+test('a setting keeps the secret and the other settings until they are changed', async () => {
+  const { provider, set, lastEvent } = await create('keeps')
+  const first = await set({ 'max-attempts': '3', timeout: '15' })
+  const url = 'http://127.0.0.1:4243/y'
+  expect(await set({ url, events: 'transaction.failed' })).toEqual({
+    ...{ url, secret: null, events: ['transaction.failed'], max_attempts: 3 },
+    ...{ timeout: 15, connection_timeout: 10, signature_prefix: 'none', payload: 'full' },
+    ...{ event_names: 'transaction', previous_until: null },
   })
+  const { secret: _, ...settings } = await set({ events: 'none', 'max-attempts': 'none' })
+  expect(settings).toMatchObject({ events: null, max_attempts: null })
+  const healthy = { health: 'healthy', is_sidelined: false, disabled_at: null }
+  const times = { failing_since: null, exhausted_since: null, recovered_at: null }
+  const shown = { ...settings, has_secret: true, ...healthy, ...times }
+  expect(await provider.webhook('show')).toEqual(shown)
+  const listed = await service.call('webhook', 'list')
+  expect(listed).toContainEqual(expect.objectContaining({ provider: provider.id }))
+  expect(JSON.stringify(listed)).not.toContain(first.secret)
+  expect(verifies(await lastEvent(), first.secret)).toBe(true)
+})
 
-  test('a setting creates another secret after a removal, and one of concurrent calls prints it', async () => {
-    const { provider, set } = await create('removes')
-    const settings = await Promise.all(Array.from({ length: 6 }, () => set()))
-    const secrets = settings.flatMap(({ secret }) => secret ?? [])
-    expect(secrets).toHaveLength(1)
-    expect(await provider.webhook('remove')).toEqual({ removed: true })
-    for (const verb of ['remove', 'show', 'enable', 'rotate-secret']) {
-      const line = await service.refusal('webhook', verb, { provider: provider.id })
-      expect(line, verb).toBe('this provider has no webhook')
-    }
-    expect((await set()).secret).not.toBe(secrets[0])
-  })
+test('a setting creates another secret after a removal, and one of concurrent calls prints it', async () => {
+  const { provider, set } = await create('removes')
+  const settings = await Promise.all(Array.from({ length: 6 }, () => set()))
+  const secrets = settings.flatMap(({ secret }) => secret ?? [])
+  expect(secrets).toHaveLength(1)
+  expect(await provider.webhook('remove')).toEqual({ removed: true })
+  for (const verb of ['remove', 'show', 'enable', 'rotate-secret']) {
+    const line = await service.refusal('webhook', verb, { provider: provider.id })
+    expect(line, verb).toBe('this provider has no webhook')
+  }
+  expect((await set()).secret).not.toBe(secrets[0])
 })
 
 describe('list-deliveries', () => {

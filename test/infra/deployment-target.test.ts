@@ -15,15 +15,12 @@ const withQuota = (ConcurrentExecutions: number) =>
 test.each([
   ['222222222222', 'eu-west-1'],
   ['111111111111', 'af-south-1'],
-])(
-  'the deployment rejects credentials of another account or Region than %s in %s',
-  async (account, region) => {
-    const stage = { ...stageNamed('sandbox'), account, region }
-    await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
-      `Stage sandbox belongs to account ${account} in ${region}; the credentials are of 111111111111 in eu-west-1`,
-    )
-  },
-)
+])('the deployment rejects credentials of another place than %s, %s', async (account, region) => {
+  const stage = { ...stageNamed('sandbox'), account, region }
+  await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
+    `Stage sandbox belongs to account ${account} in ${region}; the credentials are of 111111111111 in eu-west-1`,
+  )
+})
 
 test('a stage without account and Region accepts any, and another stage its own', async () => {
   await checkDeploymentTarget(stageNamed('sandbox'), place)

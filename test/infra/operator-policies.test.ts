@@ -60,12 +60,9 @@ describe.each([
   ['requesters', requester],
   ['approvers', approver],
 ])('the policy of %s', (_, policy) => {
-  test.each(nouns)(
-    'the policy refuses a direct invocation of %s, which could forge a caller',
-    async (name) => {
-      for (const context of direct) {
-        expect(await mayCall(policy, name, 'InvokeFunction', context)).toBe(false)
-      }
-    },
-  )
+  test.each(nouns)('the policy refuses direct, forgeable invocations of %s', async (name) => {
+    for (const context of direct) {
+      expect(await mayCall(policy, name, 'InvokeFunction', context)).toBe(false)
+    }
+  })
 })

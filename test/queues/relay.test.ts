@@ -150,17 +150,14 @@ test.each([
   ['webhooks-low', 1, '1'],
   // The message of the whole batch.
   ['feeds.fifo', 0, '0'],
-])(
-  'a refusal of %s fails its records and counts only earlier ones',
-  async (queue, index, failed) => {
-    refusing.push({ queue, index })
-    const Records = [0, 1, 2].map((n) => recordOf(toDebitItem(pendingDebit()), undefined, n))
-    const result = await relay(still())({ Records })
-    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: failed }] })
-    expect(metrics()).toHaveLength(Number(failed))
-    refusing.length = 0
-  },
-)
+])('a refusal of %s fails its records and counts earlier ones', async (queue, index, failed) => {
+  refusing.push({ queue, index })
+  const Records = [0, 1, 2].map((n) => recordOf(toDebitItem(pendingDebit()), undefined, n))
+  const result = await relay(still())({ Records })
+  expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: failed }] })
+  expect(metrics()).toHaveLength(Number(failed))
+  refusing.length = 0
+})
 
 test('an unreadable record fails alone, and its neighbours are relayed', async () => {
   const broken = { ...toDebitItem(debit), history: 7 }

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
@@ -57,68 +57,66 @@ const expectEnvelope = ({ head, body }: RawReply, status: number, code: number):
 const post = (...headers: string[]) => ['POST /x HTTP/1.1', ...headers, '', ''].join('\r\n')
 const LOCAL = 'Host: localhost'
 
-describe("the gateway's own replies", () => {
-  test.each([
-    ['without HTTP', 'hello\r\n\r\n'],
-    ['with two lengths', post(LOCAL, 'Content-Length: 1', 'Content-Length: 2')],
-    ['with a length and chunks', post(LOCAL, 'Content-Length: 1', 'Transfer-Encoding: chunked')],
-    ['with headers over 10,240 bytes', post(LOCAL, `X-Long: ${'x'.repeat(11_000)}`)],
-    ['with an unknown method', post(LOCAL).replace('POST', 'FETCH')],
-    ['without Host', post()],
-    ['with two Host headers', post(LOCAL, 'Host: 127.0.0.1')],
-    ['with a repeated Host header', post(LOCAL, LOCAL)],
-    ['with CONNECT', post(LOCAL).replace('POST /x', 'CONNECT localhost:80')],
-  ])('a request %s receives 400/1400', async (_name, request) => {
-    expectEnvelope(await send(request), 400, 1400)
-  })
+test.each([
+  ['without HTTP', 'hello\r\n\r\n'],
+  ['with two lengths', post(LOCAL, 'Content-Length: 1', 'Content-Length: 2')],
+  ['with a length and chunks', post(LOCAL, 'Content-Length: 1', 'Transfer-Encoding: chunked')],
+  ['with headers over 10,240 bytes', post(LOCAL, `X-Long: ${'x'.repeat(11_000)}`)],
+  ['with an unknown method', post(LOCAL).replace('POST', 'FETCH')],
+  ['without Host', post()],
+  ['with two Host headers', post(LOCAL, 'Host: 127.0.0.1')],
+  ['with a repeated Host header', post(LOCAL, LOCAL)],
+  ['with CONNECT', post(LOCAL).replace('POST /x', 'CONNECT localhost:80')],
+])('a request %s receives 400/1400', async (_name, request) => {
+  expectEnvelope(await send(request), 400, 1400)
+})
 
-  test.each([
-    ['an unknown expectation', 417, 1400, post(LOCAL, 'Expect: nonsense', 'Content-Length: 1')],
-    ['a body below its length', 504, 2408, `${post(LOCAL, 'Content-Length: 50')}{"amount":`],
-    ['unfinished chunks', 504, 2408, `${post(LOCAL, 'Transfer-Encoding: chunked')}1\r\na\r\n`],
-    ['unfinished headers', 504, 2408, `POST /x HTTP/1.1\r\n${LOCAL}\r\n`],
-  ])('a request with %s receives %i/%i', async (_name, status, code, request) => {
-    expectEnvelope(await send(request, impatientGateway), status, code)
-  })
+test.each([
+  ['an unknown expectation', 417, 1400, post(LOCAL, 'Expect: nonsense', 'Content-Length: 1')],
+  ['a body below its length', 504, 2408, `${post(LOCAL, 'Content-Length: 50')}{"amount":`],
+  ['unfinished chunks', 504, 2408, `${post(LOCAL, 'Transfer-Encoding: chunked')}1\r\na\r\n`],
+  ['unfinished headers', 504, 2408, `POST /x HTTP/1.1\r\n${LOCAL}\r\n`],
+])('a request with %s receives %i/%i', async (_name, status, code, request) => {
+  expectEnvelope(await send(request, impatientGateway), status, code)
+})
 
-  // Base64 makes a request of 5 MB larger than an event of 6,291,456 bytes.
-  test.each([
-    ['response', BODY_MAX, 0, 200, undefined],
-    ['response', BODY_MAX + 1, 0, 503, 1503],
-    ['request', 0, 4_000_000, 200, undefined],
-    ['request', 0, 5_000_000, 413, 1400],
-  ])('a %s of %i and %i bytes has the status %i', async (_, size, bytes, status, code) => {
-    const body = 'x'.repeat(bytes)
-    const response = await fetch(`${gateway.address}/${size}`, { method: 'POST', body })
-    expect(response.status).toBe(status)
-    if (code) expect(await response.json()).toMatchObject({ success: false, error: { code } })
-  })
+// Base64 makes a request of 5 MB larger than an event of 6,291,456 bytes.
+test.each([
+  ['response', BODY_MAX, 0, 200, undefined],
+  ['response', BODY_MAX + 1, 0, 503, 1503],
+  ['request', 0, 4_000_000, 200, undefined],
+  ['request', 0, 5_000_000, 413, 1400],
+])('a %s of %i and %i bytes has the status %i', async (_, size, bytes, status, code) => {
+  const body = 'x'.repeat(bytes)
+  const response = await fetch(`${gateway.address}/${size}`, { method: 'POST', body })
+  expect(response.status).toBe(status)
+  if (code) expect(await response.json()).toMatchObject({ success: false, error: { code } })
+})
 
-  test('a body over 10 MB receives 413/1400', async () => {
-    const body = 'x'.repeat(10 * 1024 * 1024 + 1)
-    const response = await fetch(`${gateway.address}/x`, { method: 'POST', body })
-    expect(response.status).toBe(413)
-    const tooLarge = { error: { code: 1400 }, details: ['body too large'] }
-    expect(await response.json()).toMatchObject(tooLarge)
-  })
+test('a body over 10 MB receives 413/1400', async () => {
+  const body = 'x'.repeat(10 * 1024 * 1024 + 1)
+  const response = await fetch(`${gateway.address}/x`, { method: 'POST', body })
+  expect(response.status).toBe(413)
+  const tooLarge = { error: { code: 1400 }, details: ['body too large'] }
+  expect(await response.json()).toMatchObject(tooLarge)
+})
 
-  test('the 503 after a failure of a function has the request id of its event', async () => {
-    const response = await fetch(`${gateway.address}/crash`)
-    const id = crashed[0]?.requestContext.extendedRequestId
-    const { meta, error } = (await response.json()) as { meta: unknown; error: { code: number } }
-    expect([response.status, error.code]).toEqual([503, 1503])
-    expect(meta).toEqual({ timestamp: null, request_id: id, api_version: 'v1' })
-    expect(response.headers.get('x-request-id')).toBe(id)
-  })
+test('the 503 after a failure of a function has the request id of its event', async () => {
+  const response = await fetch(`${gateway.address}/crash`)
+  const id = crashed[0]?.requestContext.extendedRequestId
+  const { meta, error } = (await response.json()) as { meta: unknown; error: { code: number } }
+  expect([response.status, error.code]).toEqual([503, 1503])
+  expect(meta).toEqual({ timestamp: null, request_id: id, api_version: 'v1' })
+  expect(response.headers.get('x-request-id')).toBe(id)
+})
 
-  test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
-    const starting = await openGateway(0)
-    const response = await fetch(starting.address)
-    expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).toBe('5')
-    expect(await response.json()).toMatchObject({ error: { code: 1503 } })
-    await starting.stop()
-  })
+test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
+  const starting = await openGateway(0)
+  const response = await fetch(starting.address)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('5')
+  expect(await response.json()).toMatchObject({ error: { code: 1503 } })
+  await starting.stop()
 })
 
 test('the host of a target in absolute form replaces the Host header', async () => {

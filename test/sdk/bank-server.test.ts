@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Kind } from '../../sdk/typescript/src/bank-replies.ts'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
@@ -163,81 +163,72 @@ for (const { name, status, blanks, ...sent } of cases.refused) {
   })
 }
 
-describe('a handler', () => {
-  test.each(cases.impossible_results)(
-    'a handler cannot return $result, which the service would reject',
-    async ({ result, error }) => {
-      const onSubmission = async () => (result && camelCased(result)) as never
-      const { send, query, errors } = openBank({ onSubmission })
-      expect((await send({})).status).toBe(500)
-      expect(String(errors)).toContain(error.replace('bank_reference', 'bankReference'))
-      expect((await query()).status).toBe(404)
-    },
-  )
+test.each(cases.impossible_results)(
+  'a handler cannot return $result, which the service would reject',
+  async ({ result, error }) => {
+    const onSubmission = async () => (result && camelCased(result)) as never
+    const { send, query, errors } = openBank({ onSubmission })
+    expect((await send({})).status).toBe(500)
+    expect(String(errors)).toContain(error.replace('bank_reference', 'bankReference'))
+    expect((await query()).status).toBe(404)
+  },
+)
 
-  test('a handler gets the transaction of a durable store, which keeps the reply', async () => {
-    const replies = new Map<string, string>()
-    const transactions: object[] = []
-    const bank = bankServer<{ id: number }>({
-      secret: SECRET,
-      store: {
-        read: (key) => replies.get(key),
-        once: async (key, decide) => {
-          const reply = replies.get(key) ?? (await decide({ id: replies.size }))
-          replies.set(key, reply)
-          return reply
-        },
+test('a handler gets the transaction of a durable store, which keeps the reply', async () => {
+  const replies = new Map<string, string>()
+  const transactions: object[] = []
+  const bank = bankServer<{ id: number }>({
+    secret: SECRET,
+    store: {
+      read: (key) => replies.get(key),
+      once: async (key, decide) => {
+        const reply = replies.get(key) ?? (await decide({ id: replies.size }))
+        replies.set(key, reply)
+        return reply
       },
-      onSubmission: (_, transaction) => {
-        transactions.push(transaction)
-        return { status: 'accepted', bankReference: 'B-1' }
-      },
-    })
-    for (const _ of [1, 2]) expect((await bank.fetch(requestTo({}))).status).toBe(200)
-    expect(transactions).toEqual([{ id: 0 }])
-    expect([...replies.keys()]).toEqual([`submission/${uuid}`])
+    },
+    onSubmission: (_, transaction) => {
+      transactions.push(transaction)
+      return { status: 'accepted', bankReference: 'B-1' }
+    },
+  })
+  for (const _ of [1, 2]) expect((await bank.fetch(requestTo({}))).status).toBe(200)
+  expect(transactions).toEqual([{ id: 0 }])
+  expect([...replies.keys()]).toEqual([`submission/${uuid}`])
+})
+
+const post = async (port: number, sent: Sent = {}) => {
+  const request = requestTo(sent)
+  const url = request.url.replace('127.0.0.1', `127.0.0.1:${port}`)
+  const reply = await fetch(new Request(url, request))
+  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> }
+}
+
+test('a listener replies like the fetch handler, also to a body above the limit', async () => {
+  const { bank } = openBank()
+  await whileListening(createServer(bank.node), async (port) => {
+    expect(await post(port)).toMatchObject({ body: { status: 'accepted' } })
+    const query = { method: 'GET', path: `/submissions/${uuid}`, body: '' }
+    expect(await post(port, query)).toMatchObject({ status: 200, body: { uuid } })
+    const large = JSON.stringify({ ...order, narration: 'x'.repeat(1_000_000) })
+    expect((await post(port, { body: large })).status).toBe(413)
   })
 })
 
-describe('a listener of node:http', () => {
-  const post = async (port: number, sent: Sent = {}) => {
-    const request = requestTo(sent)
-    const url = request.url.replace('127.0.0.1', `127.0.0.1:${port}`)
-    const reply = await fetch(new Request(url, request))
-    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> }
-  }
-
-  test('a listener replies like the fetch handler, also to a body above the limit', async () => {
-    const { bank } = openBank()
-    await whileListening(createServer(bank.node), async (port) => {
-      expect(await post(port)).toMatchObject({ body: { status: 'accepted' } })
-      const query = { method: 'GET', path: `/submissions/${uuid}`, body: '' }
-      expect(await post(port, query)).toMatchObject({ status: 200, body: { uuid } })
-      const large = JSON.stringify({ ...order, narration: 'x'.repeat(1_000_000) })
-      expect((await post(port, { body: large })).status).toBe(413)
-    })
+test.each([
+  ['raw bytes', (text: string): unknown => Buffer.from(text), 200],
+  ['a parsed body', JSON.parse, 500],
+])('a listener below a parser that leaves %s replies %s', async (_, parse, status) => {
+  const { bank, errors } = openBank()
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray()
+    const body = parse(Buffer.concat(chunks).toString())
+    await bank.node(Object.assign(request, { body, originalUrl: request.url, url: '/' }), response)
   })
-
-  test.each([
-    ['raw bytes', (text: string): unknown => Buffer.from(text), 200],
-    ['a parsed body', JSON.parse, 500],
-  ])('a listener below a parser that leaves %s replies %s', async (_, parse, status) => {
-    const { bank, errors } = openBank()
-    const server = createServer(async (request, response) => {
-      const chunks = await request.toArray()
-      const body = parse(Buffer.concat(chunks).toString())
-      await bank.node(
-        Object.assign(request, { body, originalUrl: request.url, url: '/' }),
-        response,
-      )
-    })
-    await whileListening(server, async (port) => {
-      expect((await post(port)).status).toBe(status)
-    })
-    expect(String(errors)).toBe(
-      status === 200
-        ? ''
-        : 'TypeError: the body is parsed already: install no parser before the kit',
-    )
+  await whileListening(server, async (port) => {
+    expect((await post(port)).status).toBe(status)
   })
+  expect(String(errors)).toBe(
+    status === 200 ? '' : 'TypeError: the body is parsed already: install no parser before the kit',
+  )
 })

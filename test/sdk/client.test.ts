@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { resolve } from '../../commands/fixtures/references.ts'
 import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
 import { camelCased } from '../support/camel-case.ts'
@@ -74,32 +74,30 @@ test.each(['return', 'reject'])(
   },
 )
 
-describe('waitFor', () => {
-  test('a wait ends after its timeout with the last state', async () => {
-    const { reference } = await client().charge(order({ phoneNumber: SILENT }))
-    const waited = client().waitFor(reference, { timeout: 1_500 })
-    await expect(waited).rejects.toMatchObject({
-      name: 'WaitTimeoutError',
-      debit: { reference, status: 'processing' },
-    })
+test('a wait ends after its timeout with the last state', async () => {
+  const { reference } = await client().charge(order({ phoneNumber: SILENT }))
+  const waited = client().waitFor(reference, { timeout: 1_500 })
+  await expect(waited).rejects.toMatchObject({
+    name: 'WaitTimeoutError',
+    debit: { reference, status: 'processing' },
   })
+})
 
-  test('a wait ends when its signal aborts', async () => {
-    const { reference } = await client().charge(order({ phoneNumber: SILENT }))
-    const signal = AbortSignal.timeout(100)
-    await expect(client().waitFor(reference, { signal })).rejects.toMatchObject({
-      name: 'TimeoutError',
-    })
+test('a wait ends when its signal aborts', async () => {
+  const { reference } = await client().charge(order({ phoneNumber: SILENT }))
+  const signal = AbortSignal.timeout(100)
+  await expect(client().waitFor(reference, { signal })).rejects.toMatchObject({
+    name: 'TimeoutError',
   })
+})
 
-  test('the waits for twenty debits at once stay within the rate limits', async () => {
-    const debits = client({ maxRetries: 0 })
-    const references = await Promise.all(
-      Array.from({ length: 20 }, async () => (await debits.charge(order())).reference),
-    )
-    const outcomes = await Promise.all(references.map((reference) => debits.waitFor(reference)))
-    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['completed']))
-  })
+test('the waits for twenty debits at once stay within the rate limits', async () => {
+  const debits = client({ maxRetries: 0 })
+  const references = await Promise.all(
+    Array.from({ length: 20 }, async () => (await debits.charge(order())).reference),
+  )
+  const outcomes = await Promise.all(references.map((reference) => debits.waitFor(reference)))
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['completed']))
 })
 
 test('a list of events continues from a stored cursor', async () => {
@@ -120,49 +118,47 @@ test('a list of events continues from a stored cursor', async () => {
   }, PATIENCE)
 })
 
-describe('a receiver', () => {
-  const events: WebhookEvent[] = []
-  const bodies: string[] = []
-  let secret = ''
-  const receive = webhooks.express({
-    get secrets() {
-      return [secret]
+const events: WebhookEvent[] = []
+const bodies: string[] = []
+let secret = ''
+const receive = webhooks.express({
+  get secrets() {
+    return [secret]
+  },
+  store: webhooks.memoryStore(),
+  on: {
+    'transaction.completed': (event) => {
+      bodies.push(event.data.transaction.reference)
     },
-    store: webhooks.memoryStore(),
-    on: {
-      'transaction.completed': (event) => {
-        bodies.push(event.data.transaction.reference)
-      },
-    },
-  })
-  const url = useServer(
-    createServer(async (request, response) => {
-      if (request.url !== '/verify') return receive(request, response)
-      events.push(await webhooks.verify(await text(request), request.headers, secret))
-      response.writeHead(204).end()
-    }),
-  )
+  },
+})
+const url = useServer(
+  createServer(async (request, response) => {
+    if (request.url !== '/verify') return receive(request, response)
+    events.push(await webhooks.verify(await text(request), request.headers, secret))
+    response.writeHead(204).end()
+  }),
+)
 
-  test('a receiver verifies the events of the service and applies them', async () => {
-    const set = async (path: string) => {
-      const options = { provider: 'demo', url: url() + path }
-      secret = (await service.call('webhook', 'set', options)).secret ?? secret
-    }
-    await set('/verify')
-    await client().webhook.test()
-    expect(events.at(-1)).toMatchObject({ event: 'ping' })
-    await set('/webhooks')
-    const { reference } = await client().charge(order())
-    await vi.waitFor(() => expect(bodies).toContain(reference), PATIENCE)
-    const deliveries = await vi.waitFor(async () => {
-      const listed = await client().deliveries.list(reference)
-      expect(listed).toHaveLength(4)
-      expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(['delivered']))
-      return listed
-    }, PATIENCE)
-    expect(await client().deliveries.redeliver(deliveries[0]?.id ?? 0)).toMatchObject({
-      reference,
-      status: 'pending',
-    })
+test('a receiver verifies the events of the service and applies them', async () => {
+  const set = async (path: string) => {
+    const options = { provider: 'demo', url: url() + path }
+    secret = (await service.call('webhook', 'set', options)).secret ?? secret
+  }
+  await set('/verify')
+  await client().webhook.test()
+  expect(events.at(-1)).toMatchObject({ event: 'ping' })
+  await set('/webhooks')
+  const { reference } = await client().charge(order())
+  await vi.waitFor(() => expect(bodies).toContain(reference), PATIENCE)
+  const deliveries = await vi.waitFor(async () => {
+    const listed = await client().deliveries.list(reference)
+    expect(listed).toHaveLength(4)
+    expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(['delivered']))
+    return listed
+  }, PATIENCE)
+  expect(await client().deliveries.redeliver(deliveries[0]?.id ?? 0)).toMatchObject({
+    reference,
+    status: 'pending',
   })
 })

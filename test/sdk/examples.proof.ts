@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { newFolder } from '../support/folders.ts'
@@ -37,61 +37,54 @@ const setWebhook = async (port: number): Promise<string> => {
 // The oldest supported version, where the machine has one.
 const versions = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync)
 
-describe('the packed client', () => {
-  test.each(versions)(
-    'the packed client makes the first charge of its README on %s',
-    async (node) => {
-      const file = join(folder, 'charge.mjs')
-      const own = block('First charge').replace("'order-1'", `'order-${Math.random()}'`)
-      writeFileSync(file, own)
-      const { printed, exited } = start([file], process.env, node)
-      expect(await exited, printed.err).toBe(0)
-      expect(printed.out).toMatch(/^DCS-\d{8}-[A-Z0-9]{6} completed\n$/)
-    },
-  )
+test.each(versions)('the packed client makes the charge of its README on %s', async (node) => {
+  const file = join(folder, 'charge.mjs')
+  const own = block('First charge').replace("'order-1'", `'order-${Math.random()}'`)
+  writeFileSync(file, own)
+  const { printed, exited } = start([file], process.env, node)
+  expect(await exited, printed.err).toBe(0)
+  expect(printed.out).toMatch(/^DCS-\d{8}-[A-Z0-9]{6} completed\n$/)
+})
 
-  test('the packed client reads with the code of its README', async () => {
-    const file = join(folder, 'read.mjs')
-    const [head] = block('First charge').split('const { reference }')
-    writeFileSync(file, head + block('Read'))
-    expect(await runScript([file])).toMatchObject({ code: 0, stderr: '' })
-  })
+test('the packed client reads with the code of its README', async () => {
+  const file = join(folder, 'read.mjs')
+  const [head] = block('First charge').split('const { reference }')
+  writeFileSync(file, head + block('Read'))
+  expect(await runScript([file])).toMatchObject({ code: 0, stderr: '' })
+})
 
-  test('the packed client receives webhooks with the code of its README', async () => {
-    const port = await freePort()
-    const WEBHOOK_SECRET = await setWebhook(port)
-    const file = join(folder, 'receive.mjs')
-    const express = JSON.stringify(import.meta.resolve('express'))
-    const code = block('Receive webhooks').replace("'express'", express).replace('8080', `${port}`)
-    writeFileSync(file, code)
-    const receiver = start([file], { ...process.env, WEBHOOK_SECRET })
-    const partner_reference = `order-${Math.random()}`
-    await service.charge({ partner_reference })
-    expect(await printedBy(receiver, /^ship (\S+)$/m)).toBe(partner_reference)
-  })
+test('the packed client receives webhooks with the code of its README', async () => {
+  const port = await freePort()
+  const WEBHOOK_SECRET = await setWebhook(port)
+  const file = join(folder, 'receive.mjs')
+  const express = JSON.stringify(import.meta.resolve('express'))
+  const code = block('Receive webhooks').replace("'express'", express).replace('8080', `${port}`)
+  writeFileSync(file, code)
+  const receiver = start([file], { ...process.env, WEBHOOK_SECRET })
+  const partner_reference = `order-${Math.random()}`
+  await service.charge({ partner_reference })
+  expect(await printedBy(receiver, /^ship (\S+)$/m)).toBe(partner_reference)
+})
 
-  test.each(versions)(
-    'the packed client serves the bank of docs/bank-protocol.md on %s',
-    async (node) => {
-      const port = await freePort()
-      const file = join(folder, 'bank.mjs')
-      const page = block('Start with the kit', 'docs/bank-protocol.md')
-      const serving = `${port}, '127.0.0.1', () => process.stdout.write('serves\\n')`
-      writeFileSync(file, page.replace("8080, '127.0.0.1'", serving))
-      const secret = 'cs_secret_of_the_bank'
-      const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
-      await printedBy(bank, /^(serves)$/m)
-      const check = ['commands/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
-      const { code: exitCode, stdout } = await runScript(check)
-      expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
-    },
-  )
+test.each(versions)('the packed client serves the documented bank on %s', async (node) => {
+  const port = await freePort()
+  const file = join(folder, 'bank.mjs')
+  const page = block('Start with the kit', 'docs/bank-protocol.md')
+  const serving = `${port}, '127.0.0.1', () => process.stdout.write('serves\\n')`
+  writeFileSync(file, page.replace("8080, '127.0.0.1'", serving))
+  const secret = 'cs_secret_of_the_bank'
+  const bank = start([file], { ...process.env, CONNECTOR_SECRET: secret }, node)
+  await printedBy(bank, /^(serves)$/m)
+  const check = ['commands/bank-check.ts', `http://127.0.0.1:${port}`, '--secret', secret]
+  const { code: exitCode, stdout } = await runScript(check)
+  expect({ exitCode, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ exitCode: 0, failed: null })
+})
 
-  test('the packed client compiles in a strict project without types of Node', () => {
-    const file = join(folder, 'consumer.ts')
-    writeFileSync(
-      file,
-      `import { DebitCollection, webhooks } from 'debit-collection'
+test('the packed client compiles in a strict project without types of Node', () => {
+  const file = join(folder, 'consumer.ts')
+  writeFileSync(
+    file,
+    `import { DebitCollection, webhooks } from 'debit-collection'
        const debits = new DebitCollection({ apiKey: 'k', baseUrl: 'http://127.0.0.1' })
        export const status: Promise<'pending' | 'processing' | 'completed' | 'failed' | 'reversed'> =
          debits.get('r').then((debit) => debit.status)
@@ -102,17 +95,16 @@ describe('the packed client', () => {
          store: webhooks.memoryStore(),
          on: { 'transaction.failed': ({ data }) => void data.transaction.error_message },
        })`,
-    )
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: 'nodenext',
-      types: [],
-      lib: ['es2022', 'dom'],
-    }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
-    execFileSync('node_modules/.bin/tsc', ['-p', folder], { stdio: 'inherit' })
-  })
+  )
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    types: [],
+    lib: ['es2022', 'dom'],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+  execFileSync('node_modules/.bin/tsc', ['-p', folder], { stdio: 'inherit' })
 })
 
 test('the example shop charges, ships by webhook, waits and reconciles', async () => {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import manifest from '../../sdk/typescript/package.json' with { type: 'json' }
 import {
   type Amount,
@@ -160,156 +160,144 @@ for (const { name, replies, paths, ...call } of cases.calls) {
   })
 }
 
-describe('charge', () => {
-  test('the cases of other debits have each field of a charge', () => {
-    expect(Object.keys(cases.other_debits).sort()).toEqual(
-      Object.keys(ChargeRequest.entries).sort(),
-    )
-  })
-
-  test.each(Object.entries(cases.other_debits))(
-    'a charge is refused after a lost reply when the existing debit has another %s',
-    async (_, members) => {
-      const debit = { ...cases.debit, ...members }
-      const existing = { reference: REFERENCE, uuid: 'u-1', status: 'processing' }
-      const found = respond(200, { success: true, data: debit, meta })
-      script = [breaks, refuse(409, 3003, { details: existing }), found]
-      vi.mocked(pause).mockResolvedValue()
-      const expected = { name: 'DuplicateReferenceError', attempts: 2, existing }
-      await expect(client().charge(ORDER)).rejects.toMatchObject(expected)
-    },
-  )
-
-  test('a charge is retried with the same body when the caller changes its metadata', async () => {
-    script = [refuse(503, 1503, {}, AT_ONCE), accepts]
-    const metadata = { cart: 77 }
-    const log = () => {
-      metadata.cart += 1
-    }
-    await client({ log }).charge({ ...ORDER, metadata })
-    expect(sent.map(({ body }) => JSON.parse(body).metadata)).toEqual([{ cart: 77 }, { cart: 77 }])
-  })
-
-  test('a charge ends when its signal aborts, also between attempts', async () => {
-    script = [refuse(503, 1503, {}, { 'retry-after': '30' })]
-    const abort = new AbortController()
-    const log = () => abort.abort(new Error('the customer left'))
-    const charged = client({ log }).charge(ORDER, { signal: abort.signal })
-    await expect(charged).rejects.toThrow('the customer left')
-    expect(sent).toHaveLength(1)
-  })
+test('the cases of other debits have each field of a charge', () => {
+  expect(Object.keys(cases.other_debits).sort()).toEqual(Object.keys(ChargeRequest.entries).sort())
 })
 
-describe('an amount', () => {
-  test.each([...cases.amounts, [{ pesewas: 7n }, '0.07'] as const])(
-    'the amount %o is sent as %s',
-    async (amount, text) => {
-      script = [accepts]
-      await client().charge({ ...ORDER, amount })
-      expect(JSON.parse(sent[0]?.body ?? '').amount).toBe(text)
-    },
-  )
+test.each(Object.entries(cases.other_debits))(
+  'a charge is refused after a lost reply when the existing debit has another %s',
+  async (_, members) => {
+    const debit = { ...cases.debit, ...members }
+    const existing = { reference: REFERENCE, uuid: 'u-1', status: 'processing' }
+    const found = respond(200, { success: true, data: debit, meta })
+    script = [breaks, refuse(409, 3003, { details: existing }), found]
+    vi.mocked(pause).mockResolvedValue()
+    const expected = { name: 'DuplicateReferenceError', attempts: 2, existing }
+    await expect(client().charge(ORDER)).rejects.toMatchObject(expected)
+  },
+)
 
-  test.each([...cases.refused_amounts, '100', '100.5', '1e2', { pesewas: 1.5 }, undefined])(
-    'the amount %o is refused before anything is sent',
-    async (amount) => {
-      const charged = client().charge({ ...ORDER, amount } as never)
-      await expect(charged).rejects.toThrow(TypeError)
-      expect(sent).toHaveLength(0)
-    },
-  )
+test('a charge is retried with the same body when the caller changes its metadata', async () => {
+  script = [refuse(503, 1503, {}, AT_ONCE), accepts]
+  const metadata = { cart: 77 }
+  const log = () => {
+    metadata.cart += 1
+  }
+  await client({ log }).charge({ ...ORDER, metadata })
+  expect(sent.map(({ body }) => JSON.parse(body).metadata)).toEqual([{ cart: 77 }, { cart: 77 }])
 })
 
-describe('the report of a settlement batch', () => {
-  const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
-
-  test('a report is downloaded over the same connection each time', async () => {
-    const ports = new Set<number | undefined>()
-    const toBucket = respond(303, 'x'.repeat(300_000), { location: '/bucket/report' })
-    const file = respond(200, 'reference\n', { 'content-type': 'text/csv' })
-    for (let count = 0; count < 10; count += 1) {
-      script = [toBucket, file].map((reply) => (response) => {
-        ports.add(response.socket?.remotePort)
-        reply(response)
-      })
-      await client().settlements.report('STL-20261122-ABC123', { format: 'csv' })
-    }
-    expect(ports.size).toBeLessThan(5)
-  })
-
-  test('a report is requested again when the bucket fails', async () => {
-    const report = { batch: {}, lines: [], totals: {} }
-    script = [toBucket, respond(503, 'slow down', AT_ONCE), toBucket, respond(200, report)]
-    expect(await client().settlements.report('STL-20261122-ABC123')).toEqual(report)
-  })
+test('a charge ends when its signal aborts, also between attempts', async () => {
+  script = [refuse(503, 1503, {}, { 'retry-after': '30' })]
+  const abort = new AbortController()
+  const log = () => abort.abort(new Error('the customer left'))
+  const charged = client({ log }).charge(ORDER, { signal: abort.signal })
+  await expect(charged).rejects.toThrow('the customer left')
+  expect(sent).toHaveLength(1)
 })
 
-describe('logs', () => {
-  test('the logs have an entry for each attempt, without secrets and personal data', async () => {
-    const entries: LogEntry[] = []
-    const log = (entry: LogEntry) => entries.push(entry)
-    script = [refuse(503, 1503, {}, AT_ONCE), accepts]
-    await client({ log }).charge(ORDER)
-    expect(entries).toEqual([
-      {
-        operation: 'charge',
-        method: 'POST',
-        path: '/api/v1/payment-providers/debit-requests/charge',
-        attempt: 1,
-        duration: expect.any(Number),
-        status: 503,
-        requestId: 'id-1',
-        error: 'ServerError',
-      },
-      expect.objectContaining({ attempt: 2, status: 202, error: undefined }),
-    ])
-    script = [refuse(404, 1404)]
-    await client({ log })
-      .banks.lookup('+233241234567')
-      .catch(() => undefined)
-    expect(entries.at(-1)?.path).toBe('/api/v1/payment-providers/banks/lookup/{phone_number}')
-    expect(JSON.stringify(entries)).not.toMatch(/secret|23324|Order|order-1/)
-  })
-
-  test('a log that fails does not fail the charge', async () => {
+test.each([...cases.amounts, [{ pesewas: 7n }, '0.07'] as const])(
+  'the amount %o is sent as %s',
+  async (amount, text) => {
     script = [accepts]
-    const log = () => {
-      throw new Error('disk full')
-    }
-    expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
-  })
+    await client().charge({ ...ORDER, amount })
+    expect(JSON.parse(sent[0]?.body ?? '').amount).toBe(text)
+  },
+)
 
-  test('an inspected client and its errors show neither secrets nor personal data', async () => {
-    script = [refuse(422, 1007, { details: { phone_number: ['is invalid'] } })]
-    const debits = client()
-    const error = await debits.charge(ORDER).catch((caught) => caught)
-    const shown = inspect(debits, { depth: 9, showHidden: true }) + inspect(error, { depth: 9 })
-    expect(shown).not.toMatch(/_secret|23324|Order 1/)
-  })
+test.each([...cases.refused_amounts, '100', '100.5', '1e2', { pesewas: 1.5 }, undefined])(
+  'the amount %o is refused before anything is sent',
+  async (amount) => {
+    const charged = client().charge({ ...ORDER, amount } as never)
+    await expect(charged).rejects.toThrow(TypeError)
+    expect(sent).toHaveLength(0)
+  },
+)
+
+const toBucket = respond(303, { success: true, data: {}, meta }, { location: '/bucket/report' })
+
+test('a report is downloaded over the same connection each time', async () => {
+  const ports = new Set<number | undefined>()
+  const toBucket = respond(303, 'x'.repeat(300_000), { location: '/bucket/report' })
+  const file = respond(200, 'reference\n', { 'content-type': 'text/csv' })
+  for (let count = 0; count < 10; count += 1) {
+    script = [toBucket, file].map((reply) => (response) => {
+      ports.add(response.socket?.remotePort)
+      reply(response)
+    })
+    await client().settlements.report('STL-20261122-ABC123', { format: 'csv' })
+  }
+  expect(ports.size).toBeLessThan(5)
 })
 
-describe('waitFor', () => {
-  const reads = respond(200, { success: true, data: { status: 'completed' }, meta })
+test('a report is requested again when the bucket fails', async () => {
+  const report = { batch: {}, lines: [], totals: {} }
+  script = [toBucket, respond(503, 'slow down', AT_ONCE), toBucket, respond(200, report)]
+  expect(await client().settlements.report('STL-20261122-ABC123')).toEqual(report)
+})
 
-  test('a wait is not delayed by waits that ended before their turn', async () => {
-    script = [reads]
-    const debits = client()
-    const abort = new AbortController()
-    const ended = Array.from({ length: 100 }, () =>
-      debits.waitFor(REFERENCE, { signal: abort.signal }).catch(({ name }) => name),
-    )
-    abort.abort()
-    expect(await debits.waitFor(REFERENCE, { timeout: 2_000 })).toEqual({ status: 'completed' })
-    expect(new Set(await Promise.all(ended))).toEqual(new Set(['AbortError']))
-  })
+test('the logs have an entry for each attempt, without secrets and personal data', async () => {
+  const entries: LogEntry[] = []
+  const log = (entry: LogEntry) => entries.push(entry)
+  script = [refuse(503, 1503, {}, AT_ONCE), accepts]
+  await client({ log }).charge(ORDER)
+  expect(entries).toEqual([
+    {
+      operation: 'charge',
+      method: 'POST',
+      path: '/api/v1/payment-providers/debit-requests/charge',
+      attempt: 1,
+      duration: expect.any(Number),
+      status: 503,
+      requestId: 'id-1',
+      error: 'ServerError',
+    },
+    expect.objectContaining({ attempt: 2, status: 202, error: undefined }),
+  ])
+  script = [refuse(404, 1404)]
+  await client({ log })
+    .banks.lookup('+233241234567')
+    .catch(() => undefined)
+  expect(entries.at(-1)?.path).toBe('/api/v1/payment-providers/banks/lookup/{phone_number}')
+  expect(JSON.stringify(entries)).not.toMatch(/secret|23324|Order|order-1/)
+})
 
-  test('the waits of a client read at most once in 75 ms', async () => {
-    script = [reads]
-    const debits = client()
-    const startedAt = performance.now()
-    await Promise.all(Array.from({ length: 5 }, () => debits.waitFor(REFERENCE)))
-    expect(performance.now() - startedAt).toBeGreaterThan(295)
-  })
+test('a log that fails does not fail the charge', async () => {
+  script = [accepts]
+  const log = () => {
+    throw new Error('disk full')
+  }
+  expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
+})
+
+test('an inspected client and its errors show neither secrets nor personal data', async () => {
+  script = [refuse(422, 1007, { details: { phone_number: ['is invalid'] } })]
+  const debits = client()
+  const error = await debits.charge(ORDER).catch((caught) => caught)
+  const shown = inspect(debits, { depth: 9, showHidden: true }) + inspect(error, { depth: 9 })
+  expect(shown).not.toMatch(/_secret|23324|Order 1/)
+})
+
+const reads = respond(200, { success: true, data: { status: 'completed' }, meta })
+
+test('a wait is not delayed by waits that ended before their turn', async () => {
+  script = [reads]
+  const debits = client()
+  const abort = new AbortController()
+  const ended = Array.from({ length: 100 }, () =>
+    debits.waitFor(REFERENCE, { signal: abort.signal }).catch(({ name }) => name),
+  )
+  abort.abort()
+  expect(await debits.waitFor(REFERENCE, { timeout: 2_000 })).toEqual({ status: 'completed' })
+  expect(new Set(await Promise.all(ended))).toEqual(new Set(['AbortError']))
+})
+
+test('the waits of a client read at most once in 75 ms', async () => {
+  script = [reads]
+  const debits = client()
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: 5 }, () => debits.waitFor(REFERENCE)))
+  expect(performance.now() - startedAt).toBeGreaterThan(295)
 })
 
 test.each(['', undefined])('a debit is not found by the partnerReference %o', async (reference) => {
@@ -325,9 +313,6 @@ test.each(cases.refused_options.map(camelCased))(
   },
 )
 
-test.each(cases.refused_ids)(
-  'a reference %o is refused, because it would change the path',
-  (reference) => {
-    return expect(client().get(reference)).rejects.toThrow(TypeError)
-  },
-)
+test.each(cases.refused_ids)('a reference %o is refused: it would change the path', (reference) => {
+  return expect(client().get(reference)).rejects.toThrow(TypeError)
+})

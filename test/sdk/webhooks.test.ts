@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import express from 'express'
 import { Hono } from 'hono'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, expectTypeOf, test, vi } from 'vitest'
+import { expect, expectTypeOf, test, vi } from 'vitest'
 import {
   type EventHandlers,
   type EventStore,
@@ -81,70 +81,68 @@ const delivered = async ({
   return [filled(rest.body ?? '{body}'), Object.fromEntries(sent), secrets, options] as const
 }
 
-describe('verify', () => {
-  test('`verify` accepts an event of testing.signed, as bytes or text, with any kind of headers', async () => {
-    const { body, headers } = await testing.signed(EVENT, SECRET)
-    const upperCase = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])
-    for (const raw of [body, Buffer.from(body), new TextEncoder().encode(body).buffer]) {
-      for (const source of [headers, new Headers(headers), Object.fromEntries(upperCase)]) {
-        expect(await webhooks.verify(raw, source, SECRET)).toEqual(EVENT)
-      }
+test('`verify` accepts an event of testing.signed, as bytes or text, with any kind of headers', async () => {
+  const { body, headers } = await testing.signed(EVENT, SECRET)
+  const upperCase = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])
+  for (const raw of [body, Buffer.from(body), new TextEncoder().encode(body).buffer]) {
+    for (const source of [headers, new Headers(headers), Object.fromEntries(upperCase)]) {
+      expect(await webhooks.verify(raw, source, SECRET)).toEqual(EVENT)
     }
-    expect(new Webhook(SECRET).verify(body, headers)).toEqual(EVENT)
-    expect(headers['x-svc-signature']).toBe(hex(SECRET, body))
-  })
-
-  test('`verify` accepts a partial event, which testing.signed completes', async () => {
-    const partial = { event: 'transaction.completed', data: { transaction: { reference: 'r' } } }
-    const { body, headers } = await testing.signed(partial, SECRET)
-    const event = await webhooks.verify(body, headers, SECRET)
-    expect(event).toMatchObject({ ...partial, event_id: expect.stringMatching(/^evt_\d+$/) })
-    expect(headers['webhook-id']).toBe(event.event_id)
-  })
-
-  for (const genuine of cases.genuine) {
-    test(genuine.name, async () => {
-      expect(await webhooks.verify(...(await delivered(genuine)))).toEqual(EVENT)
-    })
   }
+  expect(new Webhook(SECRET).verify(body, headers)).toEqual(EVENT)
+  expect(headers['x-svc-signature']).toBe(hex(SECRET, body))
+})
 
-  for (const forged of cases.forged) {
-    test(forged.name, async () => {
-      const verified = webhooks.verify(...(await delivered(forged)))
-      await expect(verified).rejects.toMatchObject({
-        name: 'SignatureError',
-        message: expect.stringContaining('signature'),
-      })
+test('`verify` accepts a partial event, which testing.signed completes', async () => {
+  const partial = { event: 'transaction.completed', data: { transaction: { reference: 'r' } } }
+  const { body, headers } = await testing.signed(partial, SECRET)
+  const event = await webhooks.verify(body, headers, SECRET)
+  expect(event).toMatchObject({ ...partial, event_id: expect.stringMatching(/^evt_\d+$/) })
+  expect(headers['webhook-id']).toBe(event.event_id)
+})
+
+for (const genuine of cases.genuine) {
+  test(genuine.name, async () => {
+    expect(await webhooks.verify(...(await delivered(genuine)))).toEqual(EVENT)
+  })
+}
+
+for (const forged of cases.forged) {
+  test(forged.name, async () => {
+    const verified = webhooks.verify(...(await delivered(forged)))
+    await expect(verified).rejects.toMatchObject({
+      name: 'SignatureError',
+      message: expect.stringContaining('signature'),
     })
+  })
+}
+
+test('`verify` rejects a signed body that is not an event, and a receiver answers 401', async () => {
+  const receive = webhooks.fetch({ secrets: SECRET, store: webhooks.memoryStore(), on: {} })
+  for (const body of [...cases.malformed, '['.repeat(DEEP)]) {
+    const headers = { 'x-svc-signature': hex(SECRET, body) }
+    await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('not an event')
+    const request = new Request('http://localhost/', { method: 'POST', headers, body })
+    expect((await receive(request)).status).toBe(401)
   }
+})
 
-  test('`verify` rejects a signed body that is not an event, and a receiver answers 401', async () => {
-    const receive = webhooks.fetch({ secrets: SECRET, store: webhooks.memoryStore(), on: {} })
-    for (const body of [...cases.malformed, '['.repeat(DEEP)]) {
-      const headers = { 'x-svc-signature': hex(SECRET, body) }
-      await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('not an event')
-      const request = new Request('http://localhost/', { method: 'POST', headers, body })
-      expect((await receive(request)).status).toBe(401)
-    }
-  })
+test('`verify` throws a TypeError for a missing secret and a parsed body', async () => {
+  const { body, headers } = await testing.signed(EVENT, SECRET)
+  for (const secrets of cases.secrets_without_a_key) {
+    await expect(webhooks.verify(body, headers, secrets)).rejects.toThrow(TypeError)
+  }
+  await expect(webhooks.verify(EVENT as never, headers, SECRET)).rejects.toThrow(TypeError)
+})
 
-  test('`verify` throws a TypeError for a missing secret and a parsed body', async () => {
-    const { body, headers } = await testing.signed(EVENT, SECRET)
-    for (const secrets of cases.secrets_without_a_key) {
-      await expect(webhooks.verify(body, headers, secrets)).rejects.toThrow(TypeError)
-    }
-    await expect(webhooks.verify(EVENT as never, headers, SECRET)).rejects.toThrow(TypeError)
-  })
-
-  test('`verify` returns an event whose data follows from its type', () => {
-    const statusOf = (event: WebhookEvent): string => {
-      if (event.event === 'settlement.completed') return event.data.settlement.id
-      if (event.event === 'ping') return event.event_id
-      return event.data.transaction.status
-    }
-    expect(statusOf(EVENT as never)).toBe('completed')
-    expectTypeOf<EventHandlers<void>>().toHaveProperty('transaction.failed')
-  })
+test('`verify` returns an event whose data follows from its type', () => {
+  const statusOf = (event: WebhookEvent): string => {
+    if (event.event === 'settlement.completed') return event.data.settlement.id
+    if (event.event === 'ping') return event.event_id
+    return event.data.transaction.status
+  }
+  expect(statusOf(EVENT as never)).toBe('completed')
+  expectTypeOf<EventHandlers<void>>().toHaveProperty('transaction.failed')
 })
 
 /** Returns the reference of the debit, or the id of the batch. */
@@ -156,107 +154,105 @@ const subjectOf = ({ data }: WebhookEvent): unknown => {
   return settlement?.id ?? transaction?.reference ?? reduced.reference
 }
 
-describe('a receiver', () => {
-  let failure: string | undefined
-  const applied: { event: WebhookEvent; transaction: unknown }[] = []
-  const errors: unknown[] = []
-  const handle = (event: WebhookEvent, transaction: unknown) => {
-    if (failure) throw new Error(failure)
-    applied.push({ event, transaction })
+let failure: string | undefined
+const applied: { event: WebhookEvent; transaction: unknown }[] = []
+const errors: unknown[] = []
+const handle = (event: WebhookEvent, transaction: unknown) => {
+  if (failure) throw new Error(failure)
+  applied.push({ event, transaction })
+}
+const options = (store: EventStore = webhooks.memoryStore()) => {
+  applied.length = 0
+  errors.length = 0
+  failure = undefined
+  return {
+    secrets: SECRET,
+    store,
+    on: {
+      'transaction.completed': handle,
+      'transaction.failed': handle,
+      'settlement.completed': handle,
+    },
+    onError: (error: unknown) => errors.push(error),
   }
-  const options = (store: EventStore = webhooks.memoryStore()) => {
-    applied.length = 0
-    errors.length = 0
-    failure = undefined
-    return {
-      secrets: SECRET,
-      store,
-      on: {
-        'transaction.completed': handle,
-        'transaction.failed': handle,
-        'settlement.completed': handle,
-      },
-      onError: (error: unknown) => errors.push(error),
-    }
-  }
+}
 
-  const requestOf = async (event: { event: string }, secret = SECRET) => {
-    const { body, headers } = await testing.signed(event, secret)
-    return { method: 'POST', body, headers }
-  }
+const requestOf = async (event: { event: string }, secret = SECRET) => {
+  const { body, headers } = await testing.signed(event, secret)
+  return { method: 'POST', body, headers }
+}
 
-  const receives =
-    (receive: (request: Request) => Promise<Response>) =>
-    async (event: { event: string }, secret = SECRET) =>
-      (await receive(new Request('http://localhost/', await requestOf(event, secret)))).status
+const receives =
+  (receive: (request: Request) => Promise<Response>) =>
+  async (event: { event: string }, secret = SECRET) =>
+    (await receive(new Request('http://localhost/', await requestOf(event, secret)))).status
 
-  for (const { name, steps, handled } of cases.deliveries) {
-    test(name, async () => {
-      const receive = receives(webhooks.fetch(options()))
-      for (const { event, status, secret, throws, filler = 0 } of steps) {
-        failure = throws
-        const sent = { ...event, filler: 'x'.repeat(filler) }
-        expect(await receive(sent, secret)).toBe(status)
-      }
-      const thrown = steps.flatMap(({ throws }) => throws ?? [])
-      expect(errors).toEqual(thrown.map((message) => new Error(message)))
-      expect(applied.map(({ event }) => [event.event, subjectOf(event)])).toEqual(handled)
-    })
-  }
-
-  test('a receiver answers 500 when a handler throws the error of a forged event', async () => {
-    const on = {
-      'transaction.completed': () => {
-        throw new SignatureError('another event is forged')
-      },
-    }
-    expect(await receives(webhooks.fetch({ ...options(), on }))(EVENT)).toBe(500)
-    expect(errors).toEqual([expect.any(SignatureError)])
-  })
-
-  test('a receiver applies two simultaneous attempts once', async () => {
+for (const { name, steps, handled } of cases.deliveries) {
+  test(name, async () => {
     const receive = receives(webhooks.fetch(options()))
-    expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])
-    expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
-  })
-
-  test('a receiver passes the transaction of the store to the handler', async () => {
-    const transaction = { insert: 'into orders' }
-    const store: EventStore<typeof transaction> = {
-      apply: async (_key, work) => {
-        await work(transaction)
-      },
+    for (const { event, status, secret, throws, filler = 0 } of steps) {
+      failure = throws
+      const sent = { ...event, filler: 'x'.repeat(filler) }
+      expect(await receive(sent, secret)).toBe(status)
     }
-    await receives(webhooks.fetch(options(store as never)))(EVENT)
-    expect(applied).toEqual([{ event: EVENT, transaction }])
+    const thrown = steps.flatMap(({ throws }) => throws ?? [])
+    expect(errors).toEqual(thrown.map((message) => new Error(message)))
+    expect(applied.map(({ event }) => [event.event, subjectOf(event)])).toEqual(handled)
   })
+}
 
-  test('a receiver answers 401 to a request without a signature', async () => {
-    const reply = await webhooks.fetch(options())(new Request('http://localhost/'))
-    expect(reply.status).toBe(401)
-  })
+test('a receiver answers 500 when a handler throws the error of a forged event', async () => {
+  const on = {
+    'transaction.completed': () => {
+      throw new SignatureError('another event is forged')
+    },
+  }
+  expect(await receives(webhooks.fetch({ ...options(), on }))(EVENT)).toBe(500)
+  expect(errors).toEqual([expect.any(SignatureError)])
+})
 
-  test('a receiver works in Express, with and without express.raw, and rejects a parsed body', async () => {
-    const app = express()
-    app.post('/webhooks', webhooks.express(options()))
-    app.post('/raw', express.raw({ type: '*/*' }), webhooks.express(options()))
-    app.post('/parsed', express.json(), webhooks.express(options()))
-    await whileListening(createServer(app), async (port) => {
-      const post = async (path: string) =>
-        (await fetch(`http://127.0.0.1:${port}${path}`, await requestOf(EVENT))).status
-      expect(await post('/webhooks')).toBe(204)
-      expect(await post('/raw')).toBe(204)
-      expect(applied.map(({ event }) => event)).toEqual([EVENT, EVENT])
-      expect(await post('/parsed')).toBe(500)
-      expect(errors).toEqual([
-        expect.objectContaining({ message: expect.stringContaining('parsed') }),
-      ])
-    })
-  })
+test('a receiver applies two simultaneous attempts once', async () => {
+  const receive = receives(webhooks.fetch(options()))
+  expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])
+  expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
+})
 
-  test('a receiver works in Hono', async () => {
-    const app = new Hono().post('/webhooks', webhooks.hono(options()))
-    expect((await app.request('/webhooks', await requestOf(EVENT))).status).toBe(204)
-    expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
+test('a receiver passes the transaction of the store to the handler', async () => {
+  const transaction = { insert: 'into orders' }
+  const store: EventStore<typeof transaction> = {
+    apply: async (_key, work) => {
+      await work(transaction)
+    },
+  }
+  await receives(webhooks.fetch(options(store as never)))(EVENT)
+  expect(applied).toEqual([{ event: EVENT, transaction }])
+})
+
+test('a receiver answers 401 to a request without a signature', async () => {
+  const reply = await webhooks.fetch(options())(new Request('http://localhost/'))
+  expect(reply.status).toBe(401)
+})
+
+test('a receiver works in Express, with and without express.raw, and rejects a parsed body', async () => {
+  const app = express()
+  app.post('/webhooks', webhooks.express(options()))
+  app.post('/raw', express.raw({ type: '*/*' }), webhooks.express(options()))
+  app.post('/parsed', express.json(), webhooks.express(options()))
+  await whileListening(createServer(app), async (port) => {
+    const post = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, await requestOf(EVENT))).status
+    expect(await post('/webhooks')).toBe(204)
+    expect(await post('/raw')).toBe(204)
+    expect(applied.map(({ event }) => event)).toEqual([EVENT, EVENT])
+    expect(await post('/parsed')).toBe(500)
+    expect(errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('parsed') }),
+    ])
   })
+})
+
+test('a receiver works in Hono', async () => {
+  const app = new Hono().post('/webhooks', webhooks.hono(options()))
+  expect((await app.request('/webhooks', await requestOf(EVENT))).status).toBe(204)
+  expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
 })

@@ -3,12 +3,9 @@ import { expect, test } from 'vitest'
 import { wireFiles, wireTypes } from '../../sdk/openapi/wire-types.ts'
 import { finalDebitStatuses } from '../../sdk/typescript/src/wire.ts'
 
-test.each(Object.entries(wireFiles))(
-  'the file %s has the types that follow from %s',
-  async (file, from) => {
-    expect(readFileSync(file, 'utf8')).toBe(await wireTypes(from))
-  },
-)
+test.each(Object.entries(wireFiles))('the types of %s follow from %s', async (file, from) => {
+  expect(readFileSync(file, 'utf8')).toBe(await wireTypes(from))
+})
 
 test('both clients wait for the final statuses that the description publishes', () => {
   const { components } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))

@@ -50,19 +50,16 @@ const thirty = async (complete: boolean) => {
 }
 
 const unreadable = [{ metadata: '{' }, { history: [] }]
-test.each(unreadable)(
-  'a debit with %j is reported, and the others are returned',
-  async (values) => {
-    const provider = await newProvider()
-    const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
-    await spoil(one, values)
-    const unreadable: string[] = []
-    const references = [referenceOf(one), referenceOf(other)]
-    const found = await findDebits(references, (reference) => unreadable.push(reference))
-    expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
-    await expect(findDebits(references)).rejects.toThrow()
-  },
-)
+test.each(unreadable)('a debit with %j is reported, and others are returned', async (values) => {
+  const provider = await newProvider()
+  const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
+  await spoil(one, values)
+  const unreadable: string[] = []
+  const references = [referenceOf(one), referenceOf(other)]
+  const found = await findDebits(references, (reference) => unreadable.push(reference))
+  expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
+  await expect(findDebits(references)).rejects.toThrow()
+})
 
 test('an unreadable debit does not block the sweep, which retries it after an hour', async () => {
   const { bad, good } = await thirty(false)

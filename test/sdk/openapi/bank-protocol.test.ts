@@ -66,11 +66,8 @@ test.each(described)(
   },
 )
 
-test.each(described)(
-  'the operation %s refuses status 418, although %s may have %s',
-  async (...row) => {
-    const [, , , value, request] = row
-    const { url } = await bankReplying(418, replyOf(value))
-    expect(await faultOf(request(url))).toBe(2001)
-  },
-)
+test.each(described)('the operation %s refuses the status 418; %s may have %s', async (...row) => {
+  const [, , , value, request] = row
+  const { url } = await bankReplying(418, replyOf(value))
+  expect(await faultOf(request(url))).toBe(2001)
+})

@@ -54,21 +54,18 @@ const described: [string, DescribedOperation][] = [document, protocol].flatMap((
   ),
 )
 
-test.each(described)(
-  'the operation %s has an example of each parameter and named bodies',
-  (_, operation) => {
-    const { parameters = [], requestBody } = operation
-    const own = parameters.map(({ $ref = '', ...parameter }) =>
-      $ref ? document.components.parameters[$ref.split('/').at(-1) ?? ''] : parameter,
-    )
-    expect(own.filter(({ example }) => example === undefined)).toEqual([])
-    for (const { examples = {} } of Object.values(requestBody?.content ?? {})) {
-      const summaries = Object.values(examples).map(({ summary = '' }) => summary)
-      expect(summaries.length).toBeGreaterThan(0)
-      expect(summaries).not.toContain('')
-    }
-  },
-)
+test.each(described)('the operation %s has examples of parameters and bodies', (_, operation) => {
+  const { parameters = [], requestBody } = operation
+  const own = parameters.map(({ $ref = '', ...parameter }) =>
+    $ref ? document.components.parameters[$ref.split('/').at(-1) ?? ''] : parameter,
+  )
+  expect(own.filter(({ example }) => example === undefined)).toEqual([])
+  for (const { examples = {} } of Object.values(requestBody?.content ?? {})) {
+    const summaries = Object.values(examples).map(({ summary = '' }) => summary)
+    expect(summaries.length).toBeGreaterThan(0)
+    expect(summaries).not.toContain('')
+  }
+})
 
 test('the examples of errors have a name and a row of the error table', () => {
   const examples = Object.entries(document.components.examples as Record<string, TestedExample>)

@@ -41,15 +41,12 @@ test.each<[string, (url: string) => string]>([
 })
 
 const privateAddresses = ['127.0.0.1', '8.8.8.8,127.0.0.1', '::ffff:127.0.0.1', '0.0.0.0']
-test.each(privateAddresses)(
-  'a name with the addresses %s is refused without a connection',
-  async (addresses) => {
-    const url = await listener()
-    const network = networkOf({ resolve: async () => addresses.split(',') })
-    expect(await sendByName(requestTo(named(url)), network)).toEqual(notSent)
-    expect(connectionsTo(url)).toEqual([])
-  },
-)
+test.each(privateAddresses)('a name at %s is refused without a connection', async (addresses) => {
+  const url = await listener()
+  const network = networkOf({ resolve: async () => addresses.split(',') })
+  expect(await sendByName(requestTo(named(url)), network)).toEqual(notSent)
+  expect(connectionsTo(url)).toEqual([])
+})
 
 test('a local sandbox accepts http://127.0.0.1, except for a host of this service', async () => {
   const url = await listener()
