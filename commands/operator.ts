@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { buffer, text } from 'node:stream/consumers'
+import { createReadStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConsoleCall } from '../console/server/backend.ts'
@@ -98,13 +98,17 @@ if (parsed instanceof Refusal) misuse(explain(parsed))
 
 const perform = ({ options }: ConsoleCall) => operate(target, noun, { verb, options })
 
-const readStatement = (path: string): Promise<Uint8Array> =>
-  (path === '-' ? buffer(process.stdin) : readFile(path)).catch(({ code }) =>
-    fail(`--statement: the file cannot be read (${code})`),
-  )
+/** Reads the file while its rows are compared: its size is that of a bank. */
+async function* readStatement(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* path === '-' ? process.stdin : createReadStream(path)
+  } catch (error) {
+    fail(`--statement: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
 
 try {
-  const file = options.statement === undefined ? undefined : await readStatement(options.statement)
+  const file = options.statement === undefined ? undefined : readStatement(options.statement)
   let shown: string | undefined
   do {
     if (shown !== undefined) await pause(WATCH_MS)

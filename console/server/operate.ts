@@ -2,7 +2,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
 import type { ResultOf } from '../../shared/operator/results.ts'
-import type { LoadDebits } from '../../shared/operator/statement-file.ts'
+import type { FileParts, LoadDebits } from '../../shared/operator/statement-file.ts'
 import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
 import type { ConsoleBackend, ConsoleCall, LongResults } from './backend.ts'
 
@@ -25,7 +25,7 @@ class RefusedCall extends Error {}
 const compare = async (
   call: ConsoleCall,
   operate: Operate,
-  file?: Uint8Array,
+  file?: FileParts,
 ): Promise<OperatorReply> => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
@@ -39,8 +39,8 @@ const compare = async (
     return reply.result as Awaited<ReturnType<LoadDebits>>
   }
   try {
-    const bytes = file ?? Buffer.from(parsed.statement, 'utf8')
-    const { report, ignored } = await compareFile({ file: bytes, date: parsed.date }, loadDebits)
+    const parts = file ?? [Buffer.from(parsed.statement, 'utf8')]
+    const { report, ignored } = await compareFile({ file: parts, date: parsed.date }, loadDebits)
     return { result: { ...report, ignored } satisfies LongResults['statement'] }
   } catch (error) {
     if (error instanceof MalformedStatement) return { error: `--statement: ${error.message}` }
@@ -58,7 +58,7 @@ const longVerbs: Record<string, typeof compare> = {
 export const operateFully = (
   call: ConsoleCall,
   operate: Operate,
-  file?: Uint8Array,
+  file?: FileParts,
 ): Promise<OperatorReply> => {
   const name = `${call.noun} ${call.verb}`
   const perform = Object.hasOwn(longVerbs, name) ? longVerbs[name] : undefined

@@ -1,10 +1,10 @@
-import { CsvError, parse } from 'csv-parse/sync'
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
 import * as v from 'valibot'
 import {
   type BankDebitsPage,
-  compareStatement,
   isOfDay,
-  type StatementDebit,
+  newComparison,
   type StatementReport,
   StatementRow,
 } from '../domain/banks/statement.ts'
@@ -21,39 +21,64 @@ const PRINTED_MAX = 20
 
 type LineError = { line: number; reason: string }
 
-const refuse = (errors: readonly LineError[]): never => {
-  const printed = errors.slice(0, PRINTED_MAX).map(({ line, reason }) => `line ${line}: ${reason}`)
-  const rest = errors.length - printed.length
+/** @param count the number of wrong lines, of which the first ones are given */
+const refuse = (errors: readonly LineError[], count = errors.length): never => {
+  const printed = errors.map(({ line, reason }) => `line ${line}: ${reason}`)
+  const rest = count - printed.length
   const summary = rest > 0 ? [`and ${rest} more lines`] : []
   throw new MalformedStatement([...printed, ...summary].join('\n'))
 }
 
 type CsvRecord = { record: string[]; info: { lines: number } }
 
-const readRecords = (text: string): CsvRecord[] => {
+/** The parts of a file, in order. */
+export type FileParts = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
+/** A record without an end must not fill the memory. The parser counts the texts of a record only. */
+const RECORD_MAX = 64 * 1024
+const TOO_LONG = 'a record is too long, or its quotes are unclosed'
+
+async function* textsOf(file: FileParts): AsyncGenerator<string> {
+  // TextDecoder removes a byte order mark.
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
-    return parse(text, {
-      info: true,
-      trim: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-    }) as unknown as CsvRecord[]
+    let length = 0
+    for await (const part of file) {
+      const text = decoder.decode(part, { stream: true })
+      const end = text.lastIndexOf('\n')
+      length = text.length - end - 1 + (end === -1 ? length : 0)
+      if (length > 2 * RECORD_MAX) throw new MalformedStatement(TOO_LONG)
+      yield text
+    }
+    yield decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw new MalformedStatement('the file is not UTF-8')
+    throw error
+  }
+}
+
+async function* recordsIn(file: FileParts): AsyncGenerator<CsvRecord> {
+  const parser = parse({
+    info: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: RECORD_MAX,
+  })
+  try {
+    // An error of a part ends the loop over the records.
+    yield* pipeline(Readable.from(textsOf(file)), parser, () => undefined)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    return refuse([{ line: Number(error.lines ?? 0), reason: 'unclosed quotes' }])
+    const isLong = error.code === 'CSV_MAX_RECORD_SIZE'
+    const reason = isLong ? TOO_LONG : 'unclosed quotes'
+    refuse([{ line: Number(error.lines ?? 0), reason }])
   }
 }
 
-const decode = (bytes: Uint8Array): string => {
-  try {
-    // TextDecoder removes a byte order mark.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new MalformedStatement('the file is not UTF-8')
-  }
-}
+type Header = { columns: ReadonlyMap<string, number>; width: number }
 
-const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
+const readHeader = ({ record, info }: CsvRecord): Header => {
   const names = record.map((name) => name.toLowerCase())
   const repeated = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
   const [, , ...required] = COLUMNS
@@ -65,28 +90,39 @@ const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
     ...(hasKey ? [] : ['column uuid or bank_reference is missing']),
   ]
   if (reasons.length > 0) refuse([{ line: info.lines, reason: reasons.join('; ') }])
-  return new Map(names.map((name, index) => [name, index]))
+  return { columns: new Map(names.map((name, index) => [name, index])), width: names.length }
 }
 
-/** @throws MalformedStatement with the line and the reason of each row that cannot be read */
-export const readStatement = (bytes: Uint8Array): StatementRow[] => {
-  const [header, ...records] = readRecords(decode(bytes))
-  if (!header) throw new MalformedStatement('the file is empty')
-  const columns = readHeader(header)
+/** @throws MalformedStatement after the last row, with line and reason of each row that cannot be read */
+export async function* readStatement(file: FileParts): AsyncGenerator<StatementRow> {
   const errors: LineError[] = []
-  const rows: StatementRow[] = []
-  for (const { record, info } of records) {
-    // A quoted field may span lines; errors name the first line of a record.
-    const line = info.lines - record.join('').split('\n').length + 1
-    const fields = COLUMNS.map((name) => [name, record[columns.get(name) ?? -1] ?? ''])
-    const row = v.safeParse(StatementRow, Object.fromEntries(fields))
-    if (record.length !== header.record.length) {
-      errors.push({ line, reason: `${record.length} fields, but ${header.record.length} columns` })
-    } else if (row.success) rows.push({ line, ...row.output })
-    else errors.push({ line, reason: reasonsOf(row.issues) })
+  let count = 0
+  let header: Header | undefined
+  for await (const record of recordsIn(file)) {
+    if (!header) {
+      header = readHeader(record)
+      continue
+    }
+    const row = rowOf(record, header)
+    if (!('reason' in row)) yield row
+    else if (++count <= PRINTED_MAX) errors.push(row)
   }
-  if (errors.length > 0) refuse(errors)
-  return rows
+  if (!header) throw new MalformedStatement('the file is empty')
+  if (count > 0) refuse(errors, count)
+}
+
+const rowOf = (
+  { record, info }: CsvRecord,
+  { columns, width }: Header,
+): StatementRow | LineError => {
+  // A quoted field may span lines; errors name the first line of a record.
+  const line = info.lines - record.join('').split('\n').length + 1
+  if (record.length !== width) {
+    return { line, reason: `${record.length} fields, but ${width} columns` }
+  }
+  const fields = COLUMNS.map((name) => [name, record[columns.get(name) ?? -1] ?? ''])
+  const row = v.safeParse(StatementRow, Object.fromEntries(fields))
+  return row.success ? { line, ...row.output } : { line, reason: reasonsOf(row.issues) }
 }
 
 /** Returns reasons that name columns and never quote values. */
@@ -101,29 +137,40 @@ export type LoadDebits = (request: StatementRequest) => Promise<BankDebitsPage>
 
 /** Uuids per request: 200 kB of the 6 MB of a payload. */
 const UUIDS_PER_REQUEST = 5_000
+const ROWS_AT_ONCE = 4 * UUIDS_PER_REQUEST
 
 /** @throws MalformedStatement if the file is malformed or has no row of the day */
 export const compareFile = async (
-  { file, date }: { file: Uint8Array; date: Day },
+  { file, date }: { file: FileParts; date: Day },
   loadDebits: LoadDebits,
 ): Promise<{ report: StatementReport; ignored: number }> => {
-  const allRows = readStatement(file)
-  const rows = allRows.filter((row) => isOfDay(date, row))
-  if (allRows.length > 0 && rows.length === 0) {
-    throw new MalformedStatement(`no row has completed_at on ${date}`)
-  }
-  const debits = new Map<string, StatementDebit>()
+  const comparison = newComparison(date)
   const load = async (request: Parameters<LoadDebits>[0]) => {
     const page = await loadDebits(request)
-    for (const debit of page.debits) debits.set(debit.uuid, debit)
+    for (const debit of page.debits) comparison.addDebit(debit)
     return page.next
   }
   let cursor = await load({ cursor: null })
   while (cursor) cursor = await load({ cursor })
-  const unknown = rows.flatMap(({ uuid }) => (uuid && !debits.has(uuid) ? [uuid] : []))
-  for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
-    await load({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })
+  let [compared, ignored] = [0, 0]
+  let rows: StatementRow[] = []
+  const compareRows = async () => {
+    const unknown = rows.flatMap(({ uuid }) => (uuid && !comparison.knows(uuid) ? [uuid] : []))
+    for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
+      await load({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })
+    }
+    for (const row of rows) comparison.addRow(row)
+    compared += rows.length
+    rows = []
   }
-  const report = compareStatement(date, rows, [...debits.values()])
-  return { report, ignored: allRows.length - rows.length }
+  for await (const row of readStatement(file)) {
+    if (isOfDay(date, row)) rows.push(row)
+    else ignored += 1
+    if (rows.length === ROWS_AT_ONCE) await compareRows()
+  }
+  await compareRows()
+  if (ignored > 0 && compared === 0) {
+    throw new MalformedStatement(`no row has completed_at on ${date}`)
+  }
+  return { report: comparison.end(), ignored }
 }

@@ -60,7 +60,7 @@ const compare = async (rows: readonly string[], date: Day, bank = 'GCB') => {
     const options = { bank, date, statement: JSON.stringify(request) }
     return (await service.call('reconciliation', 'statement', options)) as never
   }
-  return (await compareFile({ file, date }, load)).report
+  return (await compareFile({ file: [file], date }, load)).report
 }
 
 test('a statement is compared with the debits of its day in all states', async () => {

@@ -141,44 +141,60 @@ const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): str
 }
 
 /** Returns a search for the debit of a row: by uuid if present, else by the bank's reference. */
-const finder = (debits: readonly StatementDebit[]) => {
-  const byUuid = new Map(debits.map((debit) => [debit.uuid, debit]))
-  const byBank = Map.groupBy(debits, ({ bank_reference }) => bank_reference)
-  return (row: StatementRow, isTaken: (debit: StatementDebit) => boolean) => {
-    if (row.uuid !== null) return byUuid.get(row.uuid)
-    const named = byBank.get(row.bank_reference) ?? []
-    const free = named.filter((debit) => !isTaken(debit))
-    return free.find((debit) => amountOf(debit) === row.amount) ?? free[0] ?? named[0]
+const newSearch = () => {
+  const byUuid = new Map<string, StatementDebit>()
+  const byBank = new Map<string | null, StatementDebit[]>()
+  return {
+    byUuid: byUuid as ReadonlyMap<string, StatementDebit>,
+    add: (debit: StatementDebit): void => {
+      if (byUuid.has(debit.uuid)) return
+      byUuid.set(debit.uuid, debit)
+      const named = byBank.get(debit.bank_reference)
+      if (named) named.push(debit)
+      else byBank.set(debit.bank_reference, [debit])
+    },
+    find: (row: StatementRow, isTaken: (debit: StatementDebit) => boolean) => {
+      if (row.uuid !== null) return byUuid.get(row.uuid)
+      const named = byBank.get(row.bank_reference) ?? []
+      const free = named.filter((debit) => !isTaken(debit))
+      return free.find((debit) => amountOf(debit) === row.amount) ?? free[0] ?? named[0]
+    },
   }
 }
 
-/** @param debits the bank's debits that were completed on the day or that a row names */
-export const compareStatement = (
-  date: Day,
-  rows: readonly StatementRow[],
-  debits: readonly StatementDebit[],
-): StatementReport => {
+/** Compares rows one by one, so that a statement of any size fits into memory. */
+export const newComparison = (date: Day) => {
   const groups = byName(newGroup)
   const lines = new Map<string, number>()
-  const find = finder(debits)
-  for (const row of rows) {
-    const debit = find(row, ({ uuid }) => lines.has(uuid))
-    if (!debit) {
-      groups.missing_here.add(row.amount, () => rowView(row))
-      continue
-    }
-    const { reference, uuid } = debit
-    const first = lines.get(uuid)
-    const reasons =
-      first === undefined ? differencesOf(row, debit, date) : [`line ${first} names the same debit`]
-    if (first === undefined) lines.set(uuid, row.line)
-    const example = () => ({ ...rowView(row), reference })
-    if (reasons.length === 0) groups.matched.add(row.amount, example)
-    else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
+  const search = newSearch()
+  return {
+    knows: (uuid: string): boolean => search.byUuid.has(uuid),
+    /** Adds a debit of the bank that was completed on the day, or that a later row names. */
+    addDebit: search.add,
+    addRow: (row: StatementRow): void => {
+      const debit = search.find(row, ({ uuid }) => lines.has(uuid))
+      if (!debit) {
+        groups.missing_here.add(row.amount, () => rowView(row))
+        return
+      }
+      const { reference, uuid } = debit
+      const first = lines.get(uuid)
+      const reasons =
+        first === undefined
+          ? differencesOf(row, debit, date)
+          : [`line ${first} names the same debit`]
+      if (first === undefined) lines.set(uuid, row.line)
+      const example = () => ({ ...rowView(row), reference })
+      if (reasons.length === 0) groups.matched.add(row.amount, example)
+      else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
+    },
+    /** Returns the report after the last row. */
+    end: (): StatementReport => {
+      for (const debit of search.byUuid.values()) {
+        if (!isCompletedOn(date, debit) || lines.has(debit.uuid)) continue
+        groups.missing_at_bank.add(amountOf(debit), () => ({ ...debit }))
+      }
+      return byName((name) => groups[name].view())
+    },
   }
-  for (const debit of debits) {
-    if (!isCompletedOn(date, debit) || lines.has(debit.uuid)) continue
-    groups.missing_at_bank.add(amountOf(debit), () => ({ ...debit }))
-  }
-  return byName((name) => groups[name].view())
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  compareStatement,
+  newComparison,
   type StatementDebit,
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
@@ -14,7 +14,14 @@ const HEADER = 'uuid,bank_reference,amount,currency,completed_at'
 const SHORT_HEADER = 'bank_reference,amount,currency,completed_at'
 const FIELDS = `${UUID},B-1,100.00,GHS,${AT}`
 
-const read = (text: string) => readStatement(new TextEncoder().encode(text))
+/** Reads parts of seven bytes, which cut lines and characters. */
+const read = (text: string) => {
+  const bytes = Buffer.from(text)
+  const parts = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, n) =>
+    bytes.subarray(7 * n, 7 * n + 7),
+  )
+  return Array.fromAsync(readStatement(parts))
+}
 
 const row = (given: Partial<Record<keyof StatementRow, unknown>> = {}): StatementRow =>
   ({
@@ -42,8 +49,8 @@ test.each([
   ['with quoted fields', `"uuid",${SHORT_HEADER}\n"${UUID}","B-1","100.00","GHS","${AT}"\n`],
   ['with empty lines at its end', `${HEADER}\n${FIELDS}\n\n\n`],
   ['with an upper-case uuid', `${HEADER}\n${UUID.toUpperCase()},B-1,100.00,GHS,${AT}\n`],
-])('a statement is parsed %s', (_, text) => {
-  expect(read(text)).toEqual([row()])
+])('a statement is parsed %s', async (_, text) => {
+  expect(await read(text)).toEqual([row()])
 })
 
 test.each([
@@ -52,14 +59,14 @@ test.each([
   ['2026-11-21 10:01:00', AT],
   ['2026-11-21T12:01:00+02:00', AT],
   ['2026-11-22T00:30:00+01:00', '2026-11-21T23:30:00.000Z'],
-])('a statement may write times as %s, in UTC without an offset', (written, completed_at) => {
+])('a statement may write times as %s, in UTC without an offset', async (written, completed_at) => {
   const text = `${SHORT_HEADER}\nB-1,100.00,GHS,${written}\n`
-  expect(read(text)).toEqual([row({ uuid: null, completed_at })])
+  expect(await read(text)).toEqual([row({ uuid: null, completed_at })])
 })
 
-test('a quoted field may contain commas, quotes and line breaks', () => {
+test('a quoted field may contain commas, quotes and line breaks', async () => {
   const text = `${SHORT_HEADER}\n"B,""1""\n2",100.00,GHS,${AT}\nB-2,5.00,GHS,${AT}\n`
-  expect(read(text)).toEqual([
+  expect(await read(text)).toEqual([
     row({ uuid: null, bank_reference: 'B,"1"\n2' }),
     row({ uuid: null, bank_reference: 'B-2', amount: 5_00, line: 4 }),
   ])
@@ -81,21 +88,40 @@ test.each([
   [`${HEADER}\n${UUID},B-1,1.00,cedi,${AT}`, 'line 2: currency must be like GHS'],
   [`${HEADER}\n12,B-1,1.00,GHS,${AT}`, 'line 2: uuid is malformed'],
   [`${HEADER}\n,,1.00,GHS,${AT}`, 'line 2: a uuid or a bank_reference is required'],
-])('the statement %j is refused: %s', (text, message) => {
-  expect(() => read(text)).toThrow(MalformedStatement)
-  expect(() => read(text)).toThrow(message)
+])('the statement %j is refused: %s', async (text, message) => {
+  await expect(read(text)).rejects.toThrow(MalformedStatement)
+  await expect(read(text)).rejects.toThrow(message)
 })
 
-test('the error of a malformed statement lists lines and no content', () => {
+test('the error of a malformed statement lists lines and no content', async () => {
   const bad = Array.from({ length: 30 }, (_, n) => `${UUID},SECRET-${n},x,GHS,${AT}`).join('\n')
   const failing = () => read(`${HEADER}\n${FIELDS}\n\n${bad}\n`)
-  expect(failing).toThrow(/^line 4: amount .*\nline 5: (?:.|\n)*\nand 10 more lines$/)
-  expect(failing).toThrow(/^(?:(?!SECRET)[\s\S])*$/)
+  await expect(failing()).rejects.toThrow(
+    /^line 4: amount .*\nline 5: (?:.|\n)*\nand 10 more lines$/,
+  )
+  await expect(failing()).rejects.toThrow(/^(?:(?!SECRET)[\s\S])*$/)
 })
 
-test('a statement that is not UTF-8 is refused', () => {
-  expect(() => readStatement(Uint8Array.of(0x75, 0xff))).toThrow('the file is not UTF-8')
+test.each([
+  [0x75, 0xff],
+  [0x75, 0xc3],
+])('a statement with the bytes %i %i, not UTF-8, is refused', async (...bytes) => {
+  const rows = Array.fromAsync(readStatement([Uint8Array.from(bytes)]))
+  await expect(rows).rejects.toThrow('the file is not UTF-8')
 })
+
+test.each(['"', ','])(
+  'a statement of many megabytes that repeats %j is refused early',
+  async (character) => {
+    let read = 0
+    function* parts() {
+      for (; read < 1_000; read += 1) yield Buffer.alloc(64 * 1024, character)
+    }
+    const rows = Array.fromAsync(readStatement(parts()))
+    await expect(rows).rejects.toThrow('a record is too long, or its quotes are unclosed')
+    expect(read).toBeLessThan(20)
+  },
+)
 
 const reference = 'DCS-20261121-ABC123'
 const debit = (given: Partial<StatementDebit> = {}): StatementDebit => ({
@@ -115,8 +141,12 @@ const failed = debit({ status: 'failed', completed_at: null })
 const cheap = debit({ uuid: OTHER, amount: '5.00', reference: OTHER_REFERENCE })
 const earlier = debit({ uuid: OTHER, completed_at: '2026-11-20T23:59:59.999Z' })
 const byBank = row({ uuid: null })
-const compared = (rows: StatementRow[], debits: StatementDebit[]) =>
-  compareStatement('2026-11-21' as Day, rows, debits)
+const compared = (rows: StatementRow[], debits: StatementDebit[]) => {
+  const comparison = newComparison('2026-11-21' as Day)
+  for (const one of debits) comparison.addDebit(one)
+  for (const one of rows) comparison.addRow(one)
+  return comparison.end()
+}
 
 const cheaper = debit({ amount: '90.00' })
 const dollars = row({ currency: 'USD' })
