@@ -42,7 +42,7 @@ export const bank = {
   verbs: {
     create: {
       effect: 'money',
-      approval: Object.keys(connection),
+      approval: ['connector'],
       summary: 'creates a bank',
       options: o.options({ bank: o.bank, name, ...settings }),
     },

@@ -1,0 +1,320 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { changedFields } from '../../shared/domain/operator/change.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+import type { ApprovalRule, Verb } from '../../shared/operator/verbs.ts'
+import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
+import { settlementAccount } from '../support/payee.ts'
+import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { isBundled, type Shown, useService } from '../support/running-service.ts'
+
+/**
+ * One malicious operator calls every verb, uses every token that a call prints, and waits
+ * (docs/operations.md#approvals). A round makes each call once. Powers stay, such as a token or a provider, so
+ * that five rounds in both orders contain each sequence of up to five calls that adds powers. Without any one
+ * rule, the same round finds a harm.
+ */
+
+const service = useService({ approvals: true })
+const { call, operate } = service
+
+type Options = Record<string, string>
+type Attack = readonly [words: string, options: Options]
+
+const HOUR_MS = 3_600_000
+const [MALLORY, MINE, EVIL] = ['local:mallory', '1041006660', 'http://127.0.0.1:9/evil']
+const SECRET = 'a_secret_of_mallory'
+const REPORT = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
+
+/** Makes a call with the approval of a second operator. */
+const agreed = async (noun: string, verb: string, options: Options): Promise<Shown> => {
+  const result = await call(noun, verb, options, 'local:ama')
+  const id = result.approval?.id
+  return id ? call('approval', 'grant', { id }, 'local:kofi') : result
+}
+
+const today = () => dayOf(service.sandbox().control.clock.now())
+
+const charged = (phone_number: string, until: string, credential = 'sk_sandbox_demo') =>
+  service.chargeUntil(until, { phone_number, amount: '100.00' }, credential)
+
+const completed = async (credential?: string): Promise<string> => {
+  const { reference, uuid } = await charged(SILENT, 'processing', credential)
+  await service.report(uuid, REPORT)
+  return reference
+}
+
+const batchOf = async (provider: string): Promise<string> => {
+  await completed(`sk_sandbox_${provider}`)
+  const run = await call('settlement', 'run', { date: dayAfter(today(), 1), provider })
+  return run.built[0].id
+}
+
+const rejected = async (batch: string): Promise<void> => {
+  await call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
+  await call('settlement', 'run', { date: dayAfter(today(), 2), provider: 'demo' })
+  await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+  expect(await call('settlement', 'show', { batch })).toMatchObject({ status: 'failed' })
+}
+
+/** Disables a provider of the seeds that has an unpaid batch. */
+const disableOther = async (): Promise<void> => {
+  const { status } = await call('provider', 'show', { provider: 'other' })
+  if (status === 'active') await batchOf('other')
+  await call('provider', 'disable', { provider: 'other' }, 'local:ama')
+}
+
+beforeAll(async () => {
+  // Its debits are in no batch of another provider.
+  const provider = { provider: 'fast', name: 'Fast', 'daily-limit': 'none' }
+  await agreed('provider', 'create', provider)
+  await agreed('credential', 'issue', { provider: 'fast', token: 'sk_sandbox_fast' })
+  const limit = { 'per-minute': '100000' }
+  for (const provider of ['demo', 'other', 'fast']) {
+    await agreed('limit', 'set', { provider, operation: 'charge', ...limit })
+  }
+  await agreed('limit', 'set', { bank: 'GCB', operation: 'debit-callback', ...limit })
+})
+
+let worlds = 0
+
+/** Creates the objects that two operators agreed on, and the debits of customers. */
+const newWorld = async () => {
+  worlds += 1
+  const number = String(worlds).padStart(2, '0')
+  const [shop, fenced, mine] = [`shop-${number}`, `fenced-${number}`, `mine-${number}`]
+  const [bank, phone, funding] = [`H${number}`, `+2332066000${number}`, `R-${number}`]
+  const fees = { 'fee-basis-points': '150', 'fee-fixed': '1.00' }
+  const account = settlementAccount('1041001234')
+  await agreed('provider', 'create', { provider: shop, name: 'Honest Shop', ...fees, ...account })
+  const guards = { 'allow-list': '203.0.113.0/24', 'request-secret': 'rs_a_secret_of_the_shop' }
+  await agreed('provider', 'create', { provider: fenced, name: 'Fenced Shop', ...guards })
+  await agreed('webhook', 'set', { provider: shop, url: 'http://127.0.0.1:9/honest' })
+  await agreed('bank', 'create', {
+    ...{ bank, name: 'Bank', connector: 'http', 'connector-url': 'http://127.0.0.1:9/bank' },
+  })
+  const customer = { phone, bank: 'GCB', name: 'Mallory', 'account-number': '1041006661' }
+  await agreed('customer', 'link', customer)
+  const remittance = { bank: 'GCB', amount: '1.00', reference: funding, date: today() }
+  await agreed('funding', 'record', remittance)
+  const [failed, late, done, open, other] = await Promise.all([
+    batchOf('demo'),
+    charged(FAILS_AT_ONCE, 'failed', 'sk_sandbox_fast'),
+    completed('sk_sandbox_fast'),
+    charged(SILENT, 'processing', 'sk_sandbox_fast'),
+    charged(SILENT, 'processing', 'sk_sandbox_fast'),
+    disableOther(),
+  ])
+  await service.report(late.uuid, REPORT)
+  await rejected(failed)
+  const batch = await batchOf('demo')
+  const objects = { shop, fenced, mine, bank, phone, funding, stolen: `S${number}` }
+  return { ...objects, failed, batch, late: late.reference, done, open, other }
+}
+
+type World = Awaited<ReturnType<typeof newWorld>>
+
+const evidence = { 'bank-reference': 'GCB-7', reason: 'x' }
+
+/** The calls of a round. An entry for each verb that does more than read, and for each rule of its row. */
+const attacksOn = (w: World): Attack[] => [
+  ['provider create', { provider: w.mine, name: 'Mine', ...settlementAccount(MINE) }],
+  ['provider create', { provider: w.mine, name: 'Mine' }],
+  ['provider update', { provider: w.shop, name: 'Bank of Ghana' }],
+  ['provider update', { provider: w.shop, 'fee-fixed': 'none' }],
+  ['provider update', { provider: w.shop, 'daily-limit': 'none' }],
+  ['provider update', { provider: w.shop, ...settlementAccount(MINE) }],
+  ['provider update', { provider: w.mine, ...settlementAccount(MINE) }],
+  ['provider update', { provider: w.fenced, 'allow-list': 'none' }],
+  ['provider update', { provider: w.fenced, 'request-secret': 'none' }],
+  ['provider update', { provider: 'other', status: 'active' }],
+  ['provider enable', { provider: 'other' }],
+  ['provider disable', { provider: w.shop }],
+  ['provider enable', { provider: w.shop }],
+  ['provider rotate-request-secret', { provider: 'signed' }],
+  ['credential issue', { provider: w.mine }],
+  ['credential issue', { provider: w.shop }],
+  ['credential issue', { bank: 'GCB' }],
+  ['credential revoke', { token: 'sk_sandbox_nobody' }],
+  ['limit set', { provider: w.shop, 'daily-limit': 'none' }],
+  ['limit set', { provider: w.mine, operation: 'charge', 'per-minute': '1000' }],
+  ['limit remove', { provider: w.shop }],
+  ['bank create', { bank: w.stolen, name: 'Mine', connector: 'sandbox' }],
+  ['bank update', { bank: w.bank, connector: 'sandbox' }],
+  ['bank update', { bank: w.bank, 'connector-url': EVIL }],
+  ['bank update', { bank: w.bank, 'connector-secret': SECRET }],
+  ['bank disable', { bank: 'ECO' }],
+  ['bank enable', { bank: 'ECO' }],
+  ['bank behave', { bank: 'ECO', as: 'normal' }],
+  ['connector set', { bank: w.bank, 'connector-url': EVIL }],
+  ['connector remove', { bank: w.bank }],
+  ['customer unlink', { phone: w.phone, bank: 'GCB' }],
+  ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
+  ['webhook rotate-secret', { provider: w.shop }],
+  ['webhook set', { provider: w.shop, url: EVIL }],
+  ['webhook set', { provider: w.mine, url: EVIL }],
+  ['webhook enable', { provider: w.shop }],
+  ['webhook ping', { provider: w.mine }],
+  ['webhook remove', { provider: w.shop }],
+  ['webhook set', { provider: w.shop, url: EVIL }],
+  ['delivery redeliver', { id: '1' }],
+  ['delivery recover', { provider: w.shop, since: new Date().toISOString() }],
+  ['debit complete', { reference: w.open.reference, ...evidence }],
+  ['debit fail', { reference: w.other.reference, ...evidence }],
+  ['debit reverse', { reference: w.done, reason: 'x' }],
+  ['debit repair', { provider: w.shop, date: today() }],
+  ['exception refund', { reference: w.late }],
+  ['exception resolve', { reference: w.late, note: 'x' }],
+  ['funding record', { bank: 'GCB', amount: '9.00', reference: `${w.funding}X`, date: today() }],
+  ['funding correct', { reference: w.funding, amount: '9.00', reason: 'x' }],
+  ['settlement process', { batch: w.batch }],
+  ['settlement complete', { batch: w.batch, ...evidence }],
+  ['settlement retry', { batch: w.failed }],
+  ['settlement run', { date: today() }],
+  ['secret reseal', {}],
+  ['restore begin', { generation: '2' }],
+  ['restore release', {}],
+]
+
+/** Reads what only two operators may change. A removed webhook or account harms no one. */
+const factsOf = async (w: World) => {
+  const read = async (noun: string, verb: string, options: Options): Promise<Shown> => {
+    const reply = await operate(noun, verb, options)
+    return 'error' in reply ? {} : (reply.result as Shown)
+  }
+  /** Suspension does no harm; its end can. */
+  const provider = async (id: string) => {
+    const { status, ...settings } = await read('provider', 'show', { provider: id })
+    return { ...settings, isReleased: id === 'other' && status === 'active' }
+  }
+  const debit = async (reference: string) => {
+    const { status, refund } = await read('debit', 'show', { reference })
+    return { status, refund }
+  }
+  const batch = async (id: string) => {
+    const { status, uuid } = await read('settlement', 'show', { batch: id })
+    return { status, uuid }
+  }
+  const { connector } = await read('bank', 'show', { bank: w.bank })
+  const { url } = await read('webhook', 'show', { provider: w.shop })
+  const account = await read('customer', 'show', { phone: w.phone, bank: 'GCB' })
+  const fundings: Shown[] = await call('funding', 'list', { limit: '1000' })
+  return {
+    settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
+    debits: await Promise.all([w.late, w.done, w.open.reference, w.other.reference].map(debit)),
+    batches: await Promise.all([w.batch, w.failed].map(batch)),
+    connection: { connector, ...(await findConnectorSettings(w.bank as never)) },
+    bank: await read('bank', 'show', { bank: w.stolen }),
+    isRedirected: url === EVIL || account.account_number === '1041001001',
+    fundings: fundings.map(({ reference, amount }) => `${reference} ${amount}`),
+  }
+}
+
+/** Uses a printed token as a provider and as a bank. */
+const useToken = async (w: World, credential: string): Promise<void> => {
+  await service.send('POST', CHARGE, { credential, body: chargeBody({ amount: '70.00' }) })
+  await service.report(w.open.uuid, REPORT, credential)
+}
+
+/** Grants an own request under other spellings of the own name. */
+const grantOwn = async (id: string): Promise<void> => {
+  for (const actor of ['local:MALLORY', `${MALLORY}/`, `${MALLORY} `, MALLORY]) {
+    await operate('approval', 'grant', { id }, actor)
+  }
+  await operate('approval', 'deny', { id }, MALLORY)
+}
+
+/** Makes each call once. Returns the secrets of the shop that the calls print. */
+const attack = async (w: World, { isReversed = false, grants = false } = {}): Promise<string[]> => {
+  const secrets: string[] = []
+  const attacks = attacksOn(w)
+  for (const [words, options] of isReversed ? attacks.toReversed() : attacks) {
+    const [noun = '', verb = ''] = words.split(' ')
+    const reply = await operate(noun, verb, options, MALLORY)
+    if ('error' in reply) continue
+    const { approval, token, secret } = (reply.result ?? {}) as Record<string, string & Shown>
+    if (approval?.id && grants) await grantOwn(approval.id)
+    if (token) await useToken(w, token)
+    if (secret && options.provider === w.shop) secrets.push(secret)
+  }
+  return secrets
+}
+
+const eightDaysLater = () => service.sandbox().control.clock.advance(8 * 24 * HOUR_MS)
+
+/** Returns the payouts to the account of the operator. */
+const stolen = async (w: World) => {
+  const found = await Promise.all(
+    [w.shop, w.mine].map(async (id) =>
+      findBatches((await listBatchTimes(id as never)).map((batch) => batch.id)),
+    ),
+  )
+  return found.flat().filter(({ paidTo }) => paidTo?.accountNumber === MINE)
+}
+
+const hasChanged = async (w: World, before: Awaited<ReturnType<typeof factsOf>>) => {
+  const changed = changedFields(before, await factsOf(w))
+  return Object.keys(changed).length > 0 ? changed : undefined
+}
+
+/** Returns what a round changed that only two operators may change; undefined for nothing. */
+const harmOf = async (w: World, options?: Parameters<typeof attack>[1]) => {
+  const before = await factsOf(w)
+  const secrets = await attack(w, options)
+  return secrets.length > 0 ? { secrets } : hasChanged(w, before)
+}
+
+const rows = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+  Object.entries<Verb>(verbs).map(([verb, row]) => ({ words: `${noun} ${verb}`, row })),
+)
+
+/** Each rule of a row, and the rules without it. */
+const guards = rows.flatMap(({ words, row }) => {
+  if (row.effect !== 'money') return []
+  const { approval } = row
+  const rules: readonly ApprovalRule[] = Array.isArray(approval)
+    ? approval.map((rule) => [rule])
+    : [approval]
+  return rules.map((rule) => {
+    const others = rules.filter((other) => other !== rule).flat() as string[]
+    return [words, JSON.stringify(rule), row, others] as const
+  })
+})
+
+describe.skipIf(isBundled)('a malicious operator', () => {
+  test('the operator tries each verb that does more than read', async () => {
+    const tried = new Set(attacksOn(await newWorld()).map(([words]) => words))
+    const others = new Set(['approval grant', 'approval deny'])
+    const missing = rows.filter(({ words, row }) => row.effect !== 'reads' && !others.has(words))
+    expect(missing.map(({ words }) => words).filter((words) => !tried.has(words))).toEqual([])
+  })
+
+  test('the operator finds no harm in five rounds, forwards and backwards, and no payout in 16 days', async () => {
+    const w = await newWorld()
+    for (const round of [1, 2, 3, 4, 5]) {
+      const options = { isReversed: round % 2 === 0, grants: round === 1 }
+      expect(await harmOf(w, options), `round ${round}`).toBeUndefined()
+      if (round > 3) await eightDaysLater()
+    }
+    expect(await stolen(w)).toEqual([])
+  }, 60_000)
+
+  test.each(guards)(
+    'the operator finds a harm when `%s` has no rule %s',
+    async (_, __, row, others) => {
+      const guarded: { approval: ApprovalRule } = row
+      const { approval } = guarded
+      guarded.approval = others
+      try {
+        const w = await newWorld()
+        const harm = await harmOf(w)
+        if (!harm) await eightDaysLater()
+        expect(harm ?? (await stolen(w))).not.toEqual([])
+      } finally {
+        guarded.approval = approval
+      }
+    },
+    60_000,
+  )
+})
