@@ -118,7 +118,7 @@ export const claimGranted = async (
   }
   const options = await store.openOptions(approval)
   if (!options) {
-    const details = 'a secret of the request cannot be opened: deny it and request again'
+    const details = 'a secret of the request cannot be opened: request it again'
     return new Refusal(1409, { details })
   }
   const claim = { id: approval.id, claim: worker, at, until }

@@ -1,3 +1,4 @@
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
@@ -6,8 +7,9 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { read, table, tableName } from '../../shared/store/table.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
@@ -306,6 +308,24 @@ const atOnce: [string, string, Options][] = [
   ['webhook', 'remove', { provider: 'new-one' }],
   ['customer', 'unlink', { phone: account.phone, bank: 'GCB' }],
 ]
+
+test('a request whose secret is sealed again is carried out, and one whose key is lost is refused', async () => {
+  const secret = 'cs_another_secret_of_this_test'
+  const options = { bank: 'FBL', ...connector, 'connector-secret': secret }
+  const id = await request('bank', 'update', options)
+  const stored = () => read<{ secrets: string }>(keys.approval(id))
+  const before = await stored()
+  expect(await call('secret', 'reseal', {}, ama)).toMatchObject({ unreadable: 0 })
+  expect((await stored())?.secrets).not.toBe(before?.secrets)
+  await grant(id)
+  expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
+  const lost = await request('bank', 'update', options)
+  for (const SecretString of ['one key', 'another key']) {
+    const command = new PutSecretValueCommand({ SecretId: 'sealing-key', SecretString })
+    await new SecretsManagerClient().send(command)
+  }
+  expect(await refusalToGrant(lost, kofi)).toContain('cannot be opened: request it again')
+})
 
 describe('a call that needs no approval', () => {
   test('a call that needs no approval runs immediately, also with a verb that needs one for other options', async () => {
