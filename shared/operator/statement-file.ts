@@ -150,11 +150,15 @@ export const compareFile = async (
     for (const debit of page.debits) comparison.addDebit(debit)
     return page.next
   }
-  let cursor = await load({ cursor: null })
-  while (cursor) cursor = await load({ cursor })
+  const loadDay = async (): Promise<void> => {
+    let cursor = await load({ cursor: null })
+    while (cursor) cursor = await load({ cursor })
+  }
   let [compared, ignored] = [0, 0]
   let rows: StatementRow[] = []
   const compareRows = async () => {
+    // Not before: an ordinary file is read to its end, and refused, without a request.
+    if (compared === 0) await loadDay()
     const unknown = rows.flatMap(({ uuid }) => (uuid && !comparison.knows(uuid) ? [uuid] : []))
     for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
       await load({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })
@@ -168,9 +172,9 @@ export const compareFile = async (
     else ignored += 1
     if (rows.length === ROWS_AT_ONCE) await compareRows()
   }
-  await compareRows()
-  if (ignored > 0 && compared === 0) {
+  if (ignored > 0 && compared + rows.length === 0) {
     throw new MalformedStatement(`no row has completed_at on ${date}`)
   }
+  if (rows.length > 0 || compared === 0) await compareRows()
   return { report: comparison.end(), ignored }
 }
