@@ -203,7 +203,7 @@ const rows = {
       'reconciliation-parts',
     ],
   },
-  'append-feed': appendsToFeed,
+  'append-feed': merge(appendsToFeed, { BatchGetItem: ['DEBIT#*'] }),
   'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
   'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,

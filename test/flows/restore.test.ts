@@ -1,7 +1,10 @@
 import { beforeAll, expect, test, vi } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
+import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -76,6 +79,14 @@ test('a restore gives events ids of their generation, which no other generation 
   }
   const { data } = (await provider.get(deliveriesPath(reference))).body
   expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
+})
+
+test('an event of a debit that a restore has lost is not appended to the feed', async () => {
+  const [lost, kept] = ['DCS-20261121-AAAAAA', await provider.charge()] as Reference[]
+  const events = [lost, kept].map((reference) => ({ reference, n: 4 }))
+  await service.runJob('append-feed', { provider: provider.id, events })
+  const feed = await listNewest(providerId(provider.id), 100)
+  expect(feed.filter(({ n }) => n === 4).map(({ reference }) => reference)).toEqual([kept])
 })
 
 test('a restore stops timeouts and payouts, and the batch waits', async () => {

@@ -12,13 +12,17 @@ const fromItem = (item: Item) =>
 
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
-const generations = ttlCache<{ generation: number | undefined }>(1)
+const cached = ttlCache<{ restore: Restore | undefined }>(1)
+
+/** Returns the latest restore from a cache. */
+export const latestRestore = async (now: Date): Promise<Restore | undefined> => {
+  const load = async () => ({ restore: await findRestore() })
+  return (await cached('latest', now, load)).restore
+}
 
 /** Returns the generation of new events, cached; undefined before any restore. */
-export const currentGeneration = async (now: Date): Promise<number | undefined> => {
-  const load = async () => ({ generation: (await findRestore())?.generation })
-  return (await generations('current', now, load)).generation
-}
+export const currentGeneration = async (now: Date): Promise<number | undefined> =>
+  (await latestRestore(now))?.generation
 
 export const changeRestore = <C extends Restore | Refusal>(
   change: (previous: Restore | undefined) => C,
