@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { isRehearsed, notRehearsed } from './not-rehearsed.ts'
+import { isRehearsed, notRehearsed, withoutCommands } from './not-rehearsed.ts'
 import { operatorWords, PAGES, sectionsOf } from './page.ts'
 
 /** Every command of docs/operations.md and docs/operators.md runs in a test of its section. */
@@ -33,7 +33,7 @@ test('each row of the commands that no test runs is of a command of a page, and 
   const commands = sections.flatMap((section) => section.commands)
   const isOnPage = (start: string) => commands.some((command) => command.startsWith(start))
   expect(Object.keys(notRehearsed).filter((start) => !isOnPage(start))).toEqual([])
-  const cited = Object.values(notRehearsed).flatMap(
+  const cited = [...Object.values(notRehearsed), ...Object.values(withoutCommands)].flatMap(
     (reason) => reason.match(/test\/[\w/.-]+/g) ?? [],
   )
   expect(cited.filter((file) => !existsSync(file))).toEqual([])
@@ -45,4 +45,15 @@ test('each operator command runs, and each other command without a test has a re
     .filter((one) => /^operator [a-z]/.test(one))
   expect(calls.length).toBeGreaterThan(90)
   expect(calls.filter((call) => !isRehearsed(call))).toEqual(['operator debit --help'])
+})
+
+test('each runbook for an alarm has commands, or a test of its incident', () => {
+  const anchors = sections.map(({ anchor }) => anchor)
+  const [first, end] = ['when-an-alarm-rings', 'ledger-and-funding'].map((name) =>
+    anchors.indexOf(`operations.md#${name}`),
+  )
+  const runbooks = sections.slice((first ?? 0) + 1, end)
+  expect(runbooks.length).toBeGreaterThan(12)
+  const without = runbooks.filter(({ commands }) => commands.length === 0)
+  expect(without.map(({ anchor }) => anchor)).toEqual(Object.keys(withoutCommands))
 })

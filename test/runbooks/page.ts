@@ -6,7 +6,7 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 
 export const PAGES = ['operations.md', 'operators.md']
 
-/** A chapter with commands: its anchor, such as `operations.md#dead-letters`, and its commands in order. */
+/** A section: its anchor, such as `operations.md#dead-letters`, and its commands in order. */
 export type Section = { anchor: string; commands: string[] }
 
 /** A code block with its language, a heading, or code in a sentence. */
@@ -53,7 +53,7 @@ export const sectionsOf = (page: string): Section[] => {
     if (language === 'sh') commands.push(...commandsIn(block))
     else if (isCall(code)) commands.push(`operator ${code.replace(OPERATOR, '')}`)
   }
-  return sections.filter(({ commands }) => commands.length > 0)
+  return sections
 }
 
 export const commandsOf = (anchor: string): string[] =>

@@ -200,7 +200,7 @@ runbook('operations.md#operators-and-their-changes')(
 )
 
 runbook('operators.md#stop-a-caller-or-a-bank')(
-  'a stopped caller gets no reply, its debits continue, and its bank gets no new charges',
+  'a stopped caller is refused, its debits continue, and its payouts wait until it is enabled',
   async ({ run, values }) => {
     const payee: Payee = await createPayee(service, 'stopped')
     const { uuid, reference } = await service.chargeUntil(
@@ -208,6 +208,8 @@ runbook('operators.md#stop-a-caller-or-a-bank')(
       { phone_number: SILENT },
       payee.credential,
     )
+    await payee.complete('10.00')
+    const [batch] = (await payee.run(dayAfter(today(service)))).built
     const other = await service.call('credential', 'issue', { provider: 'stopped' })
     Object.assign(values, { acme: 'stopped', ID: other.id })
     await run('credential revoke', { revoked: true })
@@ -217,6 +219,8 @@ runbook('operators.md#stop-a-caller-or-a-bank')(
     ])
     await run('provider disable', { status: 'suspended' })
     expect(await statusOf(payee.credential)).toBe('403/1403')
+    const held = await service.refusal('settlement', 'process', { batch: batch.id })
+    expect(held).toContain('its payouts are held')
     await run('bank disable', { status: 'inactive' })
     const body = chargeBody()
     const charge = await service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body })
@@ -224,6 +228,8 @@ runbook('operators.md#stop-a-caller-or-a-bank')(
     await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
     await service.until(reference, 'completed')
     await service.call('bank', 'enable', { bank: 'GCB' })
+    await service.call('provider', 'enable', { provider: 'stopped' })
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
   },
 )
 
