@@ -35,11 +35,12 @@ export const itemChange = ({ dynamodb }: DynamoDBRecord): ItemChange => {
 }
 
 export const loggedRequest = (reply: GatewayReply): Parameters<Live['addRequest']>[0] => {
-  const { method, path, search, status, milliseconds, request, headers, body } = reply
+  const { status, milliseconds, request, headers, body } = reply
+  const { method, pathname, search } = request
   return {
     at: new Date().toISOString(),
     method,
-    target: search ? `${path}?${search}` : path,
+    target: search ? `${pathname}?${search}` : pathname,
     status,
     milliseconds,
     request: {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
@@ -66,10 +67,7 @@ const contextFor = ({ name, timeoutSeconds, memoryMegabytes }: FunctionRow): Con
 }
 
 const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSignal) => {
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutSeconds * 1000)
-    signal.addEventListener('abort', () => clearTimeout(timer))
-  })
+  await pause(timeoutSeconds * 1000, undefined, { signal })
   const error = new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
   throw Object.assign(error, { name: 'Sandbox.Timedout' })
 }

@@ -8,7 +8,7 @@ import type { StoredObject } from './aws/journal.ts'
 import type { ControlRequest } from './control/routes.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { functionFor, type GatewayRequest, gatewayEvent } from './gateway-event.ts'
-import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
+import { handleInvocation, refuseForeignInvocation } from './lambda-api.ts'
 import { close, listenAt, readBody } from './local-server.ts'
 import { pageFor } from './pages/pages.ts'
 import { isLocal, targetOf } from './request-target.ts'
@@ -30,10 +30,6 @@ const REQUEST_TIMEOUT_MS = 29_000
 const TIMEOUT_CHECK_MS = 500
 
 export type GatewayReply = {
-  method: string
-  path: string
-  /** The query without `?`. */
-  search: string
   request: GatewayRequest
   status: number
   milliseconds: number
@@ -136,7 +132,7 @@ const handlerFor =
       return sendReplyAndClose(response, sandboxReply('ACCESS_DENIED'))
     }
     const body = await readInTime(request, requestTimeoutMs)
-    if (body.kind === 'timeout') {
+    if (body === 'timeout') {
       return sendReplyAndClose(response, sandboxReply('INTEGRATION_TIMEOUT'))
     }
     if (reports && request.method === 'GET' && pathname.startsWith(reports.prefix)) {
@@ -153,25 +149,22 @@ const handlerFor =
       return
     }
     if (console && isConsolePath(pathname)) {
-      if (body.kind === 'tooLarge') return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
-      return console({ pathname, host: target.host, body: body.bytes }, request, response)
+      if (!body) return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
+      return console({ pathname, host: target.host, body }, request, response)
     }
     if (invokedName) {
       return handleInvocation(functions, decodedParameter(invokedName), body, response)
     }
     const operation = secretsOperation(request.headers)
     if (aws && operation) return handleSecretsCall(aws(), operation, body, response)
-    if (body.kind === 'tooLarge') return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
-    const received = gatewayRequest(request, { pathname, search, body: body.bytes })
+    if (!body) return sendReply(response, sandboxReply('REQUEST_TOO_LARGE'))
+    const received = gatewayRequest(request, { pathname, search, body })
     const reply =
       control && pathname.startsWith('/sandbox/')
         ? await control(received)
         : await invoke(functions, received)
     sendReply(response, reply)
     onReply({
-      method: request.method ?? '',
-      path: pathname,
-      search,
       request: received,
       status: reply.statusCode,
       milliseconds: performance.now() - startedAt,
@@ -219,17 +212,12 @@ const sendObject = (response: ServerResponse, object: StoredObject | undefined):
     .end(Buffer.from(object.body, 'latin1'))
 }
 
-const readInTime = async (
-  request: IncomingMessage,
-  timeoutMs: number,
-): Promise<RequestBody | { kind: 'timeout' }> => {
-  const timeout = Promise.withResolvers<{ kind: 'timeout' }>()
-  const timer = setTimeout(() => timeout.resolve({ kind: 'timeout' }), timeoutMs)
-  const body = readBody(request, BODY_MAX_BYTES).then(
-    (bytes): RequestBody => (bytes ? { kind: 'complete', bytes } : { kind: 'tooLarge' }),
-  )
+/** Returns undefined for a body that is too large. */
+const readInTime = async (request: IncomingMessage, timeoutMs: number) => {
+  const timeout = Promise.withResolvers<'timeout'>()
+  const timer = setTimeout(() => timeout.resolve('timeout'), timeoutMs)
   try {
-    return await Promise.race([body, timeout.promise])
+    return await Promise.race([readBody(request, BODY_MAX_BYTES), timeout.promise])
   } finally {
     clearTimeout(timer)
   }

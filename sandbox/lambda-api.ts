@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { parseJson } from '../shared/domain/json.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
-
-export type RequestBody = { kind: 'complete'; bytes: Buffer } | { kind: 'tooLarge' }
 
 const EXECUTED = { 'x-amz-executed-version': '$LATEST' }
 
@@ -29,11 +28,14 @@ export const refuseForeignInvocation = (response: ServerResponse): void => {
   refuse(response, 403, 'AccessDeniedException', 'Only this machine may invoke functions')
 }
 
-/** Invokes a function and sends its result, or its error with `x-amz-function-error`. */
+/**
+ * Invokes a function and sends its result, or its error with `x-amz-function-error`.
+ * @param body undefined if it is too large
+ */
 export const handleInvocation = async (
   functions: FunctionHost,
   name: string,
-  body: RequestBody,
+  body: Buffer | undefined,
   response: ServerResponse,
 ): Promise<void> => {
   if (!functions.has(name)) {
@@ -44,8 +46,8 @@ export const handleInvocation = async (
     return
   }
   try {
-    if (body.kind === 'tooLarge') throw new RequestTooLarge()
-    const event = parseEvent(body.bytes)
+    if (!body) throw new RequestTooLarge()
+    const event = parseEvent(body)
     if (event === undefined) {
       const message = 'Could not parse request body into json'
       return refuse(response, 400, 'InvalidRequestContentException', message)
@@ -59,10 +61,5 @@ export const handleInvocation = async (
   }
 }
 
-export const parseEvent = (body: Buffer): object | undefined => {
-  try {
-    return body.length === 0 ? {} : JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+export const parseEvent = (body: Buffer): unknown =>
+  body.length === 0 ? {} : parseJson(body.toString('utf8'))

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Aws } from './aws/aws.ts'
-import { parseEvent, type RequestBody, refuse, write } from './lambda-api.ts'
+import { parseEvent, refuse, write } from './lambda-api.ts'
 
 /**
  * Answers calls to Secrets Manager, so that an operator can rehearse a rotation of the sealing key with
@@ -16,17 +16,17 @@ export const secretsOperation = (headers: Record<string, unknown>): string | und
 export const handleSecretsCall = (
   aws: Aws,
   operation: string,
-  body: RequestBody,
+  body: Buffer | undefined,
   response: ServerResponse,
 ): void => {
   const name = `${operation}Command`
-  const input = body.kind === 'complete' ? parseEvent(body.bytes) : undefined
+  const input = body && parseEvent(body)
   if (aws.serviceOf(name) !== 'secretsManager' || !input) {
     refuse(response, 400, 'InvalidRequestException', `The sandbox has no ${operation}`)
     return
   }
   try {
-    write(response, 200, aws.perform(name, input))
+    write(response, 200, aws.perform(name, input as object))
   } catch (error) {
     const { name: type, message } = error as Error
     refuse(response, 400, type, message)

@@ -24,13 +24,13 @@ const statusColour = (status: number) => (status < 300 ? 'green' : status < 500 
 
 const referenceIn = (body: string): string => /"reference":"([A-Z0-9-]+)"/.exec(body)?.[1] ?? ''
 
-export const requestLine = ({ method, path, status, milliseconds, body }: GatewayReply): string =>
+export const requestLine = ({ request, status, milliseconds, body }: GatewayReply): string =>
   lineOf('request', [
-    method,
-    path,
+    request.method,
+    request.pathname,
     styleText(statusColour(status), String(status)),
     `${milliseconds.toFixed(0)} ms`,
-    path.includes(referenceIn(body)) ? '' : referenceIn(body),
+    request.pathname.includes(referenceIn(body)) ? '' : referenceIn(body),
   ])
 
 const eventColour = (type: DebitEventName): 'green' | 'red' | 'magenta' => {

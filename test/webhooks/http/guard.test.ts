@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
-import type { Network } from '../../../shared/webhooks/http/network.ts'
-import { network, resolveHost } from '../../../shared/webhooks/http/network.ts'
+import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { newWebhookUrl, strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
