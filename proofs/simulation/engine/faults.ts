@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import { type Random, randomOf, seedOf } from './random.ts'
 
 /**
  * The faults, with their probability at each occasion. A scenario draws its faults and their
@@ -133,5 +133,11 @@ export const newFaults = (
   }
 }
 
-export const drawFaults = (random: Random): Set<FaultName> =>
-  new Set(faultNames.filter((name) => random.happens(faults[name].share)))
+const STREAM = 13
+
+/** Returns random draws for one fault of a scenario. Other faults leave them unchanged. */
+export const randomOfFault = (seed: number, name: FaultName): Random =>
+  randomOf(seedOf(seed, STREAM, ...Buffer.from(name)))
+
+export const drawFaults = (seed: number): FaultName[] =>
+  faultNames.filter((name) => randomOfFault(seed, name).happens(faults[name].share))

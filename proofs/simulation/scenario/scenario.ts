@@ -140,7 +140,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     ? last + random.between(5 * MINUTE_MS, 60 * MINUTE_MS)
     : midnightAfter(last) + DAY_MS + random.between(0, 2 * HOUR_MS)
   const endAt = midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS
-  const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(random), ...settings.faults]
+  const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(seed), ...settings.faults]
   const period = { from: startAt, until: Math.min(healAt, last + DAY_MS) }
   return {
     ...plain,
