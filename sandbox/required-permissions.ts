@@ -51,6 +51,9 @@ const permissionsByCommand: Record<string, (input: CommandInput) => Permission[]
   SendMessageCommand: queue('sqs:SendMessage'),
   SendMessageBatchCommand: queue('sqs:SendMessage'),
   ChangeMessageVisibilityCommand: queue('sqs:ChangeMessageVisibility'),
+  ReceiveMessageCommand: queue('sqs:ReceiveMessage'),
+  DeleteMessageBatchCommand: queue('sqs:DeleteMessage'),
+  GetQueueAttributesCommand: queue('sqs:GetQueueAttributes'),
   CreateScheduleCommand: ({ Name }) => [
     { action: 'scheduler:CreateSchedule', resource: `schedules/${Name}` },
     { action: 'iam:PassRole', resource: 'schedule-role' },

@@ -85,6 +85,10 @@ const number = (name: string, otherwise: number): number => Number(process.env[n
 export const queueUrlVariable = (queue: string): string =>
   `QUEUE_URL_${queue.toUpperCase().replaceAll(/\W/g, '_')}`
 
+/** Reports whether a function sends to a queue, which a stage may lack. */
+export const hasQueue = (queue: string): boolean =>
+  process.env[queueUrlVariable(queue)] !== undefined
+
 export const queueUrlOf = (queue: string): string => required(queueUrlVariable(queue))
 
 /** Returns the URL of a queue from the ARN in its records. */

@@ -120,7 +120,9 @@ const arnsOf = (
     const queue = () => stack.node.findChild(`${functionOfRole}-lost-records`) as Queue
     return Lazy.string({ produce: () => queue().queueArn })
   },
-  queue: (name) => queues.get(name as QueueName)?.queueArn ?? '',
+  queue: (name) =>
+    queues.get(name as QueueName)?.queueArn ??
+    stack.formatArn({ service: 'sqs', resource: resourceName(name, stage.name) }),
   schedules: (name) => {
     const path = `${schedules?.group.ref}/${name}`
     return stack.formatArn({ service: 'scheduler', resource: 'schedule', resourceName: path })

@@ -40,7 +40,6 @@ export const defineSchedules = (
         arn: target.queueArn,
         roleArn: role.roleArn,
         input: '{}',
-        // A dead letter has the body of the message, so it can be redriven.
         deadLetterConfig: { arn: queueNamed(queues.deadLetters, queue).queueArn },
       },
     })

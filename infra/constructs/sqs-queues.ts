@@ -6,8 +6,8 @@ import {
   QueueEncryption,
   type QueueProps,
 } from 'aws-cdk-lib/aws-sqs'
-import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
-import { deadLetters, lostRecords, type QueueRow } from '../definitions/jobs.ts'
+import { deadLetters, isFifo, type QueueName } from '../../shared/queues/messages.ts'
+import { lostRecords, type QueueRow } from '../definitions/jobs.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { suppressNag } from './nag-suppressions.ts'

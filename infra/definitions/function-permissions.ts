@@ -1,5 +1,6 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import { queueNames } from '../../shared/queues/messages.ts'
 import {
   appendsToFeed,
   appliesBankReports,
@@ -181,6 +182,7 @@ const rows = {
     reports: ['generation'],
   },
   'manage-secret': resealsSecrets,
+  'manage-dead-letters': { PutItem: ['CHANGES'], sends: queueNames, redrives: true },
   'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     'by-status': ['PROVIDERS'],
     work: ['PAY'],

@@ -1,4 +1,4 @@
-import type { QueueName } from '../../shared/queues/messages.ts'
+import { deadLetters, type QueueName } from '../../shared/queues/messages.ts'
 import { keys as itemKeys } from '../../shared/store/keys.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
@@ -12,7 +12,7 @@ export type IamResource =
   | `index/${IndexName}`
   | 'stream'
   | 'lost-records'
-  | `queue/${QueueName}`
+  | `queue/${QueueName | ReturnType<typeof deadLetters>}`
   | 'schedules/*'
   | 'schedule-role'
   | 'sealing-key'
@@ -71,7 +71,7 @@ export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
 ): IamStatement[] => {
-  const { sends = [], reports = [], journals = [], invokes = [] } = permissions
+  const { sends = [], redrives, reports = [], journals = [], invokes = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -79,6 +79,9 @@ export const codeStatements = (
       keys,
     })),
     ...sends.map((queue) => allow(['sqs:SendMessage'], `queue/${queue}`)),
+    ...(redrives ? sends : []).map((queue) =>
+      allow(CONSUMER_ACTIONS, `queue/${deadLetters(queue)}`),
+    ),
     // Shortens the visibility timeout of a failed message.
     ...consumedQueues(name).map((queue) =>
       allow(['sqs:ChangeMessageVisibility'], `queue/${queue}`),
@@ -99,9 +102,7 @@ export const codeStatements = (
 /** Returns the statements for calls by AWS on the function's behalf: polling, logs, encryption. */
 const platformStatements = (name: FunctionName, permissions: Permissions): IamStatement[] => [
   allow(['logs:CreateLogStream', 'logs:PutLogEvents'], 'log'),
-  ...consumedQueues(name).map((queue) =>
-    allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], `queue/${queue}`),
-  ),
+  ...consumedQueues(name).map((queue) => allow(CONSUMER_ACTIONS, `queue/${queue}`)),
   ...(readsStream(name) ? streamStatements : []),
   ...keyStatements(permissions),
   // Lets S3 answer 404 for the generation, which does not exist before the first restore.
@@ -123,6 +124,8 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
   actions,
   resource,
 })
+
+const CONSUMER_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']
 
 const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
 
@@ -185,14 +188,11 @@ const egressStatements = (
   ]
 }
 
-const STREAM_ACTIONS = [
-  'dynamodb:DescribeStream',
-  'dynamodb:GetRecords',
-  'dynamodb:GetShardIterator',
-]
-
 const streamStatements = [
-  allow(STREAM_ACTIONS, 'stream'),
+  allow(
+    ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+    'stream',
+  ),
   allow(['dynamodb:ListStreams'], '*'),
   allow(['sqs:SendMessage'], 'lost-records'),
 ]

@@ -4,7 +4,7 @@ import {
   type Status,
   statuses,
 } from '../../shared/domain/debits/lifecycle.ts'
-import { isFifo, type QueueName } from '../../shared/queues/messages.ts'
+import { deadLetters, type QueueName } from '../../shared/queues/messages.ts'
 import type { FollowedEntity } from '../../shared/store/keys.ts'
 
 /** Lists the functions that consume the table's stream or a queue. */
@@ -195,9 +195,6 @@ const queuesOfJob = (job: JobName): QueueRow[] => {
 export const queueRows = jobNames.flatMap(queuesOfJob)
 export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob)
 
-/** The dead-letter queue of a FIFO queue must be one too. */
-export const deadLetters = (queue: QueueName): string =>
-  isFifo(queue) ? queue.replace('.fifo', '-dead-letters.fifo') : `${queue}-dead-letters`
 /** Returns the name of the on-failure queue of a job that reads the stream. */
 export const lostRecords = (job: string): string => `${job}-lost-records`
 

@@ -42,6 +42,8 @@ export type Peers = 'banks' | 'receivers'
 export type Permissions = Partial<Record<(typeof itemActions)[number], readonly Partition[]>> &
   Partial<Record<IndexName, readonly string[]>> & {
     sends?: readonly QueueName[]
+    /** Receives and deletes the dead letters of the queues in `sends`. */
+    redrives?: true
     /** Queue that the function's schedules send to. */
     schedulesInto?: QueueName
     /** Seals or opens secrets of providers and banks. */

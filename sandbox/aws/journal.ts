@@ -7,6 +7,11 @@ export type SentMessage = {
   queue: QueueName
   body: string
   group?: string
+  /** The id by which a FIFO queue accepts a message once. */
+  deduplicationId?: string
+  attributes?: Readonly<Record<string, object>>
+  /** A dead letter: SQS has moved it, or a sender without another way has sent it. */
+  dead?: 'moved' | 'sent'
   /** Instants are milliseconds since 1970. */
   sentAt: number
   visibleAt: number

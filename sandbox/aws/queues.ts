@@ -1,12 +1,14 @@
 import { SQSServiceException } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
 import { type QueueRow, queueRows } from '../../infra/definitions/jobs.ts'
-import { isFifo, messages, type QueueName } from '../../shared/queues/messages.ts'
+import { isFifo, type QueueName, queueNames } from '../../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from './clock.ts'
 import type { Conditions } from './conditions.ts'
+import { newDeadLetters, queueOfLetters } from './dead-letters.ts'
+import { deduplicated, type Members, newGroups, type Put, sha256 } from './fifo.ts'
 import type { Journal, SentMessage } from './journal.ts'
 
-/** SQS queues, with delays, visibility timeouts and dead letters; FIFO queues with groups. */
+/** SQS queues, with delays and visibility timeouts; FIFO queues with groups. */
 
 export type Message = SentMessage & {
   readonly receipt: string
@@ -15,8 +17,6 @@ export type Message = SentMessage & {
   offer: Timer | undefined
   isGone: boolean
 }
-
-export const queueNames = Object.keys(messages) as QueueName[]
 
 export const queueUrl = (queue: QueueName, endpoint = 'https://sqs.local'): string =>
   `${endpoint}/000000000000/${queue}`
@@ -49,6 +49,8 @@ export type SendInput = {
   MessageBody: string
   DelaySeconds?: number
   MessageGroupId?: string
+  MessageDeduplicationId?: string
+  MessageAttributes?: SentMessage['attributes']
 }
 type Entry = Omit<SendInput, 'QueueUrl'> & { Id: string }
 export type SendBatchInput = { QueueUrl: string; Entries: readonly Entry[] }
@@ -57,14 +59,13 @@ type VisibilityInput = { ReceiptHandle: string; VisibilityTimeout: number }
 const DELAY_MAX_SECONDS = 900
 const BATCH_MAX = 10
 const MESSAGE_MAX_BYTES = 1_048_576
-/** A FIFO queue accepts a body only once in this time, by its hash. */
-const DEDUPLICATION_MS = 300_000
 
 export type Queues = ReturnType<typeof newQueues>
 
 export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
   const byReceipt = new Map<string, Message>()
-  const groups = newGroups()
+  const groups = newGroups<Message>()
+  const letters = newDeadLetters({ now: clock.now, arnOf: queueArn, journal })
   let count = 0
 
   const offerAt = (message: Message, at: number): void => {
@@ -79,6 +80,10 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     offerAt(message, clock.now() + seconds * 1000)
 
   const add = (sent: SentMessage): void => {
+    if (sent.dead) {
+      letters.restore(sent)
+      return
+    }
     count += 1
     const receipt = `receipt-${count}`
     const message = { ...sent, receipt, receives: 0, offer: undefined, isGone: false }
@@ -87,26 +92,33 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     offerAt(message, sent.visibleAt)
   }
 
-  const remove = (message: Message): void => {
+  const forget = (message: Message): void => {
     message.isGone = true
     if (message.offer) cancel(message.offer)
     byReceipt.delete(message.receipt)
     groups.remove(message)
-    journal.write({ removed: message.id })
   }
 
-  const put = (queue: QueueName, body: string, delaySeconds = 0, group?: string): string => {
-    const delays = copies(queue)
+  const newMessage = (queue: QueueName, body: string, members: Members) => {
     count += 1
     const id = `message-${journal.generation}-${count}`
-    const message = { id, queue, body, sentAt: clock.now(), ...(group !== undefined && { group }) }
+    return { id, queue, body, sentAt: clock.now(), ...members }
+  }
+
+  const put: Put = (queue, body, delaySeconds = 0, members = {}) => {
+    const delays = copies(queue)
+    const message = newMessage(queue, body, members)
     for (const delay of delays) {
       const sent = { ...message, visibleAt: message.sentAt + delaySeconds * 1000 + delay }
       journal.write({ sent })
       add(sent)
     }
-    return id
+    return message.id
   }
+
+  /** Sends to a dead-letter queue, as Scheduler does. */
+  const putLetter = (queue: QueueName, body: string, members: Members): string =>
+    letters.add({ ...newMessage(queue, body, members), dead: 'sent' })
 
   return {
     /** Sends a message of a schedule. */
@@ -125,42 +137,39 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
       for (const message of received) {
         const isDead = failed.has(message.id) && isLastReceive(message)
-        if (isDead) onDeadLetter(message)
-        if (isDead || !failed.has(message.id)) remove(message)
+        if (failed.has(message.id) && !isDead) continue
+        forget(message)
+        if (isDead) {
+          onDeadLetter(message)
+          letters.add(letterOf(message, clock.now()))
+        } else journal.write({ removed: message.id })
       }
     },
-    calls: callsOf({ put, hide, byReceipt, now: clock.now }),
+    calls: { ...callsOf({ put, putLetter, hide, byReceipt, now: clock.now }), ...letters.calls },
+  }
+}
+
+/** Returns the dead letter of a message. */
+const letterOf = (message: Message, now: number) => {
+  const { id, queue, body, sentAt, group, deduplicationId, attributes } = message
+  return {
+    ...{ id, queue, body, dead: 'moved' as const },
+    // The age of a FIFO message starts again.
+    sentAt: isFifo(queue) ? now : sentAt,
+    ...membersOf({ group, deduplicationId, attributes }),
   }
 }
 
 const isLastReceive = ({ queue, receives }: Message): boolean =>
   receives >= rows[queue].maxReceiveCount
 
-/** The messages of each group of a FIFO queue, in the order of their arrival. */
-const newGroups = () => {
-  const groups = new Map<string, Message[]>()
-  const of = ({ queue, group }: Pick<SentMessage, 'queue' | 'group'>): Message[] => {
-    const key = `${queue} ${group}`
-    const messages = groups.get(key) ?? []
-    groups.set(key, messages)
-    return messages
-  }
-  return {
-    of,
-    add: (message: Message): void => {
-      if (isFifo(message.queue)) of(message).push(message)
-    },
-    remove: (message: Message): void => {
-      if (!isFifo(message.queue)) return
-      const group = of(message)
-      group.splice(group.indexOf(message), 1)
-    },
-  }
-}
+/** Omits undefined members. */
+const membersOf = (members: { [K in keyof Members]: Members[K] | undefined }): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
 type CallDeps = {
-  /** @returns the id of the message */
-  put: (queue: QueueName, body: string, delaySeconds?: number, group?: string) => string
+  put: Put
+  putLetter: (queue: QueueName, body: string, members: Members) => string
   /** Makes a message invisible. */
   hide: (message: Message, seconds: number) => void
   byReceipt: ReadonlyMap<string, Message>
@@ -168,7 +177,7 @@ type CallDeps = {
 }
 
 /** Returns the calls of functions, with SQS's limits. */
-const callsOf = ({ put, hide, byReceipt, now }: CallDeps) => {
+const callsOf = ({ put, putLetter, hide, byReceipt, now }: CallDeps) => {
   const putOnce = deduplicated(put, now)
   const send = (url: string, entry: Omit<Entry, 'Id'>) => {
     const { MessageBody: body, DelaySeconds = 0, MessageGroupId: group } = entry
@@ -178,12 +187,16 @@ const callsOf = ({ put, hide, byReceipt, now }: CallDeps) => {
     if (body.length > MESSAGE_MAX_BYTES) {
       throw refused('InvalidParameterValue', `A message of ${body.length} characters`)
     }
+    const { MessageDeduplicationId: deduplicationId, MessageAttributes: attributes } = entry
+    const members = membersOf({ group, deduplicationId, attributes })
+    const buried = queueOfLetters(url)
+    if (buried) return { MessageId: putLetter(buried, body, members) }
     const queue = queueIn(url)
-    if (!isFifo(queue)) return { MessageId: put(queue, body, DelaySeconds, group) }
+    if (!isFifo(queue)) return { MessageId: put(queue, body, DelaySeconds, members) }
     if (!group || entry.DelaySeconds !== undefined) {
       throw refused('InvalidParameterValue', 'A FIFO message needs a group and has no delay')
     }
-    return { MessageId: putOnce(queue, body, group) }
+    return { MessageId: putOnce(queue, body, { deduplicationId: sha256(body), ...members, group }) }
   }
 
   return {
@@ -200,25 +213,6 @@ const callsOf = ({ put, hide, byReceipt, now }: CallDeps) => {
       if (message) hide(message, VisibilityTimeout)
       return {}
     },
-  }
-}
-
-/** Returns a function that sends a body to a group only once in some time. */
-const deduplicated = (put: CallDeps['put'], now: CallDeps['now']) => {
-  /** The id and the end of the deduplication of a body. */
-  const sentBodies = new Map<string, { id: string; until: number }>()
-  /** Returns the id of an earlier message with the same body and group. */
-  return (queue: QueueName, body: string, group: string): string => {
-    const key = `${queue} ${group} ${body}`
-    const earlier = sentBodies.get(key)
-    if (earlier && earlier.until > now()) return earlier.id
-    for (const [expired, { until }] of sentBodies) {
-      if (until > now()) break
-      sentBodies.delete(expired)
-    }
-    const id = put(queue, body, 0, group)
-    sentBodies.set(key, { id, until: now() + DEDUPLICATION_MS })
-    return id
   }
 }
 

@@ -1,7 +1,7 @@
 import { funding, ledger, reconciliation, settlement } from './nouns/accounting.ts'
 import { bank, connector, customer } from './nouns/banks.ts'
 import { debit, delivery, exception } from './nouns/debits.ts'
-import { approval, change, restore, secret } from './nouns/operators.ts'
+import { approval, change, deadLetters, restore, secret } from './nouns/operators.ts'
 import { credential, limit, provider } from './nouns/providers.ts'
 import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
@@ -26,6 +26,7 @@ const rows = {
   restore,
   change,
   secret,
+  'dead-letters': deadLetters,
 } as const satisfies Record<string, Noun>
 
 /** The nouns by any text. */

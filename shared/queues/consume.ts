@@ -8,9 +8,9 @@ import type {
   SQSEvent,
   SQSRecord,
 } from 'aws-lambda'
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { log } from '../log.ts'
-import { type Message, messages, type QueueName } from './messages.ts'
+import { type Message, messages, parseMessage, type QueueName, subjectOf } from './messages.ts'
 import { setVisibility } from './send.ts'
 
 /**
@@ -59,27 +59,6 @@ type HandleMessage<Q extends QueueName> = (
   receipt: { repeated: boolean },
 ) => Promise<void>
 
-/** @throws Error without any text of the message, because the error is logged */
-const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
-  try {
-    return v.parse(schema, JSON.parse(body))
-  } catch {
-    throw new Error('Malformed message')
-  }
-}
-
-/** Returns the ids of a message for the log; none for a message that cannot be parsed. */
-const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string> => {
-  try {
-    const members = Object.entries(parse<object>(schema as v.GenericSchema<unknown, object>, body))
-    return Object.fromEntries(members.filter(([name]) => SUBJECTS.has(name)))
-  } catch {
-    return {}
-  }
-}
-
-const SUBJECTS = new Set(['reference', 'batch', 'provider'])
-
 /** Returns the handler of a function that consumes a queue, or several queues of one message shape. */
 export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>) =>
   batchConsumer(queue, () => handle)
@@ -92,7 +71,7 @@ export const batchConsumer = <Q extends QueueName>(queue: Q, open: () => HandleM
     const work = loggingFaults<SQSRecord>(
       ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
       (record) =>
-        handle(parse(schema, record.body), record.messageId, {
+        handle(parseMessage(schema, record.body), record.messageId, {
           repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
         }),
       retrySoon,
@@ -125,7 +104,7 @@ export const groupConsumer = <Q extends QueueName>(
     const failures = []
     for (const record of records) {
       try {
-        parsed.push(parse(schema, record.body))
+        parsed.push(parseMessage(schema, record.body))
       } catch (error) {
         failures.push(...(await fail([record], error)))
       }

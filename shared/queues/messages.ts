@@ -69,8 +69,39 @@ export const messages = {
 } as const
 
 export type QueueName = keyof typeof messages
+export const queueNames = Object.keys(messages) as QueueName[]
 
 /** SQS requires the suffix. A FIFO queue delivers the messages of a group in order, one batch at a time. */
-export const isFifo = (queue: string): boolean => queue.endsWith('.fifo')
+export const isFifo = (queue: string): boolean => queue.endsWith(FIFO)
+const FIFO = '.fifo'
+
+type DeadLetterQueue = `${string}-dead-letters${'' | typeof FIFO}`
+
+/** Returns the dead-letter queue of a queue: its name, ARN or URL. That of a FIFO queue must be one too. */
+export const deadLetters = (queue: string): DeadLetterQueue =>
+  isFifo(queue) ? `${queue.slice(0, -FIFO.length)}-dead-letters${FIFO}` : `${queue}-dead-letters`
 
 export type Message<Q extends QueueName> = v.InferOutput<(typeof messages)[Q]>
+
+/** @throws Error without any text of the message, because the error is logged */
+export const parseMessage = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
+  try {
+    return v.parse(schema, JSON.parse(body))
+  } catch {
+    throw new Error('Malformed message')
+  }
+}
+
+/** Returns the ids of a message, for logs and operators; none for one that cannot be parsed. */
+export const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string> => {
+  try {
+    const members = Object.entries(
+      parseMessage<object>(schema as v.GenericSchema<unknown, object>, body),
+    )
+    return Object.fromEntries(members.filter(([name]) => SUBJECTS.has(name)))
+  } catch {
+    return {}
+  }
+}
+
+const SUBJECTS = new Set(['reference', 'batch', 'provider'])

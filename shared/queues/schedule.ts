@@ -4,7 +4,7 @@ import {
   SchedulerClient,
 } from '@aws-sdk/client-scheduler'
 import { environment } from '../runtime.ts'
-import type { Message } from './messages.ts'
+import { deadLetters, type Message } from './messages.ts'
 
 const scheduler = new SchedulerClient({ maxAttempts: 3 })
 
@@ -29,7 +29,7 @@ export const scheduleExpiry = async (name: string, at: Date, message: Message<'e
           RoleArn: roleArn,
           Input: JSON.stringify(message),
           // Scheduler sends messages that it cannot deliver to this queue.
-          DeadLetterConfig: { Arn: `${targetArn}-dead-letters` },
+          DeadLetterConfig: { Arn: deadLetters(targetArn) },
         },
       }),
     )

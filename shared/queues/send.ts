@@ -10,7 +10,7 @@ import { isFifo, type Message, type QueueName } from './messages.ts'
 
 /** The longest delay of SQS. A longer delay is a programming error. */
 const DELAY_MAX_SECONDS = 900
-const BATCH_MAX = 10
+export const BATCH_MAX = 10
 
 export const sqs = new SQSClient({
   maxAttempts: 3,

@@ -173,6 +173,7 @@ const attacksOn = (w: World): Attack[] => [
   ['settlement retry', { batch: w.failed }],
   ['settlement run', { date: today() }],
   ['secret reseal', {}],
+  ['dead-letters redrive', { queue: 'payments' }],
   ['restore begin', { generation: '2' }],
   ['restore release', {}],
 ]

@@ -1,10 +1,11 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
-import { deadLetters, jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
+import { jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
+import { deadLetters } from '../../shared/queues/messages.ts'
 import { rowsOf } from '../support/rows.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { alarmRows, rollbackAlarms } from '../../infra/definitions/alarms.ts'
-import { deadLetters, queuesOf } from '../../infra/definitions/jobs.ts'
+import { queuesOf } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
+import { deadLetters } from '../../shared/queues/messages.ts'
 
 const stage = { ...stageNamed('production'), backup: { keepDays: 35, lockDays: 30 } }
 
@@ -18,7 +19,7 @@ const entries = [...(chapter ?? '').matchAll(/^\| Alarm \|.*\n\|[-|]+\n((?:\|.*\
     ),
 )
 
-const queues = new Set(queuesOf(stage).map(({ name }) => deadLetters(name)))
+const queues = new Set<string>(queuesOf(stage).map(({ name }) => deadLetters(name)))
 
 /** All dead-letter queues have one entry. */
 const entryOf = (alarm: string): string => {

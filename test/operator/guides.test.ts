@@ -27,7 +27,7 @@ const firstGroups = (text: string, pattern: RegExp): string[] =>
 const callsIn = (page: string): string[][] => {
   const blocks = firstGroups(page, /^ *```sh$(.*?)^ *```$/gms).join('\n')
   const command = /^ *(?:npm run -s )?operator (?:-- )?([a-z][^#<>|\n]*)/gm
-  const named = firstGroups(page, /`(?:operator )?((?!operator)[a-z]+(?: [a-z-]+)? --[^`|]*)`/g)
+  const named = firstGroups(page, /`(?:operator )?((?!operator)[a-z-]+(?: [a-z-]+)? --[^`|]*)`/g)
   const isCall = (line: string) => Object.hasOwn(nouns, inFull(wordsOf(line))[0] ?? '')
   return [...firstGroups(blocks, command), ...named.filter(isCall)]
     .filter((line) => !/ --help *$/.test(line))
@@ -36,7 +36,7 @@ const callsIn = (page: string): string[][] => {
 
 /** Returns the calls that a sentence or a table names, such as `debit complete\|fail`. */
 const namedIn = (page: string): string[][] =>
-  [...page.matchAll(/`(?:operator )?([a-z]+) ([a-z-]+(?:\\\|[a-z-]+)*)`/g)].flatMap(
+  [...page.matchAll(/`(?:operator )?([a-z-]+) ([a-z-]+(?:\\\|[a-z-]+)*)`/g)].flatMap(
     ([, noun = '', verbs = '']) => verbs.split('\\|').map((verb) => [noun, verb]),
   )
 

@@ -18,7 +18,6 @@ export const notRehearsed: Record<string, string> = {
   'aws sts': CLOUD,
   'aws service-quotas': CLOUD,
   'aws cloudformation describe-stacks': STACKS,
-  'aws sqs': CLOUD,
   'jq -n': 'writes a file of private keys; test/banks/client-certificate.test.ts reads its format',
   'aws secretsmanager create-secret': `${CLOUD}; test/banks/client-certificate.test.ts reads the secret`,
   'aws backup': CLOUD,

@@ -1,4 +1,5 @@
-import { queueArn, queueNames, queueUrl } from '../../../sandbox/aws/queues.ts'
+import { queueArn, queueUrl } from '../../../sandbox/aws/queues.ts'
+import { queueNames } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
 
 /** The environment variables of a deployment; set before any function is loaded. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { ApprovalId, approvalStatuses } from '../../domain/operator/approval.ts'
 import { GENERATION_MAX } from '../../domain/operator/restore.ts'
+import { type QueueName, queueNames } from '../../queues/messages.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -80,6 +81,26 @@ export const secret = {
       effect: 'settings',
       summary: 'seals every secret again with the current sealing key and counts unreadable ones',
       options: o.options({}),
+    },
+  },
+} as const satisfies Noun
+
+const queues = { options: queueNames as [QueueName, ...QueueName[]] }
+
+export const deadLetters = {
+  name: 'dead-letters',
+  summary: 'messages that were not handled after all retries',
+  verbs: {
+    list: {
+      effect: 'reads',
+      summary: 'counts the dead letters of each queue, or shows the first ones of one queue',
+      options: o.options({ queue: o.optionalWord('only this queue', queues) }),
+    },
+    redrive: {
+      // Consumers tolerate duplicates: a letter repeats work that its item still allows.
+      effect: 'settings',
+      summary: 'moves dead letters back to their queue; repeat it while some remain',
+      options: o.options({ queue: o.oneOfWords('queue of the letters', queues) }),
     },
   },
 } as const satisfies Noun

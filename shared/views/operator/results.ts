@@ -11,6 +11,7 @@ import type { ChangeResult } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
 import type { AccountResult } from './customer.ts'
+import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
 import type { RecoveryResult, SentDelivery } from './delivery.ts'
 import type { ExceptionResult } from './exception.ts'
@@ -123,4 +124,5 @@ export type OperatorResults<Options = AnyOptions> = {
   }
   change: { list: ChangeResult[] }
   secret: { reseal: ResealResult }
+  'dead-letters': { list: DeadLettersResult[]; redrive: RedriveResult }
 }

@@ -2,23 +2,26 @@ import { expect, test } from 'vitest'
 import { newAws } from '../../../sandbox/aws/aws.ts'
 import { newSteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Entry } from '../../../sandbox/aws/journal.ts'
+import { queueUrl } from '../../../sandbox/aws/queues.ts'
 import { restore } from '../../../sandbox/aws/restore.ts'
+import { deadLetters } from '../../../shared/queues/messages.ts'
 
 /** The state that a sandbox has after a restart. */
 
 const TableName = 'T'
 
 /** Starts an AWS whose relay never runs, on the entries of an earlier one. */
-const started = (earlier: readonly Entry[]) => {
+const started = (earlier: readonly Entry[], now = 0) => {
   const entries: Entry[] = []
+  const clock = newSteppedClock(now)
   const aws = newAws({
-    clock: newSteppedClock(0),
+    clock,
     tableName: TableName,
     invoke: async () => ({ kind: 'failed' }),
     journal: { generation: 1, write: (entry) => entries.push(entry) },
   })
   entries.push(...restore(aws, earlier))
-  return { aws, entries }
+  return { aws, clock, entries }
 }
 
 test('a change that the stream has not delivered keeps its number, also after a second restart', () => {
@@ -35,4 +38,28 @@ test('a change that the stream has not delivered keeps its number, also after a 
   })
   expect(numbers).toEqual([1, 2, 3])
   expect(third.aws.table.items().map(({ sk }) => sk)).toEqual(['a', 'b', 'c'])
+})
+
+test('a dead letter stays one after a restart, until it is deleted', async () => {
+  const first = started([])
+  const [QueueUrl, MessageBody] = [queueUrl('refunds'), '{}']
+  const input = { QueueUrl: deadLetters(QueueUrl) }
+  first.aws.perform('SendMessageCommand', { QueueUrl, MessageBody })
+  // A job that always fails receives it twelve times.
+  const until = 12 * 3_600_000
+  while (first.clock.step(until)) await new Promise(setImmediate)
+  const count = ({ aws }: ReturnType<typeof started>) =>
+    aws.perform('GetQueueAttributesCommand', input).Attributes
+  const one = { ApproximateNumberOfMessages: '1', ApproximateNumberOfMessagesNotVisible: '0' }
+  expect(count(first)).toEqual(one)
+  const second = started(first.entries, until)
+  expect(count(second)).toEqual(one)
+  const { Messages } = second.aws.perform('ReceiveMessageCommand', input)
+  const [{ ReceiptHandle, Body }] = Messages as { ReceiptHandle: string; Body: string }[]
+  expect(Body).toBe(MessageBody)
+  second.aws.perform('DeleteMessageBatchCommand', {
+    ...input,
+    Entries: [{ Id: '0', ReceiptHandle }],
+  })
+  expect(count(started(second.entries, until))).toMatchObject({ ApproximateNumberOfMessages: '0' })
 })

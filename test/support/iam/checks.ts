@@ -1,3 +1,4 @@
+import { deadLetters, queueNames } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
 import type { Call } from '../permissions/calls.ts'
 import type { TemplateNode } from '../templates.ts'
@@ -21,6 +22,8 @@ export const arnFor = (stage: DeployedStage, name: string, resource: string): st
     case 'index':
       return regional('dynamodb', `table/${Variables.TABLE_NAME}/index/${path}`)
     case 'queue': {
+      const source = queueNames.find((queue) => deadLetters(queue) === path)
+      if (source) return deadLetters(queueArn(Variables[queueUrlVariable(source)]))
       const url = Variables[queueUrlVariable(path)]
       return url ? queueArn(url) : consumedQueue(stage, name, path)
     }
