@@ -81,7 +81,7 @@ test('the runbook of the rotation moves every secret, and a restart keeps the ne
   const address = await addressOf(sandbox)
   const secret = await createAcme(address)
   for (const _ of [1, 2])
-    expect(countsIn(await runInShell({ address }, ROTATION))).toEqual([[4, 0]])
+    expect(countsIn(await runInShell({ address }, ROTATION))).toEqual([[5, 0]])
   await stop(sandbox)
   await expectToWork(await addressOf(startIn(data)), secret)
 }, 120_000)
@@ -96,10 +96,10 @@ test('the commands of the recovery copy the key to another Region, where every s
   await stop(sandbox)
   const restored = await addressOf(startIn(await restoredFrom(data)))
   const reseal = ['operator secret reseal']
-  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[0, 4]])
+  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[0, 5]])
   const replica = await addressOf(startIn(data))
   await runInShell({ address: restored, replica }, COPY)
-  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[4, 0]])
+  expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[5, 0]])
   await expectToWork(restored, secret)
 }, 120_000)
 
@@ -116,8 +116,8 @@ test('the runbook of unreadable secrets replaces each of them', async () => {
     ...commands,
   ])
   expect(countsIn(printed)).toEqual([
-    [1, 3],
-    [4, 0],
+    [1, 4],
+    [5, 0],
   ])
   const secret = /"secret": "(whsec_[^"]+)"/.exec(printed)?.[1] ?? ''
   await expectToWork(address, secret)
