@@ -189,10 +189,7 @@ const egressStatements = (
 }
 
 const streamStatements = [
-  allow(
-    ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
-    'stream',
-  ),
+  allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], 'stream'),
   allow(['dynamodb:ListStreams'], '*'),
   allow(['sqs:SendMessage'], 'lost-records'),
 ]

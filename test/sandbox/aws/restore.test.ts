@@ -55,11 +55,11 @@ test('a dead letter stays one after a restart, until it is deleted', async () =>
   const second = started(first.entries, until)
   expect(count(second)).toEqual(one)
   const { Messages } = second.aws.perform('ReceiveMessageCommand', input)
-  const [{ ReceiptHandle, Body }] = Messages as { ReceiptHandle: string; Body: string }[]
-  expect(Body).toBe(MessageBody)
+  const [message] = Messages as { ReceiptHandle: string; Body: string }[]
+  expect(message?.Body).toBe(MessageBody)
   second.aws.perform('DeleteMessageBatchCommand', {
     ...input,
-    Entries: [{ Id: '0', ReceiptHandle }],
+    Entries: [{ Id: '0', ReceiptHandle: message?.ReceiptHandle }],
   })
   expect(count(started(second.entries, until))).toMatchObject({ ApproximateNumberOfMessages: '0' })
 })
