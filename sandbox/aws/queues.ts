@@ -60,14 +60,7 @@ const DELAY_MAX_SECONDS = 900
 const BATCH_MAX = 10
 const MESSAGE_MAX_BYTES = 1_048_576
 
-export type Queues = ReturnType<typeof newQueues>
-
-export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
-  const byReceipt = new Map<string, Message>()
-  const groups = newGroups<Message>()
-  const letters = newDeadLetters({ now: clock.now, arnOf: queueArn, journal })
-  let count = 0
-
+const newOffers = ({ clock, onVisible }: Pick<Deps, 'clock' | 'onVisible'>) => {
   const offerAt = (message: Message, at: number): void => {
     if (message.offer) cancel(message.offer)
     message.visibleAt = at
@@ -78,6 +71,17 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
 
   const hide = (message: Message, seconds: number): void =>
     offerAt(message, clock.now() + seconds * 1000)
+  return { offerAt, hide }
+}
+
+export type Queues = ReturnType<typeof newQueues>
+
+export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
+  const byReceipt = new Map<string, Message>()
+  const groups = newGroups<Message>()
+  const letters = newDeadLetters({ now: clock.now, arnOf: queueArn, journal })
+  const { offerAt, hide } = newOffers({ clock, onVisible })
+  let count = 0
 
   const add = (sent: SentMessage): void => {
     if (sent.dead) {
@@ -116,10 +120,6 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     return message.id
   }
 
-  /** Sends to a dead-letter queue, as Scheduler does. */
-  const putLetter = (queue: QueueName, body: string, members: Members): string =>
-    letters.add({ ...newMessage(queue, body, members), dead: 'sent' })
-
   return {
     /** Sends a message of a schedule. */
     put,
@@ -145,7 +145,17 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
         } else journal.write({ removed: message.id })
       }
     },
-    calls: { ...callsOf({ put, putLetter, hide, byReceipt, now: clock.now }), ...letters.calls },
+    calls: {
+      ...callsOf({
+        put,
+        // As Scheduler sends to a dead-letter queue.
+        putLetter: (...sent) => letters.add({ ...newMessage(...sent), dead: 'sent' }),
+        hide,
+        byReceipt,
+        now: clock.now,
+      }),
+      ...letters.calls,
+    },
   }
 }
 

@@ -99,6 +99,9 @@ test('only functions with the permission know the ARN of the sealing key', () =>
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'expire-debit', 'manage-bank'],
     ...[
       'manage-connector',
+      // The key of the customer hashes.
+      'manage-change',
+      'manage-customer',
       'manage-provider',
       'manage-secret',
       'manage-settlement',
