@@ -74,6 +74,15 @@ const newOffers = ({ clock, onVisible }: Pick<Deps, 'clock' | 'onVisible'>) => {
   return { offerAt, hide }
 }
 
+const messagesOf = ({ clock, journal }: Pick<Deps, 'clock' | 'journal'>) => {
+  let count = 0
+  return (queue: QueueName, body: string, members: Members) => {
+    count += 1
+    const id = `message-${journal.generation}-${count}`
+    return { id, queue, body, sentAt: clock.now(), ...members }
+  }
+}
+
 export type Queues = ReturnType<typeof newQueues>
 
 export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
@@ -81,13 +90,10 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
   const groups = newGroups<Message>()
   const letters = newDeadLetters({ now: clock.now, arnOf: queueArn, journal })
   const { offerAt, hide } = newOffers({ clock, onVisible })
+  const newMessage = messagesOf({ clock, journal })
   let count = 0
 
   const add = (sent: SentMessage): void => {
-    if (sent.dead) {
-      letters.restore(sent)
-      return
-    }
     count += 1
     const receipt = `receipt-${count}`
     const message = { ...sent, receipt, receives: 0, offer: undefined, isGone: false }
@@ -103,12 +109,6 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     groups.remove(message)
   }
 
-  const newMessage = (queue: QueueName, body: string, members: Members) => {
-    count += 1
-    const id = `message-${journal.generation}-${count}`
-    return { id, queue, body, sentAt: clock.now(), ...members }
-  }
-
   const put: Put = (queue, body, delaySeconds = 0, members = {}) => {
     const delays = copies(queue)
     const message = newMessage(queue, body, members)
@@ -120,11 +120,15 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     return message.id
   }
 
+  /** Sends to a dead-letter queue, as Scheduler does. */
+  const putLetter = (...sent: Parameters<typeof newMessage>): string =>
+    letters.add({ ...newMessage(...sent), dead: 'sent' })
+
   return {
     /** Sends a message of a schedule. */
     put,
-    /** Restores a message after a restart. */
-    add,
+    /** Restores a message or a dead letter after a restart. */
+    add: (sent: SentMessage): void => (sent.dead ? letters.restore(sent) : add(sent)),
     groupOf: groups.of,
     /** Starts the visibility timeouts. */
     receive: (received: readonly Message[]): SQSRecord[] =>
@@ -145,17 +149,7 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
         } else journal.write({ removed: message.id })
       }
     },
-    calls: {
-      ...callsOf({
-        put,
-        // As Scheduler sends to a dead-letter queue.
-        putLetter: (...sent) => letters.add({ ...newMessage(...sent), dead: 'sent' }),
-        hide,
-        byReceipt,
-        now: clock.now,
-      }),
-      ...letters.calls,
-    },
+    calls: { ...callsOf({ put, putLetter, hide, byReceipt, now: clock.now }), ...letters.calls },
   }
 }
 
