@@ -11,7 +11,7 @@ import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { bucketCalls, queueCalls, schedulerCalls } from './calls.ts'
+import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
@@ -113,6 +113,18 @@ const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName)
   }
 }
 
+/** Returns the items that changed after an instant, as they were then. */
+const changedAfter = (changes: readonly Change[], at: number) => {
+  const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
+  for (const { at: changedAt, before, after } of changes) {
+    const item = after ?? before
+    if (!item) continue
+    if (changedAt <= at) kept.set(`${item.pk} ${item.sk}`, after)
+    else touched.set(`${item.pk} ${item.sk}`, item)
+  }
+  return Array.from(touched, ([key, { pk, sk }]) => ({ Key: { pk, sk }, Item: kept.get(key) }))
+}
+
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
@@ -157,21 +169,14 @@ export const newAws = (deps: Deps) => {
     ...queueCalls({ ...faulty, isOut: outage.of('queue outage') }),
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty),
+    ...secretCalls(faulty),
   }
   startNights(deps, fireCron)
   const restoreTable = (at: number): void => {
-    const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
-    for (const { at: changedAt, before, after } of changes) {
-      const item = after ?? before
-      if (!item) continue
-      if (changedAt <= at) kept.set(`${item.pk} ${item.sk}`, after)
-      else touched.set(`${item.pk} ${item.sk}`, item)
-    }
     isRestoring = true
-    for (const [key, { pk, sk }] of touched) {
-      const Item = kept.get(key)
+    for (const { Key, Item } of changedAfter(changes, at)) {
       if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })
-      else services.table.run('DeleteCommand', { TableName: TABLE, Key: { pk, sk } })
+      else services.table.run('DeleteCommand', { TableName: TABLE, Key })
     }
     isRestoring = false
     lostRecords = changes.length
@@ -181,6 +186,8 @@ export const newAws = (deps: Deps) => {
     answer: (command: Command): Promise<unknown> =>
       (calls[command.constructor.name] ?? toTable)(command),
     items: services.table.items,
+    /** The versions of the sealing key, for operators. */
+    secrets: services.secrets,
     changes,
   }
 }

@@ -6,7 +6,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 import { timedOut, unavailable } from './failures.ts'
 
-/** Calls to SQS, Scheduler and S3, and their failures. */
+/** Calls to SQS, Scheduler, S3 and Secrets Manager, and their failures. */
 
 export type FaultyCalls = {
   perform: Aws['perform']
@@ -84,4 +84,9 @@ export const bucketCalls = ({ perform, effects, faults }: FaultyCalls): Calls =>
       return perform(command.constructor.name, command.input)
     })
   },
+})
+
+/** A key is in the cache of a function at almost every call, so that it takes no time. */
+export const secretCalls = ({ perform }: FaultyCalls): Calls => ({
+  GetSecretValueCommand: async ({ constructor: { name }, input }) => perform(name, input),
 })

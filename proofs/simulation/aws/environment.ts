@@ -17,7 +17,7 @@ Object.assign(process.env, {
   REFERENCE_PREFIX,
   CLAIMED_OPERATORS: 'true',
   REPORTS_BUCKET: 'simulated',
-  SEALING_KEY: 'simulated',
+  SEALING_KEY_ARN: 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:sealing-key',
   // Disables caches: functions of one process would share them across runs, whose clocks differ.
   CACHE_SECONDS: String(-100 * 366 * 86_400),
   SCHEDULE_GROUP: 'debits',
