@@ -72,6 +72,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const invoke = invokeCalls({ api, clock, effects })
   answerCalls((command) => invoke(command) ?? aws.answer(command))
   process.env.APPROVALS = String(scenario.approvals)
+  process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
   // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
@@ -228,6 +229,8 @@ const runUntil = async (
   return steps
 }
 
+const skewOf = ({ faults }: Scenario): number => (faults.has('clock skew') ? SKEW_MAX_MS : 0)
+
 const setupOf = (scenario: Scenario): Observations['setup'] => ({
   seed: scenario.seed,
   referencePrefix: REFERENCE_PREFIX,
@@ -235,7 +238,8 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   healedAt: scenario.healAt,
   endedAt: scenario.endAt,
   isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
-  skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
+  skew: skewOf(scenario),
+  staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario),
   approvals: scenario.approvals,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,

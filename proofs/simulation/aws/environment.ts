@@ -18,8 +18,6 @@ Object.assign(process.env, {
   CLAIMED_OPERATORS: 'true',
   REPORTS_BUCKET: 'simulated',
   SEALING_KEY_ARN: 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:sealing-key',
-  // Disables caches: functions of one process would share them across runs, whose clocks differ.
-  CACHE_SECONDS: String(-100 * 366 * 86_400),
   SCHEDULE_GROUP: 'debits',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
   SCHEDULE_TARGET_ARN: queueArn('expiries'),

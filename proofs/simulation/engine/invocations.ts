@@ -17,6 +17,14 @@ const atWork = new AsyncLocalStorage<Invocation>()
 /** Returns the current invocation; undefined in the simulator itself. */
 export const currentInvocation = (): Invocation | undefined => atWork.getStore()
 
+export const WORKERS = 3
+
+/** Returns the name of the current worker: those of a function take turns. */
+export const workerOf = ({ name, number } = currentInvocation() ?? NONE): string =>
+  `${name} ${number % WORKERS}`
+
+const NONE = { name: '', number: 0 }
+
 /** Returns a new promise each time: a shared one would retain every waiter. */
 export const never = (): Promise<never> => new Promise(() => undefined)
 

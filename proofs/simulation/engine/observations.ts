@@ -117,6 +117,8 @@ export type RunSetup = {
   isHealthy: boolean
   /** The largest clock offset of an invocation, in milliseconds. */
   skew: number
+  /** The longest time for which a function may use an old setting. */
+  staleMs: number
   /** Whether a second operator must approve guarded calls. */
   approvals: boolean
   /** Whether banks act once on a key; otherwise on each POST. */

@@ -3,7 +3,7 @@ import { functionRows } from '../../../infra/definitions/functions.ts'
 import { type LambdaHandler, loadFunction } from '../../../sandbox/aws/load-function.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
 import { current } from './current.ts'
-import type { InvocationResult } from './invocations.ts'
+import { type InvocationResult, WORKERS, workerOf } from './invocations.ts'
 
 /** Warm functions: loaded once. Each run has workers of its own, because they remember request tokens. */
 
@@ -20,17 +20,18 @@ const makers = await Promise.all(
   functionRows.map(async (row) => [row.name, await loadFunction(row)] as const),
 )
 
-const WORKERS = 3
-
 /** Returns a function that invokes one of a function's workers, which take turns. */
 export const startWorkers = () => {
   const workers = new Map<string, LambdaHandler>(
     makers.flatMap(([name, make]) =>
-      Array.from({ length: WORKERS }, (_, n) => [`${name} ${n}`, make(runtime)] as const),
+      Array.from(
+        { length: WORKERS },
+        (_, n) => [workerOf({ name, number: n }), make(runtime)] as const,
+      ),
     ),
   )
   return (name: FunctionName, invocation: number, ...call: Parameters<LambdaHandler>) => {
-    const worker = workers.get(`${name} ${invocation % WORKERS}`) as LambdaHandler
+    const worker = workers.get(workerOf({ name, number: invocation })) as LambdaHandler
     return worker(...call)
   }
 }

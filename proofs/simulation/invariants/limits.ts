@@ -91,7 +91,7 @@ export const dayTotalsMatchDebits: Check = (index, report) => {
     let previous = 0
     for (const { transaction, sum, counter, at, startedAt } of standings) {
       const about = `${provider}, transaction ${transaction}`
-      const limits = index.timeline.during('dailyLimit', provider, startedAt, at)
+      const limits = index.timeline.recent('dailyLimit', provider, startedAt, at)
       const limit = Math.max(...limits.map((one) => one ?? 0))
       if (sum > previous && sum > limit) report(about, `${inGhs(sum)} exceeds ${inGhs(limit)}`)
       previous = sum
@@ -122,7 +122,7 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
     for (const { call, fields } of tries.filter(isOverLimit)) {
       const { at, reply } = call
       const until = reply?.at ?? at
-      const limits = index.timeline.during('dailyLimit', provider, at, until)
+      const limits = index.timeline.recent('dailyLimit', provider, at, until)
       const limit = limits.includes(undefined) ? Infinity : Math.min(...(limits as number[]))
       // The invocation's clock may have shown another day.
       const sums = [at - skew, until + skew].map((time) => {
@@ -166,7 +166,7 @@ export const requestLimitsHold: Check = ({ observations, timeline }, report) => 
     for (const [minute, own] of minutes) {
       const from = minute * MINUTE_MS - setup.skew
       const until = (minute + 1) * MINUTE_MS + setup.skew
-      const limits = timeline.during('chargesPerMinute', provider, from, until)
+      const limits = timeline.recent('chargesPerMinute', provider, from, until)
       const within = own.filter((call) => isWithin(call, observations))
       const passed = within.filter(
         ({ reply }) => reply && reply.status < 500 && reply.status !== REJECTED,

@@ -80,7 +80,10 @@ const valueIn = (options: Record<string, string>): Partial<Values> => {
 
 const ALWAYS = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 
-export const timelineOf = ({ providers }: RunSetup, operatorCalls: readonly OperatorCall[]) => {
+export const timelineOf = (
+  { providers, staleMs }: RunSetup,
+  operatorCalls: readonly OperatorCall[],
+) => {
   const calls = settingCalls(operatorCalls)
   const possibleOf = new Map<string, Possible<unknown>[]>(
     providers.flatMap(({ id, account, feeSchedule, dailyLimit }) => {
@@ -103,12 +106,16 @@ export const timelineOf = ({ providers }: RunSetup, operatorCalls: readonly Oper
       possible.push({ value, from, until: Number.POSITIVE_INFINITY })
     }
   }
+  const during = <K extends keyof Values>(name: K, provider: string, from: number, until: number) =>
+    (possibleOf.get(`${provider} ${name}`) ?? [])
+      .filter((possible) => possible.from <= until && possible.until >= from)
+      .map(({ value }) => value as Values[K])
   return {
     calls,
     /** Returns the values that a provider may have had in a period. */
-    during: <K extends keyof Values>(name: K, provider: string, from: number, until: number) =>
-      (possibleOf.get(`${provider} ${name}`) ?? [])
-        .filter((possible) => possible.from <= until && possible.until >= from)
-        .map(({ value }) => value as Values[K]),
+    during,
+    /** Returns the values that a function may have used in a period; it may cache them. */
+    recent: <K extends keyof Values>(name: K, provider: string, from: number, until: number) =>
+      during(name, provider, from - staleMs, until),
   }
 }

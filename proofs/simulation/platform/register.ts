@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/** Replaces the network modules for product code only. Load it before any product module. */
+/** Replaces the network modules and the caches for product code only. Load it before any product module. */
 
 const current = (file: string): string => new URL(file, import.meta.url).href
 
@@ -12,6 +12,8 @@ const replacements: Record<string, { inside: string; file: string }> = {
   'node:timers': { inside: '/shared/runtime.ts', file: current('./callback-timers.ts') },
   'node:timers/promises': { inside: '/shared/runtime.ts', file: current('./timers.ts') },
   'node:net': { inside: '/shared/webhooks/http/connection.ts', file: current('./net.ts') },
+  './cache.ts': { inside: '/shared/store/', file: current('./cache.ts') },
+  '../cache.ts': { inside: '/shared/store/', file: current('./cache.ts') },
   'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: current('./tls.ts') },
 }
 

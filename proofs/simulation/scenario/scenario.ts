@@ -48,6 +48,8 @@ export type Scenario = {
   reportsOnce: boolean
   isIdempotent: boolean
   restore?: Restore
+  /** How long functions cache settings: not at all, or as in production. */
+  cacheSeconds: number
 }
 
 /** A restore that begins at an instant and returns the table to an earlier one. */
@@ -83,6 +85,11 @@ const drawMorningBursts = (random: Random, startAt: number): number[] =>
       midnightAfter(startAt) + (day - 1) * DAY_MS + random.between(6 * HOUR_MS, 16 * HOUR_MS),
   )
 
+/** Below zero by more than clocks differ. */
+const UNCACHED = -60
+const CACHED = 30
+const CACHED_SHARE = 0.3
+
 const ROUNDS_MS = [9 * HOUR_MS, 16 * HOUR_MS]
 
 const roundsOf = (startAt: number, endAt: number): number[] => {
@@ -103,6 +110,7 @@ export const plain = {
   isIdempotent: true,
   crashes: [],
   answers: [],
+  cacheSeconds: UNCACHED,
 } as const satisfies Partial<Scenario>
 
 /** Begins soon after a burst, far from the settlement runs. */
@@ -161,6 +169,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     rounds: settings.hasRounds ? roundsOf(startAt, endAt) : [],
     reportsOnce: settings.reportsOnce,
     isIdempotent: settings.isIdempotent,
+    cacheSeconds: randomOf(seedOf(seed, 12, 0)).happens(CACHED_SHARE) ? CACHED : UNCACHED,
     ...(settings.isRestored ? { restore: drawRestore(random, bursts) } : {}),
   }
 }
