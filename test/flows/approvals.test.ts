@@ -253,6 +253,7 @@ const redirecting: Options = {
   bank: 'GCB',
   ...connector,
   'connector-secret': 'cs_a_secret_of_this_test',
+  'allow-list': '0.0.0.0/0',
   ...{ name: 'GCB Bank', 'fee-basis-points': '0', 'fee-fixed': 'none' },
   ...{ 'fee-minimum': 'none', 'fee-maximum': 'none' },
   ...settlementAccount('1041008011'),
@@ -297,7 +298,7 @@ test.each(triggers)(
 const atOnce: [string, string, Options][] = [
   ['bank', 'update', { bank: 'CAL', maximum: '400.00' }],
   ['provider', 'create', { provider: 'new-one', name: 'New' }],
-  ['provider', 'update', { provider: 'new-one', 'allow-list': '203.0.113.0/24' }],
+  ['provider', 'update', { provider: 'new-one', duplicates: 'reject' }],
   ['provider', 'disable', { provider: 'new-one' }],
   // Holds no payout.
   ['provider', 'enable', { provider: 'new-one' }],

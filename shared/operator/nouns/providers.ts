@@ -68,7 +68,7 @@ export const provider = {
         'fee-*',
         'settlement-*',
         'daily-limit none',
-        'allow-list none',
+        'allow-list',
         'request-secret none',
         'status active',
       ],
