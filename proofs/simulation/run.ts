@@ -29,6 +29,7 @@ import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
+import { newBooks } from './peers/books.ts'
 import { invokeCalls, newOperators, type Operators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
@@ -68,7 +69,8 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random })
   const { reportsOnce } = scenario
-  const clients = newClients({ api, operators, clock, random, reportsOnce })
+  const books = newBooks(clock, randomOf(seedOf(scenario.seed, 10)))
+  const clients = newClients({ api, operators, clock, random, reportsOnce, books })
   const invoke = invokeCalls({ api, clock, effects })
   answerCalls((command) => invoke(command) ?? aws.answer(command))
   process.env.APPROVALS = String(scenario.approvals)
@@ -81,7 +83,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, random, faults, scenario, clients, posts, bankPosts, queries })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, books, posts, bankPosts, queries })
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
@@ -100,6 +102,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     posts,
     bankPosts,
     queries,
+    books: books.entries,
     items: aws.items(),
     changes: aws.changes,
     invocations,

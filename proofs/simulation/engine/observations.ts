@@ -78,6 +78,18 @@ export type BankQuery = {
   by?: number | undefined
 }
 
+/** Money that a bank moved, as its own books have it. */
+export type BookEntry = {
+  at: number
+  bank: string
+  /** From a customer, back to one, to a provider, or to the service. */
+  type: 'debit' | 'refund' | 'payout' | 'remittance'
+  /** The uuid of the debit, the id of the batch or the reference of the remittance. */
+  of: string
+  /** In pesewas. */
+  amount: number
+}
+
 /** `isFinished`: the invocation completed its writes and reported no failure. */
 export type InvocationRecord = {
   startedAt: number
@@ -142,6 +154,7 @@ export type Observations = {
   posts: readonly Post[]
   bankPosts: readonly BankPost[]
   queries: readonly BankQuery[]
+  books: readonly BookEntry[]
   invocations: ReadonlyMap<number, InvocationRecord>
 }
 

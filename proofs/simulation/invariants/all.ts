@@ -5,6 +5,7 @@ import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
 import * as bankPosts from './bank-posts.ts'
 import * as bankReports from './bank-reports.ts'
 import { batchesMatchLines, netsArePaid } from './batches.ts'
+import * as books from './books.ts'
 import * as charges from './charges.ts'
 import { abandonedEventsAreRecovered, wantedEventsEnd } from './deliveries.ts'
 import * as events from './events.ts'
@@ -143,10 +144,20 @@ export const invariants: readonly Invariant[] = [
   [49, 'a list has every object of its caller', tenancy.listsAreComplete],
   [50, 'an event id names one event, also after a restore', events.eventIdsNameOneEvent],
   [51, 'the nightly reconciliation ends, and counts each part once', nightlyReconciliationsEnd],
+  [52, 'a bank returns at most what it debited', books.refundsAreCovered],
+  [53, "the banks' books of debits agree with the table", books.booksMatchDebits],
+  [
+    54,
+    "balances and payouts agree with the banks' books",
+    books.balancesMatchBooks,
+    books.payoutsMatchBooks,
+  ],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
-const COMPARES_CHANGES = new Set([1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33])
+const COMPARES_CHANGES = new Set([
+  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53,
+])
 
 export const violationsOf = (observations: Observations): Violation[] => {
   const index = indexObservations(observations)

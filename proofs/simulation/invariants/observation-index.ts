@@ -111,6 +111,8 @@ export const indexObservations = (observations: Observations) => {
     bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
     /** By idempotency key. */
     bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
+    /** By debit, batch or remittance. */
+    booksOf: Map.groupBy(observations.books, ({ of }) => of),
     queriesOf: Map.groupBy(queries, ({ uuid }) => uuid),
     changesBy: Map.groupBy(changes, ({ by }) => by?.invocation),
     callBy: new Map(calls.map((call) => [call.invocation, call])),

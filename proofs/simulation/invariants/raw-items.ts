@@ -148,6 +148,8 @@ export type RawException = Item & {
   bank: string
   amount: number
   requestId: string
+  at: string
+  resolvedAt?: string
   /** The bank's request body. */
   report: string
 }
@@ -159,6 +161,8 @@ export type RawRefund = Item & {
   bank: string
   amount: number
   status: RefundStatus
+  createdAt: string
+  completedAt: string | null
 }
 
 type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }

@@ -6,6 +6,7 @@ import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { PaymentResult } from '../scenario/scenario.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
+import type { Books } from './books.ts'
 
 /**
  * A bank with an HTTP endpoint, which follows docs/bank-protocol.md. Unless it is idempotent, each
@@ -20,6 +21,7 @@ type Deps = {
   clock: Clock
   random: Random
   faults: Faults
+  books: Books
   bankPosts: BankPost[]
   queries: BankQuery[]
   /** Decides on a new debit. */
@@ -107,17 +109,22 @@ const isSigned = (secret: string, { url, method, headers, body }: PeerRequest): 
 
 /** The requests that a bank has received, by idempotency key, and their results. */
 const newRecords = (deps: Deps) => {
-  const { id, clock, bankPosts, queries } = deps
-  const known = new Map<string, BankResult>()
-  const amounts = new Map<string, unknown>()
-  const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
+  const { id, clock, books, bankPosts, queries } = deps
+  const known = new Map<string, BankPost>()
+  const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
+
+  /** Books the money of a payment. */
+  const pay = ({ path, body }: Pick<BankPost, 'path' | 'body'>): void => {
+    if (path === '/settlements') books.write('payout', id, String(body.batch), body.amount)
+    if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount)
+  }
 
   /** Returns the result for a key; a query completes a payment under way. */
   const resultOf = (key: string): BankResult => {
-    const verdict = known.get(key) ?? 'nothing'
-    if (verdict !== 'underway') return verdict
-    known.set(key, 'paid')
+    const first = known.get(key)
+    if (first?.verdict !== 'underway') return first?.verdict ?? 'nothing'
     for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = 'paid'
+    pay(first)
     return 'paid'
   }
 
@@ -136,19 +143,21 @@ const newRecords = (deps: Deps) => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const isNew = !known.has(key)
+    const isAgain = !isNew && !deps.isIdempotent
     const verdict = isNew ? decide(path, body) : resultOf(key)
-    known.set(key, verdict)
-    amounts.set(key, body.amount)
-    bankPosts.push({
+    const post: BankPost = {
       at: clock.now(),
       bank: id,
       path,
       idempotencyKey: key,
       body,
-      effective: isNew || !deps.isIdempotent,
+      effective: isNew || isAgain,
       verdict,
       by,
-    })
+    }
+    if (isNew) known.set(key, post)
+    if (verdict === 'paid' && post.effective) pay(post)
+    bankPosts.push(post)
     return verdict
   }
 

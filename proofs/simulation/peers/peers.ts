@@ -9,6 +9,7 @@ import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { bankNames } from '../scenario/script.ts'
 import { newBank } from './bank.ts'
+import type { Books } from './books.ts'
 import { newReceiver } from './receiver.ts'
 
 /** The banks and receivers, by host. */
@@ -19,6 +20,7 @@ type Deps = {
   faults: Faults
   scenario: Scenario
   clients: Clients
+  books: Books
   posts: Post[]
   bankPosts: BankPost[]
   queries: BankQuery[]
@@ -43,6 +45,7 @@ const banks = ({
   faults,
   scenario,
   clients,
+  books,
   bankPosts,
   queries,
 }: Deps): [string, Peer][] => {
@@ -70,6 +73,7 @@ const banks = ({
       clock,
       random,
       faults,
+      books,
       bankPosts,
       queries,
       isIdempotent: scenario.isIdempotent,

@@ -3,6 +3,7 @@ import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { type Api, TRIES_MAX } from '../peers/api.ts'
+import type { Books } from '../peers/books.ts'
 import type { Operators } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { malformations } from './malformed-reports.ts'
@@ -24,6 +25,7 @@ type Deps = {
   random: Random
   /** Whether banks never repeat a report. */
   reportsOnce: boolean
+  books: Books
 }
 
 export type Clients = ReturnType<typeof newClients>
@@ -175,7 +177,7 @@ const sendReport = async (
 }
 
 export const newClients = (deps: Deps) => {
-  const { clock } = deps
+  const { api, clock, books } = deps
   const byNumber = new Map<number, DebitScript>()
   /** When the bank accepted each debit, by uuid. */
   const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
@@ -197,9 +199,15 @@ export const newClients = (deps: Deps) => {
         .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
-    /** Schedules the reports on an accepted debit. */
+    /** Schedules the reports on an accepted debit, and what its bank does. */
     accepted: (script: DebitScript, uuid: string): void => {
       acceptedAt.set(uuid, { script, at: clock.now() })
+      const { afterSeconds } = books.trueCompletion(script.reports) ?? {}
+      if (afterSeconds !== undefined) {
+        void api
+          .sleep(afterSeconds * 1000)
+          .then(() => books.write('debit', script.bank, uuid, script.amount))
+      }
       for (const n of script.reports.keys()) void sendReport(deps, { script, uuid, n })
     },
   }

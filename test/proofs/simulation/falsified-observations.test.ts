@@ -186,6 +186,18 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '51 a part of a reconciliation is counted twice': (run) => {
     itemOf(run, { entity: 'reconciliation' }).openParts -= 1
   },
+  '52 a bank returns an amount twice': ({ books }) =>
+    books.push({ ...books.find(({ type }: Any) => type === 'refund') }),
+  '53 a bank did not debit what it reported': (run) => {
+    const uuid = uuidOf(debit(run, 'settled').reference)
+    run.books = run.books.filter(({ of }: Any) => of !== uuid)
+  },
+  '54 a stored balance is not what a bank owes': (run) => {
+    itemOf(run, { entity: 'ledger' }).balances['bank_receivable:HBA'] += 1
+  },
+  '54 a bank paid less': ({ books }) => {
+    books.find(({ type }: Any) => type === 'payout').amount -= 1
+  },
 }
 
 const invariantOfKind: Record<ExceptionKind, number> = {

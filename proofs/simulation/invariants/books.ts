@@ -1,0 +1,167 @@
+import type { BookEntry } from '../engine/observations.ts'
+import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
+
+/** 52 to 54: the banks' own books agree with the table to the pesewa. */
+
+const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((total, amount) => total + amount, 0)
+
+const booked = (entries: readonly BookEntry[], type: BookEntry['type']): number =>
+  sum(entries.filter((entry) => entry.type === type).map(({ amount }) => amount))
+
+/** Reports whether an operator recorded that the customer was debited, or its bank said it. */
+const isClaimed = (debit: DebitHistory, index: ObservationIndex): boolean =>
+  isRecorded(debit, index) ||
+  isReported(debit, index, 'completed') ||
+  (index.queriesOf.get(debit.uuid) ?? []).some(({ answer }) => answer === 'completed')
+
+const isReported = (
+  { uuid: own }: DebitHistory,
+  { reports }: ObservationIndex,
+  said: 'completed' | 'failed',
+): boolean => reports.some(({ uuid, status }) => uuid === own && status === said)
+
+const isRecorded = ({ item }: DebitHistory, { operatorCalls }: ObservationIndex): boolean =>
+  operatorCalls.some(
+    ({ verb, options }) => verb === 'complete' && options.reference === item.reference,
+  )
+
+/** Reports whether a refund was opened while a contradiction of its debit was undecided. */
+const isOpenedAgainst = (
+  { item, exceptions }: DebitHistory,
+  { refunds, startOf, observations: { setup } }: ObservationIndex,
+): boolean =>
+  (refunds.get(item.reference)?.changes ?? []).some(({ before, after, at, by }) => {
+    const isOpened = after?.status === 'pending' && before?.status !== 'pending'
+    const knownAt = startOf(by?.invocation, at) - 2 * setup.skew
+    return exceptions.some(
+      (one) =>
+        isOpened &&
+        one.kind === 'contradiction' &&
+        Date.parse(one.at) < knownAt &&
+        !(one.resolvedAt && Date.parse(one.resolvedAt) < at + setup.skew),
+    )
+  })
+
+/** 52: a bank returns at most what it debited, unless it had reported a debit that it did not make. */
+export const refundsAreCovered: Check = (index, report) => {
+  for (const [uuid, entries] of index.booksOf) {
+    const debited = booked(entries, 'debit')
+    const returned = booked(entries, 'refund')
+    if (returned <= debited) continue
+    const debit = index.byUuid.get(uuid)
+    const isMisled = debit && debited === 0 && returned === debit.item.amount
+    if (!isMisled || !isClaimed(debit, index) || isOpenedAgainst(debit, index)) {
+      report(uuid, `its bank returned ${inGhs(returned)} of ${inGhs(debited)}`)
+    }
+  }
+}
+
+/** Returns what the bank of a debit owes by the table, from the facts before an instant. */
+const owedFor = (
+  { item, entries, exceptions }: DebitHistory,
+  { refunds, refundFailures }: ObservationIndex,
+  end = Number.POSITIVE_INFINITY,
+): number => {
+  const isPast = (at: string | null | undefined): boolean =>
+    Boolean(at) && Date.parse(at ?? '') < end
+  const refund = refunds.get(item.reference)?.item
+  const late = exceptions.filter(({ kind }) => kind === 'late_completion')
+  const [noted] = late.flatMap(({ resolvedAt = [] }) => resolvedAt).toSorted()
+  const isNote = noted !== undefined && !(refund && refund.createdAt <= noted)
+  const isRepaid =
+    refund?.status === 'failed' && isPast(refundFailures.get(refund.uuid)?.resolvedAt)
+  const collected = [
+    entries.some(({ type, at }) => type === 'completed' && at < end),
+    late.some(({ at }) => isPast(at)),
+  ]
+  const returned = [
+    isNote && isPast(noted) && !isPast(refund?.createdAt),
+    isPast(refund?.completedAt) || isRepaid,
+  ]
+  const count = (facts: boolean[]): number => facts.filter(Boolean).length
+  return item.amount * (count(collected) - count(returned))
+}
+
+/** Reports whether the service has answered that it knows of the completion, or recorded it. */
+const isLearned = ({ uuid: own }: DebitHistory, { reports }: ObservationIndex): boolean =>
+  reports.some(
+    ({ uuid, status, call, code }) =>
+      uuid === own &&
+      status === 'completed' &&
+      (code === INVALID_TRANSITION || call.reply?.status === 200),
+  )
+
+const INVALID_TRANSITION = 3001
+
+/** Reports whether an operator noted that the bank returned the money itself, or need not. */
+const isSettledByHand = (
+  { item, exceptions }: DebitHistory,
+  { refunds, refundFailures }: ObservationIndex,
+): boolean => {
+  const refund = refunds.get(item.reference)?.item
+  return (
+    refund?.status === 'waived' ||
+    refundFailures.get(refund?.uuid ?? '')?.resolvedAt !== undefined ||
+    exceptions.some(({ resolvedAt }) => resolvedAt !== undefined)
+  )
+}
+
+/** Reports whether a bank took its report back, or did not make it. */
+const isDisputed = (debit: DebitHistory, index: ObservationIndex): boolean =>
+  isReported(debit, index, 'failed') || isRecorded(debit, index)
+
+/** 53: a bank has of each debit what it owes by the table; the open cases are what they are. */
+export const booksMatchDebits: Check = (index, report) => {
+  for (const [reference, debit] of index.debits) {
+    const { item, uuid } = debit
+    if (!index.observations.setup.endpoints.includes(item.bank.identifier)) continue
+    const entries = index.booksOf.get(uuid) ?? []
+    const debited = booked(entries, 'debit')
+    const held = debited - booked(entries, 'refund')
+    const owed = owedFor(debit, index)
+    const { status } = index.refunds.get(reference)?.item ?? {}
+    const isOpen =
+      held < owed
+        ? status === 'processing' || (debited === 0 && isDisputed(debit, index))
+        : !isLearned(debit, index) || isSettledByHand(debit, index)
+    if (held !== owed && !isOpen) {
+      report(reference, `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`)
+    }
+  }
+}
+
+/** 54: the stored balances are what the banks owe and paid by the end of their day. */
+export const balancesMatchBooks: Check = (index, report) => {
+  const { observations, debits, batches } = index
+  const debitsOf = Map.groupBy(debits.values(), ({ item }) => item.bank.identifier)
+  for (const { pk, day, balances } of observations.items) {
+    if (pk !== 'LEDGER' || !balances) continue
+    const end = startOf(String(day)) + DAY_MS
+    const stored = balances as Record<string, number>
+    const paid = [...batches.values()].flatMap(({ item: { completedAt, paid } }) =>
+      completedAt && Date.parse(completedAt) < end ? [paid ?? 0] : [],
+    )
+    const expected = Object.fromEntries(
+      observations.setup.banks.map((bank) => [
+        `bank_receivable:${bank}`,
+        sum((debitsOf.get(bank) ?? []).map((debit) => owedFor(debit, index, end))),
+      ]),
+    )
+    for (const [account, amount] of Object.entries({ ...expected, cash: -sum(paid) })) {
+      const balance = stored[account] ?? 0
+      if (balance !== amount) report(`${account} of ${day}`, `is ${balance}, not ${amount}`)
+    }
+  }
+}
+
+/** 54: the banks paid each batch what the table says. */
+export const payoutsMatchBooks: Check = ({ batches, booksOf }, report) => {
+  for (const [id, { item }] of batches) {
+    const made = booked(booksOf.get(id) ?? [], 'payout')
+    const due = item.status === 'completed' ? (item.paid ?? 0) : 0
+    const isOpen = item.status === 'processing' && made === item.paid
+    if (made !== due && !isOpen) report(id, `its bank paid ${inGhs(made)}, not ${inGhs(due)}`)
+  }
+}
