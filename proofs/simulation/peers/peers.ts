@@ -80,9 +80,9 @@ const banks = ({
       isOut: outage(),
       outcomeOf: clients.outcomeOf,
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
-      onAccepted: ({ narration, uuid }) => {
+      onAccepted: ({ narration, uuid, amount }) => {
         const script = clients.named(narration)
-        if (script) clients.accepted(script, String(uuid))
+        if (script) clients.accepted(script, String(uuid), amount)
       },
       onPayment,
       onRefund: inTurn(),

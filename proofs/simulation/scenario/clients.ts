@@ -200,13 +200,13 @@ export const newClients = (deps: Deps) => {
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
     /** Schedules the reports on an accepted debit, and what its bank does. */
-    accepted: (script: DebitScript, uuid: string): void => {
+    accepted: (script: DebitScript, uuid: string, amount: unknown): void => {
       acceptedAt.set(uuid, { script, at: clock.now() })
       const { afterSeconds } = books.trueCompletion(script.reports) ?? {}
       if (afterSeconds !== undefined) {
         void api
           .sleep(afterSeconds * 1000)
-          .then(() => books.write('debit', script.bank, uuid, script.amount))
+          .then(() => books.write('debit', script.bank, uuid, amount))
       }
       for (const n of script.reports.keys()) void sendReport(deps, { script, uuid, n })
     },
