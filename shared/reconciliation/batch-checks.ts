@@ -3,20 +3,26 @@ import { formatAmount } from '../domain/money.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import type { FeeSchedule } from '../domain/providers/fee-schedule.ts'
 import { type Batch, type BatchStatus, type Line, payableFrom } from '../domain/settlement/batch.ts'
-import { DAY_MS } from '../domain/time.ts'
+import { DAY_MS, type Day } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './findings.ts'
 import { EXPECTED } from './lifecycle.ts'
-import { HAS_PAYOUT, isLongAgo, isTooOld, timeOf, type Window } from './records.ts'
+import {
+  areInOrder,
+  HAS_PAYOUT,
+  isLongAgo,
+  isSet,
+  isTooOld,
+  SKEW_MS,
+  timeOf,
+  type Window,
+} from './records.ts'
 import { isOpposite } from './settled.ts'
 import { type Sums, whole } from './sums.ts'
 
 /** A line with its debit, and with the original line of an adjustment. */
 export type LineRecord = { batch: Batch; line: Line; debit: Debit; original: Line | undefined }
 
-/** Clocks differ, and a reversal is dated before it is written. */
-const SKEW_MS = 60_000
-
-/** The time of a line is unknown, but not before its batch was opened. */
+/** A reversal is dated before it is written. The time of a line is unknown, but not before its batch was opened. */
 const wasReversedBefore = ({ batch, debit }: LineRecord): boolean => {
   const reversedAt = timeOf(debit, 'reversed')
   return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
@@ -93,11 +99,18 @@ export const batchIsSumOfLines = ({ totals }: Batch, sums: Sums): CheckResult =>
   })
 }
 
-export const batchKeepsLineCount = ({ totals }: Batch, sums: Sums): CheckResult =>
+/** @param earliest the first completion among its lines */
+export const batchKeepsLines = (
+  { totals, completedFrom }: Batch,
+  sums: Sums,
+  earliest: Day | null,
+) =>
   checkResult(
     {
       [`it was sealed with ${totals?.count} lines, but has ${sums.count}`]:
         totals !== null && BigInt(totals.count) !== sums.count,
+      [`its lines begin on ${earliest}, not on ${completedFrom}`]:
+        isSet(completedFrom) && completedFrom !== earliest,
     },
     // The state check counts the batch.
     0,
@@ -132,7 +145,30 @@ export const reachesFinalStatus = (batch: Batch, window: Window): CheckResult =>
     completed: {},
     failed: { 'its payout failed and was not retried': true },
   }
-  return checkResult({ ...isPaidOnce(batch, totals.net), ...waits[status] })
+  return checkResult({
+    ...isPaidOnce(batch, totals.net),
+    ...contradictsStatus(batch),
+    ...waits[status],
+  })
+}
+
+/** A retried batch keeps the times of its earlier payout until the next one begins. */
+const contradictsStatus = (batch: Batch): Record<string, boolean> => {
+  const { id, date, status, createdAt, sealedAt, reportedAt, processedAt, completedAt } = batch
+  const { paid, paidTo, failedAt, failure, bankReference, offsets } = batch
+  return {
+    [`it is of ${date}, unlike its id`]: id.split('-')[1] !== date.replaceAll('-', ''),
+    'its times are not in order': ![completedAt, failedAt].every((endedAt) =>
+      areInOrder([createdAt, sealedAt, reportedAt, processedAt, endedAt]),
+    ),
+    [`it is ${status}, but its completion is at ${completedAt?.toISOString()}`]:
+      (status === 'completed') !== isSet(completedAt),
+    'it has either a time or a reason of a failure':
+      isSet(failedAt) !== isSet(failure) || (status === 'failed' && !isSet(failure)),
+    'it has either a payout or its account': isSet(paid) !== isSet(paidTo),
+    [`it is ${status}, but has a bank reference`]: bankReference !== null && status !== 'completed',
+    [`it is ${status}, but offsets others`]: offsets.length > 0 && !HAS_PAYOUT[status],
+  }
 }
 
 const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {

@@ -2,7 +2,7 @@ import type { BatchId } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
-import { type Day, dayAfter } from '../domain/time.ts'
+import { type Day, dayAfter, dayOf } from '../domain/time.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import {
   findBatch,
@@ -99,8 +99,12 @@ export const checkLines = async (
   const batch = await findBatch(id)
   if (!batch) return []
   let sums = noSums
+  let earliest: Day | null = null
   for await (const lines of linePages(batch)) {
     sums = lines.reduce(withLine, sums)
+    for (const day of lines.map(({ completedAt }) => dayOf(completedAt))) {
+      if (earliest === null || day < earliest) earliest = day
+    }
     const pages = await mapConcurrent(groupsOf(lines, PAGE_SIZE), PAGES_AT_ONCE, (page) =>
       loadLineRecords(batch, page),
     )
@@ -114,7 +118,7 @@ export const checkLines = async (
     }
   }
   findings.check(24, { provider, subject: id }, () => checks.batchIsSumOfLines(batch, sums))
-  findings.check(26, { provider, subject: id }, () => checks.batchKeepsLineCount(batch, sums))
+  findings.check(26, { provider, subject: id }, () => checks.batchKeepsLines(batch, sums, earliest))
   return []
 }
 

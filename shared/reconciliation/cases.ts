@@ -1,4 +1,4 @@
-import type { Debit } from '../domain/debits/debit.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import {
   type ExceptionKind,
   exceptionStatuses,
@@ -11,7 +11,7 @@ import { type CheckResult, checkResult, notApplicable } from './findings.ts'
 import { EXPECTED, type StatusExpectation } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
-import { type DebitRecord, isTooOld, timeOf, type Window } from './records.ts'
+import { areInOrder, type DebitRecord, isSet, isTooOld, timeOf, type Window } from './records.ts'
 
 /** Checks the exceptions of the day. Metrics and logs count the reports; the table cannot. */
 export const checkExceptions = async (
@@ -23,7 +23,8 @@ export const checkExceptions = async (
       const debits = await readDebits(exceptions.map(({ reference }) => reference))
       for (const exception of exceptions) {
         const { provider, reference: subject } = exception
-        findings.add(31, { provider, subject }, exceptionMatches(exception, debits.get(subject)))
+        const debit = debits.get(subject)
+        findings.check(31, { provider, subject }, () => exceptionMatches(exception, debit))
       }
     }
   }
@@ -53,6 +54,14 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
       debit !== undefined && debit.facts.bank.identifier !== exception.bank,
     [`has an exception of ${exception.amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== exception.amount,
+    [`has an exception of ${exception.provider}, which is not its provider`]:
+      debit !== undefined && debit.facts.provider !== exception.provider,
+    [`has an exception by ${exception.by}`]:
+      exception.by !== `bank:${exception.bank}` && !exception.by.startsWith('job:'),
+    [`has an exception as ${exception.status}, which it never was`]:
+      debit !== undefined &&
+      exception.status !== undefined &&
+      !debit.history.some(({ type }) => type === exception.status),
   })
 
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
@@ -75,7 +84,8 @@ export const checkRefunds = async (
       const debits = await readDebits(refunds.map(({ reference }) => reference))
       for (const refund of refunds) {
         const { provider, reference: subject } = refund
-        findings.add(39, { provider, subject }, refundMatches(refund, debits.get(subject), window))
+        const debit = debits.get(subject)
+        findings.check(39, { provider, subject }, () => refundMatches(refund, debit, window))
       }
     }
   }
@@ -94,22 +104,66 @@ const IS_OPEN: Record<RefundStatus, boolean> = {
 const isReversedWithoutRefund = ({ history }: Debit): boolean =>
   history.some(({ type, changes }) => type === 'reversed' && changes.refund === 'none')
 
+/** The members of a refund that repeat its debit. An opaque value is not printed. */
+const repeatsDebit = (refund: Refund, debit: Debit): Record<string, boolean> => {
+  const { facts } = debit
+  const { bankReference, accountNumber, metadata } = stateAt(debit)
+  const { debitUuid, debitBankReference, origin, provider, bank, amount, createdAt } = refund
+  const isReversal = origin === 'reversal'
+  const opened = timeOf(debit, 'reversed') ?? createdAt
+  return {
+    [`has a refund of ${amount} pesewas, which is not its amount`]: facts.amount !== amount,
+    [`has a refund by ${bank}, which is not its bank`]: facts.bank.identifier !== bank,
+    [`has a refund of ${provider}, which is not its provider`]: facts.provider !== provider,
+    [`has a refund of the debit ${debitUuid}`]: facts.uuid !== debitUuid,
+    [`has a refund of the bank reference ${debitBankReference}`]:
+      bankReference !== null && bankReference !== debitBankReference,
+    'has a refund to another account': accountNumber !== refund.accountNumber,
+    'has a refund for another reason':
+      isReversal && String(metadata.reversal_reason ?? '') !== refund.reason,
+    [`has a refund since ${createdAt.toISOString()}, unlike its reversal`]:
+      isReversal && !(areInOrder([opened, createdAt]) && areInOrder([createdAt, opened])),
+  }
+}
+
+/** Whether a refund has ended well, so that it has a time of completion. */
+const IS_COMPLETED: Record<RefundStatus, boolean> = {
+  pending: false,
+  processing: false,
+  completed: true,
+  failed: false,
+  waived: true,
+}
+
+const contradictsStatus = (refund: Refund): Record<string, boolean> => {
+  const { status, createdAt, processedAt, completedAt, failedAt, failure, bankReference } = refund
+  return {
+    'has a refund whose times are not in order': ![completedAt, failedAt].every((endedAt) =>
+      areInOrder([createdAt, processedAt, endedAt]),
+    ),
+    [`has a refund that is ${status}, but was completed at ${completedAt?.toISOString()}`]:
+      IS_COMPLETED[status] !== isSet(completedAt),
+    [`has a refund that is ${status}, but failed at ${failedAt?.toISOString()}`]: [
+      failedAt,
+      failure,
+    ].some((member) => isSet(member) !== (status === 'failed')),
+    [`has a refund that is ${status}, with the bank reference ${bankReference}`]:
+      isSet(bankReference) !== (status === 'completed'),
+  }
+}
+
 const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
-  const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
+  const { status, origin, createdAt, processedAt } = refund
   const since = processedAt ?? createdAt
   return checkResult({
     'has a refund, but does not exist': debit === undefined,
     [`has a refund after ${origin}, but is ${debit?.status}`]:
       debit !== undefined && EXPECTED[debit.status].refund !== origin,
-    [`has a refund of ${amount} pesewas, which is not its amount`]:
-      debit !== undefined && debit.facts.amount !== amount,
-    [`has a refund by ${bank}, which is not its bank`]:
-      debit !== undefined && debit.facts.bank.identifier !== bank,
+    ...(debit && repeatsDebit(refund, debit)),
+    ...contradictsStatus(refund),
     [`has a refund that is ${status} since ${since.toISOString()}`]:
       IS_OPEN[status] && isTooOld(since, window),
     [`has a refund that is ${status}, against its reversal`]:
       debit !== undefined && (status === 'waived') !== isReversedWithoutRefund(debit),
-    'has a completed refund without a bank reference':
-      status === 'completed' && bankReference === null,
   })
 }

@@ -1,6 +1,7 @@
 import { fingerprint, requestOf } from '../domain/debits/charge.ts'
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
+import { dayOf } from '../domain/time.ts'
 import { sha256 } from '../store/keys.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { IS_OUTCOME, NEXT } from './lifecycle.ts'
@@ -85,6 +86,16 @@ export const versionMatches = ({ debit }: DebitRecord): CheckResult => {
   })
 }
 
+/** `checkTotal` counts the totals. */
+export const isCountedOnItsDay = ({ debit: { facts, history } }: DebitRecord): CheckResult => {
+  const { countedOn } = facts
+  const day = history[0] && dayOf(history[0].at)
+  return checkResult(
+    { [`is counted on ${countedOn}, not on ${day}`]: (countedOn ?? day) !== day },
+    0,
+  )
+}
+
 const KNOWN = /^(?:provider:.+|bank:.+|job:[a-z-]+|operator(?::.+)?)$/
 
 const isForeign = (by: string, { facts }: Debit): boolean =>
@@ -100,7 +111,7 @@ const checkChange = (
     [`${name} has no actor`]: !KNOWN.test(by),
     [`${name} has the actor ${by}, who does not own the debit`]: isForeign(by, debit),
     [`${name} has no time`]: !(at.getTime() > 0),
-    [`${name} has no request`]: requestId === '',
+    [`${name} has no request`]: !requestId,
   })
 
 export const changesHaveActors = ({ debit }: DebitRecord): CheckResult =>

@@ -45,6 +45,7 @@ const debitChecks: readonly [Invariant, Check][] = [
   [12, checks.versionMatches],
   [13, isOfItsEvent],
   [15, isPublished],
+  [20, checks.isCountedOnItsDay],
   [22, isSettledOnce],
   [23, isSettledRightly],
   [25, keepsItsAmount],
@@ -71,7 +72,7 @@ export const checkDebits = async (task: SpanTask, scope: PartScope): Promise<Tas
   const listed = await read.readFollowed(references)
   const late = isRecent ? await unlisted(references, span, scope) : []
   reportMissing(references, listed, 'does not exist', scope)
-  const followed = [...listed.values(), ...late].filter(({ debit }) => isOfDay(debit, window))
+  const followed = [...listed.values(), ...late]
   const [records, subscription] = await Promise.all([
     read.loadRecords(followed),
     findWebhookSettings(provider),

@@ -1,7 +1,8 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
+import type { Attempt } from '../domain/webhooks/attempt.ts'
 import { type Delivery, type DeliveryStatus, isSubscribed } from '../domain/webhooks/delivery.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
-import type { DebitRecord, Subscription, Window } from './records.ts'
+import { areInOrder, type DebitRecord, isSet, type Subscription, type Window } from './records.ts'
 
 /** Ids derive from the debit, the event number and the attempt number, so these must be correct. */
 export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>
@@ -25,7 +26,13 @@ const matches = (
     [`the record of event ${n} has another time`]: occurredAt.getTime() !== at.getTime(),
     [`event ${n} has ${attemptCount} attempts, but the last has the number ${last?.number}`]:
       (last?.number ?? 0) !== attemptCount,
+    [`event ${n} has an attempt before it`]: !areInOrder([occurredAt, last?.at]),
+    [`event ${n} has an attempt with the response ${last?.responseCode} and the cause ${last?.cause}`]:
+      last !== null && isSuccess(last) !== (last.cause === null),
   })
+
+const isSuccess = ({ responseCode }: Attempt): boolean =>
+  responseCode !== null && responseCode >= 200 && responseCode < 300
 
 /** Longer than all attempts with the longest Retry-After. */
 const LATE_MS = 3_600_000
@@ -61,14 +68,25 @@ const IS_FINAL: Record<DeliveryStatus, boolean> = {
   abandoned: true,
 }
 
+const AUTO_RETRIES_MAX = 3
+
+const endOf = (attempt: Attempt | null): number =>
+  attempt === null ? Number.NaN : attempt.at.getTime() + attempt.milliseconds
+
 const hasEnded = (delivery: Delivery, now: Date): CheckResult => {
-  const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = delivery
+  const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, last } = delivery
+  const { failedAt, reason, autoRetries } = delivery
   const isFinal = IS_FINAL[status]
   return checkResult({
     [`event ${n} has ${attemptCount} attempts, more than ${attemptsMax}`]:
       attemptCount > attemptsMax,
     [`event ${n} is delivered, but has no successful attempt`]:
       status === 'delivered' && (deliveredAt === null || attemptCount === 0),
+    [`event ${n} is delivered, but not at the end of its only attempt`]:
+      attemptCount === 1 && status === 'delivered' && deliveredAt?.getTime() !== endOf(last),
+    [`event ${n} is ${status}, but failed at ${failedAt?.toISOString()} with ${reason}`]:
+      (status === 'abandoned') !== isSet(failedAt) || (isSet(failedAt) && !isSet(reason)),
+    [`event ${n} was retried ${autoRetries} times after its end`]: autoRetries > AUTO_RETRIES_MAX,
     [`event ${n} is abandoned, but was delivered`]: status === 'abandoned' && deliveredAt !== null,
     [`event ${n} is ${status}, but has a next attempt`]: isFinal && nextAttemptAt !== null,
     [`event ${n} is ${status}, but has no next attempt`]: !isFinal && nextAttemptAt === null,

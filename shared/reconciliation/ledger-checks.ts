@@ -32,7 +32,7 @@ import {
   undecided,
 } from './ledger-state.ts'
 import { type LedgerPart, newLedger } from './part.ts'
-import type { Window } from './records.ts'
+import { SKEW_MS, type Window } from './records.ts'
 import { type Amounts, whole } from './sums.ts'
 
 /** The sums of a provider's parts. */
@@ -126,9 +126,6 @@ const compare = async (request: LedgerRun): Promise<void> => {
     await putClosing({ day: date, balances: Object.fromEntries(stored) }, request.run.id)
   }
 }
-
-/** Clocks differ. */
-const SKEW_MS = 60_000
 
 /**
  * Adds the entries of all providers and of refunds and exceptions to the last stored balances. Returns

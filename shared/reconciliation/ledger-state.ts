@@ -10,13 +10,12 @@ import { unsettledDebits } from '../ledger/facts.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { EXPECTED } from './lifecycle.ts'
-import { HAS_PAYOUT, timeOf, type Window } from './records.ts'
+import { HAS_PAYOUT, SKEW_MS, timeOf, type Window } from './records.ts'
 import { whole } from './sums.ts'
 
 /** Computes debts at a time without ledger entries: starts from the current table, undoes later changes. */
 
 const BEGINNING = new Date(0)
-const SKEW_MS = 60_000
 
 const isBefore = (at: Date | null | undefined, end: Date): boolean => Boolean(at && at < end)
 

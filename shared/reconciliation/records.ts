@@ -48,6 +48,19 @@ export const windowOf = (date: Day, now: Date): Window => ({
   settledBefore: startOf(dayOf(new Date(now.getTime() - RUNS_MS))),
 })
 
+/** Clocks differ. */
+export const SKEW_MS = 60_000
+
+/** Items of earlier versions lack some members. */
+export const isSet = <T>(member: T | null | undefined): member is T =>
+  member !== null && member !== undefined
+
+/** Reports whether each known time is at or after the one before it. */
+export const areInOrder = (times: readonly (Date | null | undefined)[]): boolean => {
+  const known = times.filter(isSet).map((at) => at.getTime())
+  return known.every((at, index) => at >= (known[index - 1] ?? at) - SKEW_MS)
+}
+
 /** After this time an operator must ask the bank about a payout or refund. */
 const IN_PROGRESS_MS = 48 * HOUR_MS
 

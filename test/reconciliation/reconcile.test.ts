@@ -194,7 +194,8 @@ test('the offsets of a batch older than the list are compared, too', async () =>
 
 test('a batch is reported once its payout is in progress for more than two days', async () => {
   const { first } = await belowZero()
-  await overwrite(keys.batch(first), { status: 'processing', completedAt: undefined })
+  const open = { status: 'processing', completedAt: null, bankReference: null }
+  await overwrite(keys.batch(first), open)
   const since = '2026-11-23T00:00:01.000Z'
   expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
   expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([

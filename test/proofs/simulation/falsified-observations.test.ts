@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import { deserialize } from 'node:v8'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { invariants, violationsOf } from '../../../proofs/simulation/invariants/all.ts'
 import { expectations } from '../../../proofs/simulation/invariants/lifecycle.ts'
@@ -9,6 +6,7 @@ import { dayOf, uuidOf } from '../../../proofs/simulation/invariants/time-and-mo
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import { FEE } from '../../support/chunk-rows.ts'
+import { observe } from './observe.ts'
 import {
   type Any,
   alterLine,
@@ -32,12 +30,10 @@ import {
 
 /** The invariants accept a correct run and reject each falsified copy of its observations. */
 
-let bytes: Buffer
+let observed: () => Run
 
 beforeAll(async () => {
-  const options = { encoding: 'buffer' as const, maxBuffer: 2 ** 26 }
-  const args = ['--no-warnings', 'test/proofs/simulation/observe-run.ts']
-  bytes = (await promisify(execFile)(process.execPath, args, options)).stdout
+  observed = await observe()
 }, 120_000)
 
 /** Changes of the observations, by the number of the invariant and its violation. */
@@ -210,11 +206,11 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 const numberIn = (name: string) => Number(name.split(' ')[0])
 
 test('the invariants accept a run of the real functions without faults', () => {
-  expect(violationsOf(deserialize(bytes))).toEqual([])
+  expect(violationsOf(observed())).toEqual([])
 })
 
 test.each(Object.entries(falsifications))('the invariant %s is reported', (name, falsify) => {
-  const run = deserialize(bytes)
+  const run = observed()
   falsify(run)
   expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(numberIn(name))
 })
@@ -222,7 +218,7 @@ test.each(Object.entries(falsifications))('the invariant %s is reported', (name,
 test.each(Object.entries(invariantOfKind))(
   'the loss of an exception of kind %s is reported by invariant %i',
   (kind, number) => {
-    const run = deserialize(bytes)
+    const run = observed()
     remove(run, itemOf(run, { entity: 'exception', kind }))
     expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(number)
   },

@@ -4,7 +4,8 @@ import type { Scenario } from '../../../proofs/simulation/scenario/scenario.ts'
 
 /**
  * Runs one scenario without faults and writes its observations to stdout: debits that complete,
- * fail, time out and are reversed, an exception of each kind, a receiver that fails once, two nights of settlement.
+ * fail, time out and are reversed, an exception of each kind, a receiver that fails once, a remittance,
+ * two nights of settlement.
  */
 
 await import('../../../proofs/simulation/aws/environment.ts')
@@ -31,7 +32,13 @@ const scripts = [
   { reports: [report(5, 'completed', '0.75')], reversed: night(1) + 7_200 },
   { reports: [report(5, 'failed'), report(9, 'completed')] },
   { reports: [] },
-  { at: base.at + 86_400_000, reports: [report(5, 'completed')] },
+  {
+    at: base.at + 86_400_000,
+    reports: [
+      { afterSeconds: 3, by: 'callback' as const, status: 'approved' as const },
+      report(5, 'completed'),
+    ],
+  },
   { provider: 1, amount: '1500.01' },
   {
     reports: [
@@ -47,7 +54,12 @@ if (settled) Object.assign(settled, { charge: 'twice' })
 
 /** The second payment of a bank is the refund of the debit that is reversed after its settlement. */
 const payments: Scenario['payments'] = ['paid', 'rejected']
-const { observations } = await runScenario({ ...shape, scripts, payments, providers: [0, 1] })
+const options = { bank: 'HBA', amount: '500.00', reference: 'R-1', date: '2026-11-20' }
+const remittance = { at: base.at + 3_600_000, noun: 'funding' as never, verb: 'record', options }
+const { observations } = await runScenario({
+  ...shape,
+  ...{ scripts, payments, providers: [0, 1], changes: [remittance] },
+})
 // Separate copies: a change to one image must not change the others.
 process.stdout.write(
   serialize({
