@@ -53,6 +53,8 @@ export const faults = {
   'bank accepts in silence': fault(0.05, 'a bank accepts a request without a response'),
   'bank breaks off': fault(0.05, 'a bank accepts a request and breaks the connection'),
   'bank talks nonsense': fault(0.04, 'a bank returns an invalid response'),
+  'bank slow': fault(0.1, 'a bank accepts a request and responds after 2 to 25 s'),
+  'bank forgets': fault(0.2, 'a query finds nothing, though the bank acts once on the key'),
   'bank down': fault(0.04, 'a bank returns 503 or refuses connections'),
   'bank outage': fault(1, 'a bank refuses every request for eight to fourteen minutes', 0.08),
   'receiver refuses': fault(0.2, 'a receiver refuses a connection'),

@@ -30,6 +30,8 @@ type Deps = {
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => PaymentResult
   onRefund: () => PaymentResult
+  /** Decides on a payment under way. */
+  onQuery: () => PaymentResult
   /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
   isIdempotent: boolean
   /** Whether it refuses every request. */
@@ -77,13 +79,13 @@ const OTHER_UUID = '85cb9470-fd1a-4344-b945-18a86d2efeac'
 /** Returns replies that leave the result of a request unknown. */
 const invalidAnswers = (
   path: BankPost['path'],
-  { headers, body }: PeerRequest,
+  { method }: PeerRequest,
+  about: About,
 ): readonly PeerAnswer[] => {
-  const { amount } = JSON.parse(body) as { amount: unknown }
-  const about = { uuid: String(headers['x-idempotency-key']), amount }
-  const otherAmount = `1${amount}`
+  const otherAmount = `1${about.amount}`
   // The status that would end the request.
-  const settled = path === '/submissions' ? 'accepted' : 'paid'
+  const ofDebit = method === 'GET' ? 'completed' : 'accepted'
+  const settled = path === '/submissions' ? ofDebit : 'paid'
   return [
     json(200, {}),
     json(202, { status: settled }),
@@ -109,7 +111,7 @@ const isSigned = (secret: string, { url, method, headers, body }: PeerRequest): 
 
 /** The requests that a bank has received, by idempotency key, and their results. */
 const newRecords = (deps: Deps) => {
-  const { id, clock, books, bankPosts, queries } = deps
+  const { id, clock, faults, books, bankPosts, queries } = deps
   const known = new Map<string, BankPost>()
   const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
 
@@ -119,13 +121,14 @@ const newRecords = (deps: Deps) => {
     if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount)
   }
 
-  /** Returns the result for a key; a query completes a payment under way. */
+  /** Returns the result for a key; a query may end a payment under way. */
   const resultOf = (key: string): BankResult => {
     const first = known.get(key)
     if (first?.verdict !== 'underway') return first?.verdict ?? 'nothing'
-    for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = 'paid'
-    pay(first)
-    return 'paid'
+    const verdict = deps.onQuery()
+    for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = verdict
+    if (verdict === 'paid') pay(first)
+    return verdict
   }
 
   const decide = (path: BankPost['path'], body: Record<string, unknown>): BankResult => {
@@ -162,7 +165,8 @@ const newRecords = (deps: Deps) => {
   }
 
   const answerQuery = (uuid: string, by: number | undefined): PeerAnswer => {
-    const verdict = resultOf(uuid)
+    const mayForget = known.has(uuid) && deps.isIdempotent
+    const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
@@ -180,17 +184,21 @@ export const newBank = (deps: Deps): Peer => {
     isKnown: () => true,
     connects: () => 'well',
     take: (sent): PeerResponse => {
-      const after = random.between(30, 1_500)
+      const isSlow = faults.strikes('bank slow')
+      const after = isSlow ? random.between(2_000, 25_000) : random.between(30, 1_500)
       if (deps.isOut() || faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
       if (!isSigned(secret, sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
-      if (sent.method === 'GET') return { after, answer: answerQuery(uuid, sent.by) }
-      if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       const path = `/${kind}` as BankPost['path']
-      const key = String(sent.headers['x-idempotency-key'])
-      const nonsense = () => random.pick(invalidAnswers(path, sent))
+      const key = uuid || String(sent.headers['x-idempotency-key'])
+      const nonsense = () => random.pick(invalidAnswers(path, sent, about(key)))
+      if (sent.method === 'GET') {
+        const isNonsense = faults.strikes('bank talks nonsense')
+        return { after, answer: isNonsense ? nonsense() : answerQuery(uuid, sent.by) }
+      }
+      if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
         return { after, answer: nonsense() }
       }

@@ -6,7 +6,7 @@ import type { Random } from '../engine/random.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Clients } from '../scenario/clients.ts'
 import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { PaymentResult, Scenario } from '../scenario/scenario.ts'
 import { bankNames } from '../scenario/script.ts'
 import { newBank } from './bank.ts'
 import type { Books } from './books.ts'
@@ -49,11 +49,11 @@ const banks = ({
   bankPosts,
   queries,
 }: Deps): [string, Peer][] => {
-  const inTurn = () => {
+  const inTurn = (results: readonly PaymentResult[]) => {
     let turn = -1
     return () => {
       turn += 1
-      return scenario.payments[turn % scenario.payments.length] ?? 'paid'
+      return results[turn % results.length] ?? 'paid'
     }
   }
   const outage = () => {
@@ -65,7 +65,8 @@ const banks = ({
       return true
     }
   }
-  const onPayment = inTurn()
+  const onPayment = inTurn(scenario.payments)
+  const onQuery = inTurn(scenario.endings)
   return bankNames.map((id) => {
     const bank = newBank({
       id,
@@ -85,7 +86,8 @@ const banks = ({
         if (script) clients.accepted(script, String(uuid), amount)
       },
       onPayment,
-      onRefund: inTurn(),
+      onRefund: inTurn(scenario.payments),
+      onQuery,
     })
     return [hostOf(id), bank]
   })

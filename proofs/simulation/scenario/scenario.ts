@@ -36,6 +36,8 @@ export type Scenario = {
   crashes: readonly Crash[]
   /** The results of payouts, in turn. */
   payments: readonly PaymentResult[]
+  /** The results of queries about payments under way, in turn. */
+  endings: readonly PaymentResult[]
   /** The statuses of the first webhook responses; 0 for none. */
   answers: readonly number[]
   /** Indexes of the providers; fewer shorten the nights. */
@@ -56,6 +58,8 @@ export type Scenario = {
 export type Restore = { at: number; to: number }
 
 const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
+
+const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
 /** The share of scenarios without faults. */
 const HEALTHY_SHARE = 0.1
@@ -110,6 +114,7 @@ export const plain = {
   isIdempotent: true,
   crashes: [],
   answers: [],
+  endings: ['paid'],
   cacheSeconds: UNCACHED,
 } as const satisfies Partial<Scenario>
 
@@ -132,6 +137,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
   const settings = settingsOf(kind)
   const random = randomOf(seedOf(seed, 1))
+  const bankRandom = randomOf(seedOf(seed, 10))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = settings.isRestored
     ? drawMorningBursts(random, startAt)
@@ -162,6 +168,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     endAt,
     providers: Array.from({ length: PROVIDERS }, (_, index) => index),
     payments: Array.from({ length: 8 }, () => drawPayment(random, settings)),
+    endings: Array.from({ length: 8 }, () => bankRandom.pick(ENDINGS)),
     approvals: random.happens(settings.approvalShare),
     changes: Array.from({ length: settings.settingChanges }, () =>
       drawSettingChange(random, period),
