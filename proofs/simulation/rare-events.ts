@@ -33,7 +33,26 @@ const changes: Record<string, IsCounted> = {
     before?.entity === 'refund' && before.uuid !== after?.uuid,
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
   'settlement run cut off': (before, after) =>
-    before?.entity === 'build' && before.continuations < after?.continuations,
+    before?.lanes === after?.lanes && before?.continuations < after?.continuations,
+  'lane taken from a late builder': (before, after) =>
+    before?.leases?.some(({ lane, holder }: Item) =>
+      after?.leases.some((other: Item) => other.lane === lane && other.holder !== holder),
+    ),
+}
+
+/** Effects of small sizes, which runs of that kind must have. */
+export const smallSizeEvents: Record<string, IsCounted> = {
+  'settlement divided into lanes': (before, after) =>
+    before?.entity === 'build' && before.lanes < after?.lanes,
+  'second batch of a day': (before, after) => !before && after?.entity === 'batch' && after.n > 1,
+  'second part of a batch': (before, after) =>
+    !before && after?.entity === 'lines' && !after.sk.endsWith('#0001'),
+  'reconciliation divided': (before, after) =>
+    !before && after?.entity === 'reconciliation-part' && after.id.includes('#'),
+  'sweep cut off': (_, after) => after?.pk === 'SWEEP' && 'behind' in after,
+  'wide sweep': (_, after) => after?.pk === 'SWEEP' && after.pages > 1,
+  'second page of a feed': (before, after) =>
+    !before && after?.entity === 'feed-page' && after.page > 1,
 }
 
 const calls: Record<string, (call: ApiCall) => boolean> = {
@@ -54,10 +73,12 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
 
 /** Returns the number of each rare event. */
 export const countRareEvents = (observations: Observations): [name: string, times: number][] => [
-  ...Object.entries(changes).map(([name, isCounted]): [string, number] => [
-    name,
-    observations.changes.filter(({ before, after }) => isCounted(before, after)).length,
-  ]),
+  ...Object.entries({ ...changes, ...smallSizeEvents }).map(
+    ([name, isCounted]): [string, number] => [
+      name,
+      observations.changes.filter(({ before, after }) => isCounted(before, after)).length,
+    ],
+  ),
   ...Object.entries(calls).map(([name, isCounted]): [string, number] => [
     name,
     observations.calls.filter(isCounted).length,

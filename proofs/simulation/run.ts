@@ -25,6 +25,7 @@ import type {
 } from './engine/observations.ts'
 import { type Random, randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
+import { setSizes } from './engine/sizes.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
@@ -34,6 +35,7 @@ import { invokeCalls, newOperators, type Operators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { settingsOf } from './scenario/kinds.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -73,6 +75,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const clients = newClients({ api, operators, clock, random, reportsOnce, books })
   const invoke = invokeCalls({ api, clock, effects })
   answerCalls((command) => invoke(command) ?? aws.answer(command))
+  setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
   process.env.APPROVALS = String(scenario.approvals)
   process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
   // The peers need the clients, which exist before the first call.

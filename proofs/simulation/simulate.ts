@@ -33,19 +33,23 @@ function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
   }
 }
 
-/** Prints the sum of each name's counts; names without a count are 0. */
+/** Prints the sum of each name's counts, and the runs that have one; names without a count are 0. */
 const printCounts = (
   title: string,
   counts: readonly (readonly [name: string, times: number])[],
   rows: Record<string, { description: string }> = {},
 ): void => {
-  const sums = new Map(Object.keys(rows).map((name) => [name, 0]))
-  for (const [name, times] of counts) sums.set(name, (sums.get(name) ?? 0) + times)
+  const sums = new Map(Object.keys(rows).map((name) => [name, { times: 0, runs: 0 }]))
+  for (const [name, more] of counts) {
+    const { times, runs } = sums.get(name) ?? { times: 0, runs: 0 }
+    sums.set(name, { times: times + more, runs: runs + Math.sign(more) })
+  }
   const width = Math.max(...[title, ...sums.keys()].map(({ length }) => length))
-  print(`${title.padEnd(width)} ${'times'.padStart(10)}`)
-  for (const [name, times] of sums) {
-    const text = rows[name]?.description ?? ''
-    print(`${name.padEnd(width)} ${String(times).padStart(10)}  ${text}`.trimEnd())
+  const printRow = (name: string, ...cells: unknown[]) =>
+    print([name.padEnd(width), ...cells.map((cell) => String(cell).padStart(8))].join(' '))
+  printRow(title, 'times', 'in runs')
+  for (const [name, { times, runs }] of sums) {
+    printRow(name, times, runs, ...(rows[name] ? [` ${rows[name].description}`] : []))
   }
   print()
 }

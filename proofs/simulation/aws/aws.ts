@@ -50,7 +50,7 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
 /** A small table has one shard, a large one has eight. */
 const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
 
-const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
+const conditionsOf = ({ random, faults }: Deps): Conditions => ({
   copies: (queue) => {
     if (faults.strikes('message lost') || faults.loses(queue)) return []
     const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
@@ -69,7 +69,7 @@ const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
     return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
   },
   losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
-  shards: scenario.kind === 'burst' ? 8 : random.pick(SHARDS),
+  shards: random.pick(SHARDS),
   readDelay: () => {
     const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
     return late + random.between(20, 800)

@@ -136,10 +136,15 @@ export const booksMatchDebits: Check = (index, report) => {
 export const balancesMatchBooks: Check = (index, report) => {
   const { observations, debits, batches } = index
   const debitsOf = Map.groupBy(debits.values(), ({ item }) => item.bank.identifier)
-  for (const { pk, day, balances } of observations.items) {
-    if (pk !== 'LEDGER' || !balances) continue
+  const ledger = observations.items.filter(({ pk }) => pk === 'LEDGER')
+  for (const { day, run, balances } of ledger) {
+    if (!day) continue
     const end = startOf(String(day)) + DAY_MS
-    const stored = balances as Record<string, number>
+    const pages = ledger.filter(({ sk }) => String(sk).startsWith(`PAGE#${run}/`))
+    const stored: Record<string, number> = Object.assign(
+      {},
+      ...[balances, ...pages.map((page) => page.balances)],
+    )
     const paid = [...batches.values()].flatMap(({ item: { completedAt, paid } }) =>
       completedAt && Date.parse(completedAt) < end ? [paid ?? 0] : [],
     )

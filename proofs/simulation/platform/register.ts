@@ -1,6 +1,10 @@
 import { registerHooks } from 'node:module'
+import { withSizes } from '../engine/sizes.ts'
 
-/** Replaces the network modules and the caches for product code only. Load it before any product module. */
+/**
+ * Replaces the network modules and the caches for product code only, and makes variables of its sizes.
+ * Load it before any product module.
+ */
 
 const current = (file: string): string => new URL(file, import.meta.url).href
 
@@ -17,11 +21,19 @@ const replacements: Record<string, { inside: string; file: string }> = {
   'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: current('./tls.ts') },
 }
 
+/** The path of a file of the product, from the root. */
+const PRODUCT = new RegExp(`^${current('../../../')}((?:shared|functions)/.*)\\.ts$`)
+
 registerHooks({
   resolve: (specifier, context, next) => {
     const replacement = replacements[specifier]
     return replacement && context.parentURL?.includes(replacement.inside)
       ? { url: replacement.file, shortCircuit: true }
       : next(specifier, context)
+  },
+  load: (url, context, next) => {
+    const loaded = next(url, context)
+    const [, file] = PRODUCT.exec(url) ?? []
+    return file ? { ...loaded, source: withSizes(file, String(loaded.source)) } : loaded
   },
 })

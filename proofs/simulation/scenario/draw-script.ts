@@ -144,27 +144,3 @@ export const drawScript = (
       }
     : {}),
 })
-
-const BURST_PROVIDER = 4
-
-/** One of many charges of one provider, small enough for its daily limit. */
-export const drawBurstScript = (
-  index: number,
-  at: number,
-  settings: KindSettings,
-  random: Random,
-): DebitScript => ({
-  // A provider's references follow from its numbers.
-  ...drawScript(
-    index * PROVIDERS + BURST_PROVIDER,
-    at + random.between(0, 30 * SECOND_MS),
-    settings,
-    random,
-  ),
-  provider: BURST_PROVIDER,
-  amount: `${1 + random.below(20)}.${10 + random.below(90)}`,
-  // A bank's reports would exceed its request limit for hours.
-  bank: random.happens(0.95) ? 'SBX' : random.pick(bankNames),
-  phone: '+233241234567',
-  calls: [],
-})

@@ -31,8 +31,8 @@ const usual = {
   faults: [] as readonly FaultName[],
   /** Whether the table returns to an earlier second. */
   isRestored: false,
-  /** Charges of one provider at once, instead of the usual number of debits. */
-  burst: 0,
+  /** Whether the product's page sizes, lanes, leases and time limits are small (engine/sizes.ts). */
+  hasSmallSizes: false,
 }
 
 export type KindSettings = typeof usual
@@ -76,17 +76,17 @@ export const kinds = {
     settingChanges: 4,
     faults: ['operator settles'],
   }),
-  'slow settlement': kind(12, 'settlement runs reach their time limit, and others continue them', {
-    faults: ['slow settlement', 'page cut short'],
-    reversedShare: 0.05,
+  'small sizes': kind(48, 'lanes, divided work and many pages, because the sizes are small', {
+    hasSmallSizes: true,
+    reversedShare: 0.35,
+    rejectedShare: 0.25,
+    hasRounds: true,
+    faults: ['slow settlement', 'page cut short', 'clock skew'],
   }),
   'outage at midnight': kind(20, 'DynamoDB and SQS fail around a midnight', {
     faults: ['table outage', 'queue outage'],
   }),
   restore: kind(8, 'the table returns to an earlier second, by the runbook', { isRestored: true }),
-  burst: kind(1, '2,000 debits of one provider at once, with a stream of eight shards', {
-    burst: 2_000,
-  }),
 }
 
 export type KindName = keyof typeof kinds

@@ -9,7 +9,7 @@ import {
   midnightAfter,
   SECOND_MS,
 } from '../invariants/time-and-money.ts'
-import { drawBurstScript, drawScript } from './draw-script.ts'
+import { drawScript } from './draw-script.ts'
 import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
 import { type DebitScript, PROVIDERS, type SettingChange } from './script.ts'
 import { drawSettingChange } from './setting-changes.ts'
@@ -142,15 +142,13 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const bursts = settings.isRestored
     ? drawMorningBursts(random, startAt)
     : (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt)
-  const { burst } = settings
-  const scripts = Array.from({ length: burst || lifecycles }, (_, index) => {
+  const scripts = Array.from({ length: lifecycles }, (_, index) => {
     const own = randomOf(seedOf(seed, 2, index))
-    if (burst > 0) return drawBurstScript(index, bursts[0] ?? startAt, settings, own)
     const at = own.pick(bursts) + own.between(0, 6 * SECOND_MS)
     return drawScript(index, at, settings, own)
   })
   const last = Math.max(...bursts)
-  const healAt = random.happens(0.5)
+  const healAt = random.happens(settings.hasSmallSizes ? 0 : 0.5)
     ? last + random.between(5 * MINUTE_MS, 60 * MINUTE_MS)
     : midnightAfter(last) + DAY_MS + random.between(0, 2 * HOUR_MS)
   const endAt = midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { mutants } from '../../../proofs/simulation/mutants/mutants.ts'
 import { copySource, removeCopy } from '../../../proofs/simulation/mutants/source-copies.ts'
+import { smallSizeEvents } from '../../../proofs/simulation/rare-events.ts'
 import { exceptionKinds } from '../../../shared/domain/debits/exception.ts'
 import { newFolder } from '../../support/folders.ts'
 
@@ -36,8 +37,19 @@ test('the command produces the same trace with any number of workers', async () 
 test('the command counts exceptions of each kind in one scenario of operators', async () => {
   const scenario = ['--scenario', 'operators', '--lifecycles', '200', '--workers', '1']
   const { code, out } = await run('main', ...scenario)
-  const counted = out.matchAll(/^exception (\w+) +[1-9]\d*$/gm)
+  const counted = out.matchAll(/^exception (\w+) +[1-9]\d* +1$/gm)
   expect([...counted].map(([, kind]) => kind)).toEqual(Object.keys(exceptionKinds))
+  expect(code).toBe(0)
+})
+
+test('the runs with small sizes have lanes, divided work and several pages', async () => {
+  const scenario = ['--scenario', 'small sizes', '--lifecycles', '4000', '--workers', '2']
+  const { code, out } = await run('main', ...scenario)
+  const runsWith = (name: string) =>
+    Number(new RegExp(`^${name} +\\d+ +(\\d+)$`, 'm').exec(out)?.[1])
+  const names = ['settlement run cut off', ...Object.keys(smallSizeEvents)]
+  const rare = names.filter((name) => !(runsWith(name) >= 18))
+  expect(rare).toEqual([])
   expect(code).toBe(0)
 })
 

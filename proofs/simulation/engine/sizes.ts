@@ -1,0 +1,77 @@
+import { randomOf, seedOf } from './random.ts'
+
+/**
+ * The sizes of the product: page sizes, bounds of batches, lanes, leases and time limits of runs. The
+ * loader makes variables of their constants, so that a run of few debits can have small ones. The product
+ * itself has only constants, which no stage can configure.
+ */
+
+/** The smallest and the largest value of a run with small sizes; undefined: the usual value. */
+type Range = readonly [least: number, most: number]
+
+/** By `file NAME`; the first pattern that matches decides. A constant that none matches fails a test. */
+export const ranges: readonly (readonly [RegExp, Range?])[] = [
+  [/^shared\/reconciliation\/\S+ (?:LIST_PAGE|BATCH_MAX|LINES_AT_ONCE)$/, [4, 12]],
+  [/^shared\/domain\/webhooks\/recovery RECOVERY_PAGE$/, [1, 5]],
+  // What callers observe, and what one function does with one request.
+  [/^shared\/(?:api|domain|operator|banks|webhooks)\/|^functions\/(?:provider|operator|bank)\//],
+  [/^functions\/jobs\/build-batch RUN_MS$/, [50, 500]],
+  [/^functions\/jobs\/\S+ RUN_MS$/, [200, 900]],
+  [/ SLICE_MAX$/, [6, 20]],
+  [/ LINES_MAX$/, [4, 12]],
+  [/ SHARES_MAX$/, [8, 24]],
+  [/ (?:WIDE_LANES|SPLITS)$/, [2, 4]],
+  [/ LANES_PER_BUILDER$/, [1, 2]],
+  [/ DIVIDES_AFTER$/, [1, 4]],
+  [/(?:build-lease LEASE|batch-item BUILDING|reconciliations PART)_SECONDS$/, [1, 60]],
+  [/^shared\/sweep\/run OVERDUE_MS$/, [40, 100]],
+  [/^shared\/sweep\/run WALK_MS$/, [60, 140]],
+  [/^shared\/sweep\/run FEED_MS$/, [300, 600]],
+  [/^shared\/store\/sweep-progress PAGE_MAX$/, [1, 2]],
+  // Formats, retries, and places in a list.
+  [/ (?:RACES_MAX|EMPTY_READS_MAX|VERSIONS_MAX|LEASES_MAX|TOKEN_LENGTH_MAX|PAGES_PER_GENERATION)$/],
+  [/ (?:SHARDS|MARKS|DEBIT|DAY_TOTAL|TRANSITION|CACHE_FACTOR|SCHEDULING_SHARE|LATE_SHARE)$/],
+  [/[ _](?:MS|SECONDS|DAYS|HOURS|LENGTH|DIGITS|BYTES|CHARACTERS)(?:_MAX)?$/],
+  [/ \w+_AT_ONCE$| CONCURRENCY$/, [1, 3]],
+  [/ (?:\w+_)?(?:SIZE|MAX|FIRST|PAGES?|PER_(?:READ|CHUNK))$/, [2, 6]],
+]
+
+const rangeOf = (name: string): Range | undefined =>
+  ranges.find(([pattern]) => pattern.test(name))?.[1]
+
+/** A number at the top of a file. */
+const CONSTANT = /^(export )?const ([A-Z][A-Z0-9_]*) = (?=[\d_.* A-Z]+$)/gm
+
+export const constantsIn = (source: string): string[] =>
+  [...source.matchAll(CONSTANT)].map(([, , name]) => name ?? '')
+
+/** Returns the source of a file with variables in place of the constants that are sizes. */
+export const withSizes = (file: string, source: string): string => {
+  const names: string[] = []
+  const changed = source.replaceAll(CONSTANT, (text, exported = '', name) => {
+    if (!rangeOf(`${file} ${name}`)) return text
+    names.push(name)
+    return `${exported}let ${name} = `
+  })
+  if (names.length === 0) return source
+  const added = names.map(
+    (name) => `addSize('${file} ${name}', ${name}, (value) => { ${name} = value })`,
+  )
+  return `${changed}\nimport { addSize } from ${JSON.stringify(import.meta.url)}\n${added.join('\n')}\n`
+}
+
+const sizes: { name: string; usual: number; set: (value: number) => void }[] = []
+
+/** Called by the files of the product that the loader has changed. */
+export const addSize = (name: string, usual: number, set: (value: number) => void): void => {
+  sizes.push({ name, usual, set })
+}
+
+/** Sets the sizes of a run: small ones of a seed, or the usual ones. */
+export const setSizes = (seed: number | undefined): void => {
+  for (const { name, usual, set } of sizes) {
+    const [least, most] = rangeOf(name) ?? [usual, usual]
+    const random = randomOf(seedOf(seed ?? 0, 14, ...Buffer.from(name)))
+    set(seed === undefined ? usual : least + random.below(most - least + 1))
+  }
+}
