@@ -1,10 +1,3 @@
-// Node 20 lacks these features.
-import 'core-js/actual/async-disposable-stack/index.js'
-import 'core-js/actual/json/index.js'
-import 'core-js/actual/map/group-by.js'
-import 'core-js/actual/object/group-by.js'
-import 'core-js/actual/promise/with-resolvers.js'
-import 'core-js/actual/regexp/escape.js'
 import manifest from '../package.json' with { type: 'json' }
 import { nouns } from '../shared/operator/catalogue.ts'
 import { completionOf, shells } from './completion.ts'

@@ -13,6 +13,12 @@ const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/package')
 const SCALAR = '@scalar/api-reference'
 
+/** Features that Node 20 lacks. */
+const POLYFILLS = [
+  ...['async-disposable-stack/index', 'json/index', 'map/group-by', 'object/group-by'],
+  ...['promise/with-resolvers', 'regexp/escape'],
+].map((feature) => join(ROOT, `node_modules/core-js/actual/${feature}.js`))
+
 const { version, description, license } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 )
@@ -29,6 +35,7 @@ const { metafile } = await build({
   // Only `--bundles` needs it, which the package does not support.
   external: ['esbuild'],
   entryPoints: { debit: 'commands/debit.ts' },
+  inject: POLYFILLS,
   outdir: FOLDER,
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

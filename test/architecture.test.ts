@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize, resolve } from 'node:path'
 import type { Node, SourceFile } from 'typescript/unstable/ast'
@@ -6,7 +6,10 @@ import { isFunctionLikeDeclaration } from 'typescript/unstable/ast/is'
 import { API } from 'typescript/unstable/sync'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
+import manifest from '../package.json' with { type: 'json' }
+import tools from '../proofs/package.json' with { type: 'json' }
 import { operationNames } from '../shared/api/operations.ts'
+import { newFolder } from './support/folders.ts'
 import { rowsOf } from './support/rows.ts'
 
 /** The structure of the code: allowed imports for each folder, and rules for all files. */
@@ -87,7 +90,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
-    commands/                   sdk/typescript/src/ @smithy/ core-js/ esbuild fastest-levenshtein node: valibot yaml
+    commands/                   sdk/typescript/src/ @smithy/ esbuild fastest-levenshtein node: valibot yaml
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
@@ -288,4 +291,23 @@ describe('every file', () => {
     )
     expect(without(files, /TODO|FIXME|\.(?:skip|only|todo)\(/g)).toEqual([])
   })
+})
+
+test('only proofs, tests in a browser and LocalStack import packages of proofs/package.json', () => {
+  const names = Object.keys(tools.devDependencies)
+  const importing = [...code, ...tests].filter((file) =>
+    importsIn(file).some((name) => names.some((tool) => name.startsWith(tool))),
+  )
+  const others = importing.filter((file) => !/^test\/browser\/|\.proof\.ts$/.test(file))
+  expect(others).toEqual([])
+  expect(importing).not.toEqual([])
+})
+
+test('each script names the missing packages in one line', () => {
+  const wrong = Object.entries(manifest.scripts).filter(
+    ([, script]) => !/^(?:[A-Z_]+=\S+ )*(?:commands\/installed |npm run -s tools && )/.test(script),
+  )
+  expect(wrong).toEqual([])
+  const { status, stderr } = spawnSync(resolve('commands/installed'), { cwd: newFolder() })
+  expect([status, String(stderr)]).toEqual([1, 'Run npm ci first.\n'])
 })

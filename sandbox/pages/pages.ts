@@ -1,6 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { openApiText } from '../../sdk/openapi/document.ts'
-import { referenceDocument, referenceHtml, referenceScript } from './reference-page.ts'
+import {
+  missingReferenceHtml,
+  referenceDocument,
+  referenceHtml,
+  referenceScript,
+} from './reference-page.ts'
 import { startHtml } from './start-page.ts'
 
 /** Serves the pages for a browser; only the sandbox has these. */
@@ -40,7 +45,11 @@ const pages: Record<string, (request: BrowserRequest) => Page> = {
     accept.includes('text/html')
       ? { type: HTML, body: startHtml(`http://${host}`), policy: TEXT_POLICY }
       : undefined,
-  '/docs': () => ({ type: HTML, body: referenceHtml, policy: REFERENCE_POLICY }),
+  '/docs': () => ({
+    type: HTML,
+    body: scalarFile('standalone.esm.js') ? referenceHtml : missingReferenceHtml,
+    policy: REFERENCE_POLICY,
+  }),
   '/docs/reference.js': () => ({ type: SCRIPT, body: referenceScript }),
   '/docs/openapi.json': () => ({ type: JSON_TYPE, body: referenceDocument() }),
   '/openapi.json': () => ({ type: JSON_TYPE, body: openApiText() }),
@@ -50,11 +59,15 @@ const pages: Record<string, (request: BrowserRequest) => Page> = {
 
 const SCALAR = /^\/docs\/scalar\/((?:chunks\/)?[\w-]+(?:\.[\w-]+)*\.js)$/
 
-const scalarFile = (pathname: string): Page => {
-  const name = SCALAR.exec(pathname)?.[1]
+/** Returns a script of Scalar, which `npm run tools` installs. */
+const scalarFile = (name: string | undefined): Page => {
   if (!name) return undefined
-  const url = new URL(`browser/${name}`, import.meta.resolve('@scalar/api-reference'))
-  return existsSync(url) ? { type: SCRIPT, body: readFileSync(url) } : undefined
+  try {
+    const url = new URL(`browser/${name}`, import.meta.resolve('@scalar/api-reference'))
+    return { type: SCRIPT, body: readFileSync(url) }
+  } catch {
+    return undefined
+  }
 }
 
 const GUIDE = /^\/docs\/guides(?:\/([a-z-]+))?$/
@@ -86,7 +99,7 @@ export const pageFor = async (request: BrowserRequest) => {
   const { pathname } = request
   const page = Object.hasOwn(pages, pathname)
     ? pages[pathname]?.(request)
-    : (scalarFile(pathname) ?? (await guidePage(request)))
+    : (scalarFile(SCALAR.exec(pathname)?.[1]) ?? (await guidePage(request)))
   if (!page) return undefined
   return {
     headers: {

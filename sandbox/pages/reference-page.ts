@@ -68,8 +68,21 @@ createApiReference('#reference', [
 ])
 `
 
+const TITLE = 'Debit collection service: reference'
+
+/** The page of a clone without Scalar, which is large. */
+export const missingReferenceHtml = pageHtml({
+  title: TITLE,
+  kind: 'guide',
+  body: `${siteLinks('/docs')}
+    <main><h1>Reference</h1>
+      <p>The descriptions: <a href="/openapi.json">API</a>,
+        <a href="/docs/guides/bank-protocol.json">protocol for banks</a>.</p>
+      <p>To add the reference, run <code>npm run tools</code> in the repository.</p></main>`,
+})
+
 export const referenceHtml = pageHtml({
-  title: 'Debit collection service: reference',
+  title: TITLE,
   kind: 'reference',
   head: '<script type="module" src="/docs/reference.js"></script>',
   body: `${siteLinks('/docs')}

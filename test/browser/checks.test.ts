@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, test, vi } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useServer } from '../support/servers.ts'
+import { legibilityFindings, useBrowser } from './browser.ts'
 
 /** The checks of test/support/browser.ts detect faults. */
 

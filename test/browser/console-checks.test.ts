@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
-import { legibilityFindings } from '../support/browser.ts'
-import { rowsOf, useConsole } from '../support/console.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings } from './browser.ts'
+import { rowsOf, useConsole } from './console.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 

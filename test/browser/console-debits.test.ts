@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { legibilityFindings } from '../support/browser.ts'
-import { rowsOf, useConsole } from '../support/console.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings } from './browser.ts'
+import { rowsOf, useConsole } from './console.ts'
 
 /** The console's debits, in Chromium. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { legibilityFindings } from '../support/browser.ts'
-import { rowsOf, useConsole } from '../support/console.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings } from './browser.ts'
+import { rowsOf, useConsole } from './console.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { legibilityFindings } from '../support/browser.ts'
-import { rowsOf, useConsole } from '../support/console.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
+import { legibilityFindings } from './browser.ts'
+import { rowsOf, useConsole } from './console.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 

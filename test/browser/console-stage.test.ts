@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
-import { useBrowser } from '../support/browser.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
+import { useBrowser } from './browser.ts'
 
 /** `console --stage`, in Chromium, with a stage whose functions are those of a sandbox. */
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { legibilityFindings } from '../support/browser.ts'
-import { rowsOf, useConsole } from '../support/console.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
+import { legibilityFindings } from './browser.ts'
+import { rowsOf, useConsole } from './console.ts'
 
 /** The console's webhooks and requests, in Chromium. */
 

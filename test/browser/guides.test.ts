@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings, useBrowser } from './browser.ts'
 
 const service = useService()
 const { open } = useBrowser()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings, useBrowser } from './browser.ts'
 
 const service = useService()
 const { open } = useBrowser()

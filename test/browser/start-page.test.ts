@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { credentials, customers } from '../../sandbox/seeds.ts'
-import { legibilityFindings, useBrowser } from '../support/browser.ts'
 import { useService } from '../support/running-service.ts'
+import { legibilityFindings, useBrowser } from './browser.ts'
 
 const service = useService()
 const { open } = useBrowser()

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { missingReferenceHtml } from '../../sandbox/pages/reference-page.ts'
 import { openApiText } from '../../sdk/openapi/document.ts'
 import { useService } from '../support/running-service.ts'
 
@@ -39,6 +41,16 @@ test.each(['/', '/docs', '/docs/guides'])('no content of %s is inline or foreign
   expect(scripts).toEqual(path === '/docs' ? ["script-src 'self'"] : [])
   expect(policy).not.toMatch(/https?:|\*/)
   expect((await response.text()).match(/<(?:link|script|img)[^>]*"https?:[^>]*>/g)).toBeNull()
+})
+
+test('a clone without the reference links the descriptions and names the command that adds it', () => {
+  const [, links] = missingReferenceHtml.split('<main>')
+  expect(links?.match(/(?<=href=").*?(?=")/g)).toEqual([
+    '/openapi.json',
+    '/docs/guides/bank-protocol.json',
+  ])
+  const [, script = ''] = /<code>npm run (.*)<\/code>/.exec(missingReferenceHtml) ?? []
+  expect(Object.keys(manifest.scripts)).toContain(script)
 })
 
 const noScripts = ['../package.json', 'standalone.js.map', 'chunks/missing.js', '..%2fpackage.json']

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
+import type { Service } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
-import type { Service } from './running-service.ts'
 
 /** Opens screens of a service's console in Chromium. */
 export const useConsole = (service: Service) => {
