@@ -7,7 +7,7 @@ import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { type Faults, newFaults } from './engine/faults.ts'
+import { newFaults } from './engine/faults.ts'
 import {
   currentInvocation,
   type InvocationResult,
@@ -23,19 +23,19 @@ import type {
   Observations,
   Post,
 } from './engine/observations.ts'
-import { type Random, randomOf, seedOf } from './engine/random.ts'
+import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { setSizes } from './engine/sizes.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
-import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { newBooks } from './peers/books.ts'
-import { invokeCalls, newOperators, type Operators } from './peers/operators.ts'
+import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
 import { settingsOf } from './scenario/kinds.ts'
+import { startNights } from './scenario/nights.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -43,9 +43,6 @@ import { bankNames } from './scenario/script.ts'
 
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
-/** The time of the nightly reconciliation. */
-const RECONCILED_MS = 2 * HOUR_MS
-const RECONCILIATIONS_MAX = 3
 
 /**
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
@@ -119,25 +116,6 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     hits: faults.hits,
     /** The names of the effects before the faults stop, in order. */
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
-  }
-}
-
-type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
-
-/** Schedules the operators' settlements in some nights, and a reconciliation in each. */
-const startNights = (scenario: Scenario, { clock, random, faults, operators }: Nights): void => {
-  const firstNight = midnightAfter(scenario.startAt)
-  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
-    clock.at(night + random.below(HOUR_MS), () => {
-      if (!faults.strikes('operator settles')) return
-      void operators.operate('settlement', 'run', { date: dayOf(night) })
-    })
-  }
-  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
-    clock.at(night + RECONCILED_MS, () => {
-      const date = dayOf(night - DAY_MS)
-      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
-    })
   }
 }
 

@@ -1,40 +1,7 @@
-import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Check } from './observation-index.ts'
-import { kindOf } from './raw-items.ts'
-import { linesIn } from './raw-lines.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 30: amounts are stored as whole pesewas and published with two decimals. */
-
-const STORED = 'amount amountTotal gross fee net adjustments paid outstanding'.split(' ')
-
-type Parts = {
-  totals?: Record<string, unknown> | null
-  offsets?: readonly Record<string, unknown>[]
-  history?: readonly { set?: Record<string, unknown> }[]
-}
-
-/** Yields an item and its nested objects with amounts. */
-function* partsOf(item: Item): Generator<Record<string, unknown>> {
-  if (kindOf(item) === 'lines') return yield* linesIn(item)
-  yield item
-  const { totals, offsets = [], history = [] } = item as Parts
-  if (totals) yield totals
-  yield* offsets
-  for (const { set } of history) if (set) yield set
-}
-
-export const storedAmountsAreWhole: Check = ({ observations }, report) => {
-  for (const item of observations.items) {
-    if (kindOf(item) === 'another') continue
-    for (const part of partsOf(item)) {
-      for (const name of STORED) {
-        const amount = part[name] ?? 0
-        if (!Number.isSafeInteger(amount)) report(item.pk, `${name} is ${amount}`)
-      }
-    }
-  }
-}
+/** 30: amounts are published with two decimals. */
 
 /** A published amount: text, a number, or null if unknown. */
 const PUBLISHED = /(?<!\\)"(?:amount|fee|gross|net|adjustments|paid|total_amount)":([^,}\]]*)/g

@@ -108,12 +108,6 @@ export const exceptionsAreComplete: Check = (index, report) => {
   }
   for (const record of index.exceptions) {
     const debit = index.debits.get(record.reference)
-    const isOfDebit =
-      debit &&
-      record.amount === debit.item.amount &&
-      record.provider === debit.item.provider &&
-      record.bank === debit.item.bank.identifier
-    if (!isOfDebit) report(record.pk, 'does not match its debit')
     if (!debit || answered.has(record.requestId)) continue
     if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no report of a bank')
   }

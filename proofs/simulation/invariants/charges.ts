@@ -14,7 +14,7 @@ import type { Check, DebitHistory, ObservationIndex, Reporter } from './observat
 import { type Kind, kindOf, ownerIn } from './raw-items.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
-/** 1, 2, 3, 9, 10: the effects of a charge, and the names of its debit. */
+/** 1, 2, 3, 9: the effects of a charge, and the names of its debit. */
 
 /** The uuid follows from the reference, and the bank has two members. */
 const FACTS: Record<Exclude<keyof Facts, 'uuid' | 'bank'>, true> = {
@@ -158,33 +158,12 @@ const checkRejected = (
   if (!isDuplicate) report(debit.item.reference, `exists, but its repeat received ${status}`)
 }
 
-const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-
-/** 9: every debit has a unique reference and a valid uuid. */
-export const idsAreUnique: Check = ({ observations, debits, byUuid }, report) => {
-  const shape = new RegExp(`^${observations.setup.referencePrefix}-[0-9]{8}-[A-Z0-9]{6}$`)
-  for (const [reference, history] of debits) {
-    const { uuid } = history
-    const { pk } = history.item
-    if (!shape.test(reference)) report(reference, 'is not a valid reference')
-    if (pk !== `DEBIT#${reference}`) report(reference, `has the key ${pk}`)
-    if (reference.split('-')[1] !== dayOf(history.createdAt).replaceAll('-', '')) {
+/** 9: a debit has the day of its charge. The reconciliation compares references and claims (47). */
+export const referencesHaveTheirDay: Check = ({ debits }, report) => {
+  for (const [reference, { item, createdAt }] of debits) {
+    if (item.pk !== `DEBIT#${reference}`) report(reference, `has the key ${item.pk}`)
+    if (reference.split('-')[1] !== dayOf(createdAt).replaceAll('-', '')) {
       report(reference, 'has the day of another charge')
     }
-    if (!UUID_V4.test(uuid)) report(reference, `has the invalid uuid ${uuid}`)
-    if (byUuid.get(uuid) !== history) report(reference, `shares the uuid ${uuid}`)
-  }
-}
-
-/** 10: a provider's reference belongs to one debit forever. */
-export const referenceIsClaimedOnce: Check = ({ debits, claims }, report) => {
-  const owners = new Map<string, string>()
-  const claimed = new Set(claims.map(({ reference }) => reference))
-  for (const [reference, { item }] of debits) {
-    const own = chargeKey(item.provider, item.partnerReference)
-    const other = owners.get(own)
-    if (other) report(reference, `shares ${own} with ${other}`)
-    owners.set(own, reference)
-    if (!claimed.has(reference)) report(reference, 'has no claim on the reference of its provider')
   }
 }

@@ -4,24 +4,7 @@ import { membersOf } from './calls.ts'
 import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import { pesewasOfFee } from './time-and-money.ts'
 
-/** 29: each fee follows the bank or the schedule at the opening of the batch, rounded once. */
-
-const BASIS_POINTS = 10_000
-
-/** Rounds half to even. */
-const share = (amount: number, basisPoints: number): number => {
-  const product = amount * basisPoints
-  const rest = product % BASIS_POINTS
-  const below = (product - rest) / BASIS_POINTS
-  const isUp = 2 * rest > BASIS_POINTS || (2 * rest === BASIS_POINTS && below % 2 === 1)
-  return isUp ? below + 1 : below
-}
-
-const scheduled = (amount: number, schedule: FeeSchedule | undefined): number => {
-  if (!schedule) return 0
-  const { basisPoints, fixed, minimum = 0, maximum = Number.POSITIVE_INFINITY } = schedule
-  return Math.min(Math.max(share(amount, basisPoints) + fixed, minimum), maximum)
-}
+/** 29: a batch has the schedule of its opening, and a debit the fee of its bank. */
 
 /** A batch keeps the schedule that its provider had when it was opened. */
 export const schedulesAreCurrent: Check = ({ batches, timeline, startOf }, report) => {
@@ -62,29 +45,11 @@ const feeByBank = (
   return pesewasOfFee(query?.fee)
 }
 
-/** Returns the bank's fee, else the scheduled one; at most the amount. */
-const feeOf = (history: DebitHistory, index: ObservationIndex): number => {
-  const { item, lines } = history
-  const line = lines.find((one) => one.item.type === 'debit')
-  const schedule = index.batches.get(line?.batch ?? '')?.item.feeSchedule as FeeSchedule | null
-  const fee = feeByBank(history, index) ?? scheduled(item.amount, schedule ?? undefined)
-  return Math.min(fee, item.amount)
-}
-
-export const linesHaveTheirFee: Check = (index, report) => {
+/** The reconciliation computes the fee of a line from that of its debit and the schedule (47). */
+export const feesAreOfBank: Check = (index, report) => {
   for (const [reference, history] of index.debits) {
-    if (history.lines.length === 0) continue
-    const fee = feeOf(history, index)
-    for (const { item, batch } of history.lines) {
-      const sign = item.type === 'debit' ? 1 : -1
-      const isRight =
-        item.gross === sign * history.item.amount &&
-        // Turns -0 into 0.
-        item.fee + 0 === sign * fee + 0 &&
-        item.net === item.gross - item.fee
-      if (!isRight) {
-        report(reference, `has ${item.gross} - ${item.fee} = ${item.net} in ${batch}, fee ${fee}`)
-      }
-    }
+    const fee = history.entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
+    const byBank = feeByBank(history, index)
+    if (fee !== byBank) report(reference, `has the fee ${fee}, but its bank reported ${byBank}`)
   }
 }

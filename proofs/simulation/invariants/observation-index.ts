@@ -83,8 +83,6 @@ export const indexObservations = (observations: Observations) => {
     claims: itemsOf('claim'),
     /** The nightly reconciliations. */
     runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
-    dayTotals: itemsOf('day total'),
-    lines,
     chunkChanges: changesOf('lines'),
     claimChanges: changesOf('claim'),
     batches,

@@ -106,8 +106,6 @@ export const dueBatchesArePaid: Check = ({ batches, observations }, report) => {
     const isDue = startOf(item.date) + DAY_MS <= midnight && since < midnight - INDEX_MS
     const isPayable = (item.totals?.net ?? -1) >= 0 && item.status === 'pending'
     if (isDue && isPayable && !approvals) report(item.id, 'is due, but was not paid')
-    const isUnsealed = !item.reportedAt && startOf(item.date) <= midnight
-    if (isUnsealed) report(item.id, 'was never finished')
     if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS) {
       report(item.id, 'is being paid since its faults ended')
     }

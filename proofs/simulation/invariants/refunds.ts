@@ -18,14 +18,13 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
   for (const [reference, debit] of debits) {
     const refund = refunds.get(reference)
     const isReversal = expectations[debit.item.status].refund === 'reversal'
-    if (isReversal && !refund) report(reference, 'has no refund')
     if (!refund) continue
     if (!isReversal && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
     }
     const posts = postsOf.get(debit.uuid) ?? []
     for (const post of posts) checkPost(post, debit, refund, index, report)
-    checkRefund(refund, debit, index, report)
+    checkRefund(refund, index, report)
     if (observations.setup.endpoints.includes(refund.item.bank)) {
       checkVerdicts(refund.item, posts, report)
     }
@@ -90,15 +89,10 @@ const ENDS: Record<RefundStatus, boolean> = {
 }
 
 const checkRefund = (
-  { item: { uuid, status, amount, provider, bank }, changes }: History<RawRefund>,
-  { item: debit }: DebitHistory,
+  { item: { uuid, reference, status }, changes }: History<RawRefund>,
   { observations: { setup }, refundFailures }: ObservationIndex,
   report: Reporter,
 ): void => {
-  const { reference } = debit
-  const isOfDebit =
-    amount === debit.amount && provider === debit.provider && bank === debit.bank.identifier
-  if (!isOfDebit) report(reference, 'has a refund of another debit')
   for (const { before, after } of changes) {
     const isRetry = before?.status === 'failed' && after?.status === 'pending'
     if (before && after && (before.uuid !== after.uuid) !== isRetry) {

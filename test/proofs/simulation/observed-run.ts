@@ -1,6 +1,5 @@
 import type { Observations } from '../../../proofs/simulation/engine/observations.ts'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
-import { alterRow } from '../../support/chunk-rows.ts'
 
 /** Finds and changes the observations of a run. */
 
@@ -36,17 +35,6 @@ export const chunk = (run: Run, name: keyof typeof DEBITS, type: LineType = 'deb
   )
 
 type LineType = 'debits' | 'adjustments'
-
-/** Changes the row of a line. Without a new row, removes it. */
-export const alterLine = (
-  run: Run,
-  name: keyof typeof DEBITS,
-  change: Parameters<typeof alterRow>[2],
-  type: LineType = 'debits',
-): void => {
-  const item = chunk(run, name, type)
-  item[type] = alterRow(item[type], debit(run, name).reference, change)
-}
 
 export const call = ({ calls }: Run, test: (call: Any) => boolean): Any =>
   required(calls.find(test))

@@ -1,0 +1,36 @@
+import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Random } from '../engine/random.ts'
+import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from '../invariants/time-and-money.ts'
+import type { Operators } from '../peers/operators.ts'
+import type { Scenario } from './scenario.ts'
+
+/** The time of the nightly reconciliation. */
+const RECONCILED_MS = 2 * HOUR_MS
+const RECONCILIATIONS_MAX = 3
+
+type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
+
+/** Schedules the operators' settlements in some nights, and a reconciliation in each. */
+export const startNights = (
+  scenario: Scenario,
+  { clock, random, faults, operators }: Nights,
+): void => {
+  const firstNight = midnightAfter(scenario.startAt)
+  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
+    clock.at(night + random.below(HOUR_MS), () => {
+      if (!faults.strikes('operator settles')) return
+      void operators.operate('settlement', 'run', { date: dayOf(night) })
+    })
+  }
+  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
+    const isLast = night + DAY_MS >= scenario.endAt
+    clock.at(night + RECONCILED_MS, async () => {
+      // The last run checks what the faults of each day left.
+      for (let day = isLast ? firstNight : night; day <= night; day += DAY_MS) {
+        const date = dayOf(day - DAY_MS)
+        await operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
+      }
+    })
+  }
+}
