@@ -16,6 +16,8 @@ const isDone = ({ reply }: ApiCall): boolean => reply?.status === 200
 
 const optionIn = ({ sent }: ApiCall, name: string): unknown => (sent as Item)?.options?.[name]
 
+const resultIn = ({ reply }: ApiCall): Item => (reply?.body as Item)?.result
+
 type IsCounted = (before: Item, after: Item) => boolean
 
 const exceptions = namesOf(exceptionKinds).map((kind): [name: string, IsCounted] => [
@@ -32,6 +34,8 @@ const changes: Record<string, IsCounted> = {
   'refund rejected, then retried': (before, after) =>
     before?.entity === 'refund' && before.uuid !== after?.uuid,
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
+  'reversed without a refund': (before, after) => !before && after?.status === 'waived',
+  'repeated report closed at once': (before, after) => !before && Boolean(after?.resolvedAt),
   'settlement run cut off': (before, after) =>
     before?.lanes === after?.lanes && before?.continuations < after?.continuations,
   'lane taken from a late builder': (before, after) =>
@@ -68,6 +72,14 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'fees changed': (call) => optionIn(call, 'fee-fixed') !== undefined && isDone(call),
   'limit changed': (call) => call.name === 'manage-limit' && isDone(call),
   'call approved': (call) => verbOf(call) === 'grant' && isDone(call),
+  'grant refused': (call) => verbOf(call) === 'grant' && call.reply?.status === 400,
+  'request denied': (call) => verbOf(call) === 'deny' && isDone(call),
+  'second operator at once': ({ sent }) => (sent as Item)?.actor === 'local:abena',
+  'refund despite a note': (call) => optionIn(call, 'despite-note') === 'true' && isDone(call),
+  'refund refused': (call) => verbOf(call) === 'refund' && call.reply?.status === 400,
+  'dead letters redriven': (call) => resultIn(call)?.moved > 0,
+  'webhook pinged': (call) => verbOf(call) === 'ping' && isDone(call),
+  'provider released': (call) => verbOf(call) === 'release' && Boolean(optionIn(call, 'provider')),
   restore: (call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call),
 }
 

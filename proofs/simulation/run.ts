@@ -66,7 +66,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const bankPosts: BankPost[] = []
   const queries: BankQuery[] = []
   const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
-  const operators = newOperators({ api, clock, random })
+  const operators = newOperators({ api, clock, random: randomOf(seedOf(scenario.seed, 11)) })
   const { reportsOnce } = scenario
   const books = newBooks(clock, randomOf(seedOf(scenario.seed, 10)))
   const clients = newClients({ api, operators, clock, random, reportsOnce, books })
@@ -88,12 +88,9 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
-  newRounds({ api, operators, random }).start(scenario)
-  if (scenario.restore) {
-    const { restoreTable } = aws
-    const restore = newRestore({ api, operators, clients, stage, restoreTable })
-    void restore.start(scenario.restore)
-  }
+  newRounds({ api, operators, books }).start(scenario)
+  const { restoreTable } = aws
+  void newRestore({ api, operators, clients, stage, restoreTable }).start(scenario)
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
   await closeConnections()

@@ -7,6 +7,7 @@ import * as bankReports from './bank-reports.ts'
 import { batchesArePaidOnce } from './batches.ts'
 import * as books from './books.ts'
 import * as charges from './charges.ts'
+import { closedExceptionsStayClosed, requestsTakeEffectOnce } from './decisions.ts'
 import { abandonedEventsAreRecovered, wantedEventsEnd } from './deliveries.ts'
 import * as events from './events.ts'
 import { feesAreOfBank, schedulesAreCurrent } from './fees.ts'
@@ -146,11 +147,13 @@ export const invariants: readonly Invariant[] = [
     books.balancesMatchBooks,
     books.payoutsMatchBooks,
   ],
+  [55, 'a granted request takes effect once, as requested', requestsTakeEffectOnce],
+  [56, 'an exception that an operator closed stays closed', closedExceptionsStayClosed],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
-  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53,
+  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

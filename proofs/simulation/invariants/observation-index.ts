@@ -85,6 +85,7 @@ export const indexObservations = (observations: Observations) => {
     runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
     chunkChanges: changesOf('lines'),
     claimChanges: changesOf('claim'),
+    exceptionChanges: changesOf('exception'),
     batches,
     /** By reference of their debit. */
     refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),

@@ -67,6 +67,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     completed_at: null,
     failed_at: null,
   }
+  const shown = set.refund === 'none' ? null : refund
   return {
     event: `transaction.${last?.type}`,
     event_id: `evt_${eventNumber(item.reference, n, last?.gen)}`,
@@ -79,7 +80,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
       metadata,
       error_details:
         adds === 'error_details' ? { message: set.errorMessage, code: set.errorCode } : undefined,
-      refund: adds === 'refund' ? refund : undefined,
+      refund: adds === 'refund' ? shown : undefined,
     },
   }
 }

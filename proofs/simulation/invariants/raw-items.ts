@@ -21,6 +21,8 @@ type RawSet = {
   errorCode?: string
   customerName?: string
   accountNumber?: string
+  /** Of a reversal that returns no money. */
+  refund?: 'none'
   /** JSON. */
   metadata?: string
 }

@@ -45,15 +45,16 @@ const isLateCompletion = (
   const decisions = operatorCalls.filter(
     ({ noun, options }) => noun === 'exception' && options.reference === item.reference,
   )
-  const isNoted = (from: number, to: number): boolean =>
+  const isNoted = (at: number): boolean =>
     decisions.some(({ call: { reply }, verb, options: { kind = 'late_completion' } }) => {
       const isNote = verb === 'resolve' && kind === 'late_completion' && reply?.status === 200
-      return isNote && reply.at > from && reply.at < to
+      return isNote && reply.at < at
     })
   const isRequested = decisions.some(
-    ({ verb, call: { at } }) =>
+    ({ verb, options, call: { at } }) =>
       verb === 'refund' &&
-      completions.some(({ call }) => call.at < at && !isNoted(call.reply?.at ?? call.at, at)),
+      completions.some(({ call }) => call.at < at) &&
+      (options['despite-note'] !== undefined || !isNoted(at)),
   )
   return expectations[item.status].refund === 'late_completion' && isRequested
 }

@@ -19,27 +19,44 @@ type Deps = { api: Api; clock: Clock; random: Random }
 
 export type Operators = ReturnType<typeof newOperators>
 
-const REQUESTER = 'local:ama'
-const APPROVER = 'local:kofi'
+const REQUESTER = 'ama'
 
 /** Another worker has claimed the granted call; its claim expires. */
 const IN_PROGRESS = /in progress/
+
+/** How operators decide on a request. The requester cannot grant it; a repeat follows a lost reply. */
+const decisions = [
+  ...Array<string>(8).fill('kofi grants'),
+  'kofi denies',
+  'ama denies',
+  'ama grants, then kofi grants',
+  'kofi grants, then kofi grants',
+  'kofi grants, then esi grants',
+  'kofi grants and esi grants',
+  'kofi grants and kofi grants, then kofi grants',
+  'kofi grants and esi denies',
+]
 
 // biome-ignore lint/suspicious/noExplicitAny: each verb has a result of its own
 export const resultOf = (call: ApiCall | undefined): any =>
   (call?.reply?.body as { result?: unknown } | undefined)?.result
 
+export const isDone = (call: ApiCall | undefined): boolean => call?.reply?.status === 200
+
 const errorOf = (call: ApiCall | undefined): string =>
   (call?.reply?.body as { error?: string } | undefined)?.error ?? ''
 
+/** @param random draws of its own, so that the acts of operators change no others */
 export const newOperators = ({ api, clock, random }: Deps) => {
   /** Repeats a call until it returns a result or a refusal. */
   const call = async (
     noun: string,
-    sent: OperatorCall,
+    { verb, options }: Pick<OperatorCall, 'verb' | 'options'>,
+    operator: string,
     triesMax = TRIES_MAX,
   ): Promise<ApiCall | undefined> => {
     const name = `manage-${noun}` as FunctionName
+    const sent = { verb, options, actor: `local:${operator}` }
     for (let attempts = 0; attempts < triesMax; attempts += 1) {
       const { call, result } = await api.put({ name, caller: undefined, path: {}, sent }, sent)
       if (result.kind === 'done') {
@@ -53,25 +70,31 @@ export const newOperators = ({ api, clock, random }: Deps) => {
     return undefined
   }
 
-  /** The requester fails to approve the own call; then a second operator decides. */
+  /** @returns the grant that ran the call; undefined without one */
   const decide = async (id: string): Promise<ApiCall | undefined> => {
-    if (random.happens(0.2)) {
-      await call('approval', { verb: 'grant', options: { id }, actor: REQUESTER })
+    const granted: (ApiCall | undefined)[] = []
+    for (const step of random.pick(decisions).split(', then ')) {
+      await api.sleep(random.between(MINUTE_MS, 15 * MINUTE_MS))
+      const decided = step.split(' and ').map(async (decision) => {
+        const [name = '', verb] = decision.split(' ')
+        if (verb === 'denies') return call('approval', { verb: 'deny', options: { id } }, name)
+        return granted.push(await call('approval', { verb: 'grant', options: { id } }, name))
+      })
+      await Promise.all(decided)
     }
-    await api.sleep(random.between(MINUTE_MS, 30 * MINUTE_MS))
-    const verb = random.happens(0.1) ? 'deny' : 'grant'
-    return call('approval', { verb, options: { id }, actor: APPROVER })
+    return granted.find(isDone)
   }
 
   return {
-    /** Makes a call, with its approval if it needs one. */
+    random,
+    /** Makes a call, with its approval if it needs one. Returns undefined if nobody granted it. */
     operate: async (
       noun: string,
       verb: string,
       options: Record<string, string>,
-      triesMax?: number,
+      { operator = REQUESTER, triesMax }: { operator?: string; triesMax?: number } = {},
     ): Promise<ApiCall | undefined> => {
-      const first = await call(noun, { verb, options, actor: REQUESTER }, triesMax)
+      const first = await call(noun, { verb, options }, operator, triesMax)
       const id = resultOf(first)?.approval?.id
       return typeof id === 'string' ? decide(id) : first
     },

@@ -29,7 +29,12 @@ export const startNights = (
       // The last run checks what the faults of each day left.
       for (let day = isLast ? firstNight : night; day <= night; day += DAY_MS) {
         const date = dayOf(day - DAY_MS)
-        await operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
+        await operators.operate(
+          'reconciliation',
+          'run',
+          { date },
+          { triesMax: RECONCILIATIONS_MAX },
+        )
       }
     })
   }

@@ -4,7 +4,7 @@ import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
 import { simulatedProviders } from './fixtures.ts'
-import type { Restore } from './scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 /** A restore of the table to an earlier second, by the runbook of docs/operations.md#restore. */
 
@@ -72,7 +72,9 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
   }
 
   return {
-    start: async ({ at, to }: Restore): Promise<void> => {
+    start: async ({ restore }: Scenario): Promise<void> => {
+      if (!restore) return
+      const { at, to } = restore
       await api.until(at)
       stage.pause()
       await api.sleep(JOBS_MS)
@@ -85,6 +87,11 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       await repair(to)
       await api.sleep(2 * MINUTE_MS)
       stage.resume()
+      // One at a time, while the others are held, then the rest.
+      for (const { id: provider } of simulatedProviders.slice(1)) {
+        await operators.operate('restore', 'release', { provider })
+        await api.sleep(operators.random.between(0, 30 * MINUTE_MS))
+      }
       await operators.operate('restore', 'release', {})
     },
   }

@@ -1,30 +1,21 @@
-import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../../shared/domain/time.ts'
-import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
+import type { Books } from '../peers/books.ts'
+import type { Operators } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
+import { newRunbooks } from './runbooks.ts'
 import type { Scenario } from './scenario.ts'
 import { bankNames, type SettingChange } from './script.ts'
 
 /** The work of operators: changes of settings, retries and resolutions. */
 
-type Deps = { api: Api; operators: Operators; random: Random }
+type Deps = { api: Api; operators: Operators; books: Books }
 
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = 1_800_000
 
 type Batch = { id: string; status: BatchStatus }
-type Exception = { reference: string; kind: ExceptionKind }
-
-/** Whether an operator may refund the customer. */
-const IS_REFUNDABLE: Record<ExceptionKind, boolean> = {
-  late_completion: true,
-  refused_report: false,
-  contradiction: false,
-  refund: true,
-}
 
 /** Records a remittance; that of an afternoon is wrong. The reconciliations compare the cash. */
 const remit = async (operators: Operators, at: number): Promise<void> => {
@@ -37,38 +28,13 @@ const remit = async (operators: Operators, at: number): Promise<void> => {
   await operators.operate('funding', 'correct', correction)
 }
 
-const resolve = async (
-  { reference, kind }: Exception,
-  { operators, random }: Pick<Deps, 'operators' | 'random'>,
-): Promise<unknown> => {
-  const isRefundable = IS_REFUNDABLE[kind]
-  if (isRefundable && random.happens(0.8)) {
-    return operators.operate('exception', 'refund', { reference })
-  }
-  if (random.happens(0.3)) return undefined
-  await operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
-  // The note has ended the case.
-  return isRefundable && operators.operate('exception', 'refund', { reference })
-}
-
-export const newRounds = ({ api, operators, random }: Deps) => {
-  const retryPayouts = async (): Promise<void> => {
-    for (const { id: provider } of simulatedProviders) {
-      const list = await operators.operate('settlement', 'list', { provider, limit: '100' })
-      for (const { id: batch, status } of (resultOf(list) ?? []) as Batch[]) {
-        const verb = status === 'failed' ? 'retry' : 'process'
-        const isOpen = status !== 'completed' && random.happens(0.2)
-        if (status === 'failed' || isOpen) await operators.operate('settlement', verb, { batch })
-      }
-    }
-  }
+export const newRounds = (deps: Deps) => {
+  const { api, operators } = deps
+  const follow = newRunbooks(deps)
 
   const round = async (at: number): Promise<void> => {
     await remit(operators, at)
-    await retryPayouts()
-    const list = await operators.operate('exception', 'list', { status: 'open', limit: '100' })
-    for (const exception of (resultOf(list) ?? []) as Exception[])
-      await resolve(exception, { operators, random })
+    await follow()
   }
 
   /** Changes follow one another, so that each setting is known between two changes. */

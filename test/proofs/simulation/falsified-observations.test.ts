@@ -184,6 +184,16 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '54 a bank paid less': ({ books }) => {
     books.find(({ type }: Any) => type === 'payout').amount -= 1
   },
+  '55 a granted request takes effect twice': (run) => {
+    run.items.push({ pk: 'A', sk: 'A', entity: 'approval', id: 'A', decision: 'granted' })
+    const reversals = run.calls.filter(({ sent }: Any) => sent?.verb === 'reverse')
+    for (const { sent } of reversals) sent.approval = 'A'
+  },
+  '56 a closed exception is open': (run) => {
+    const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
+    append(run, item, { resolvedAt: undefined })
+  },
 }
 
 const invariantOfKind: Record<ExceptionKind, number> = {

@@ -1,0 +1,138 @@
+import type { Change } from '../../../sandbox/aws/table/change.ts'
+import { type Members, membersOf, type OperatorCall } from './calls.ts'
+import type { History } from './item-histories.ts'
+import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
+import type { RawException, RawRefund } from './raw-items.ts'
+import { pesewasOf } from './time-and-money.ts'
+
+/** 55, 56: the decisions of operators on requests for approval and on exceptions. */
+
+/** Returns the records of the changes that invocations of granted requests made, by invocation. */
+const effectsOf = (runs: readonly OperatorCall[], { changesBy }: ObservationIndex): Change[][] =>
+  [...new Set(runs.map(({ call }) => call.invocation))]
+    .map((invocation) => changesBy.get(invocation) ?? [])
+    .filter((changes) => changes.some(isEffect))
+
+/**
+ * A payout is recorded before each attempt: a retry takes effect by its uuid. A repeated refund may
+ * resolve the exceptions that remained after a crash.
+ */
+const isEffect = ({ before, after }: Change): boolean =>
+  after?.entity === 'batch'
+    ? before?.uuid !== after.uuid
+    : after?.entity === 'change' &&
+      after.noun !== 'settlement' &&
+      !('resolved' in membersOf(after.changed))
+
+/** Secrets are sealed; these words choose an effect. */
+const isWritten = (name: string, text: string): boolean =>
+  !name.endsWith('-secret') && !['none', 'true'].includes(text)
+
+/** Returns the options that the changes of a granted request do not contain. */
+const missingIn = (changes: readonly Change[], options: OperatorCall['options']): string[] => {
+  const written = changes.map(({ after }) => JSON.stringify(after)).join('\n')
+  return Object.entries(options).flatMap(([name, text]) => {
+    const amount = pesewasOf(text)
+    const isFound =
+      written.includes(text) || (amount !== undefined && written.includes(`${amount}`))
+    return isWritten(name, text) && !isFound ? [name] : []
+  })
+}
+
+/** 55: a granted request takes effect once, as its requester asked; a denied one never. */
+export const requestsTakeEffectOnce: Check = (index, report) => {
+  const { operatorCalls, observations } = index
+  const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
+  const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
+  const touched = new Set(observations.changes.map(({ after }) => targetOf(after)))
+  for (const item of observations.items) {
+    if (item.entity !== 'approval') continue
+    const id = String(item.id)
+    const effects = effectsOf(runsOf.get(id) ?? [], index)
+    const [changes = []] = effects
+    if (effects.length > 1) report(id, `took effect ${effects.length} times`)
+    if (effects.length > 0 && item.decision !== 'granted')
+      report(id, `is ${item.decision}, but ran`)
+    const request = requests.get(id)
+    if (effects.length > 0 && !request) report(id, 'took effect without a known request')
+    const missing = request && effects.length > 0 ? missingIn(changes, request.options) : []
+    if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
+    // The object may have been as requested.
+    const isDone =
+      item.doneAt && !item.refusal && !touched.has(targetOf({ ...item, entity: 'change' }))
+    if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
+  }
+}
+
+const targetOf = (item: Members | undefined): string =>
+  item?.entity === 'change' ? `${item.noun} ${item.target}` : ''
+
+/** Returns what makes two reports of a bank the same. */
+const contentOf = ({ kind, report }: RawException): string => {
+  const { status, bank_reference: reference } = membersOf(report)
+  const isRead = typeof status === 'string' && typeof reference === 'string'
+  return `${kind} ${isRead ? `${status} ${reference}` : report}`
+}
+
+type Known = { kind: string; content: string; closedAt: number }
+
+/** 56: a closed exception stays closed, and its repeat begins closed; another report begins open. */
+export const closedExceptionsStayClosed: Check = (index, report) => {
+  const knownOf = new Map<string, Map<string, Known>>()
+  for (const { before, after, at, by } of index.exceptionChanges) {
+    const { reference, sk } = (after ?? before) as RawException
+    const known = knownOf.get(reference) ?? new Map<string, Known>()
+    knownOf.set(reference, known)
+    if (!after || (before?.resolvedAt && !after.resolvedAt))
+      report(reference, 'was closed, but is open')
+    if (!after) continue
+    const content = contentOf(after)
+    const same = [...known.values()].filter((one) => one.content === content)
+    const since = index.startOf(by?.invocation, at)
+    const isRepeat = same.length > 0 && after.kind !== 'refund'
+    if (
+      !before &&
+      !after.resolvedAt &&
+      isRepeat &&
+      same.every(({ closedAt }) => closedAt < since)
+    ) {
+      report(reference, 'has an open exception for a report that an operator has decided')
+    }
+    if (
+      !before &&
+      after.resolvedAt &&
+      !(isRepeat && same.every(({ closedAt }) => closedAt <= at))
+    ) {
+      report(reference, 'has an exception that nobody closed')
+    }
+    const closedAt = known.get(sk)?.closedAt ?? Number.POSITIVE_INFINITY
+    known.set(sk, {
+      kind: after.kind,
+      content,
+      closedAt: after.resolvedAt ? Math.min(closedAt, at) : closedAt,
+    })
+  }
+  for (const refund of index.refunds.values()) checkRefund(refund, knownOf, index, report)
+}
+
+/** An operator refunds an open exception, or a late completion despite its note. */
+const checkRefund = (
+  { item: { reference }, changes }: History<RawRefund>,
+  knownOf: ReadonlyMap<string, ReadonlyMap<string, Known>>,
+  { operatorCalls, startOf }: ObservationIndex,
+  report: Reporter,
+): void => {
+  for (const { before, after, at, by } of changes) {
+    const kind = before ? 'refund' : after?.origin
+    if (!after || before?.uuid === after.uuid || kind === 'reversal') continue
+    const since = startOf(by?.invocation, at)
+    const isOpen = [...(knownOf.get(reference)?.values() ?? [])].some(
+      (one) => one.kind === kind && one.closedAt > since,
+    )
+    const isDespiteNote = operatorCalls.some(
+      ({ options, call }) =>
+        options.reference === reference && options['despite-note'] !== undefined && call.at <= at,
+    )
+    if (!isOpen && (before || !isDespiteNote)) report(reference, 'is refunded after a note')
+  }
+}

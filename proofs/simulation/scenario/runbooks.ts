@@ -1,0 +1,141 @@
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { Random } from '../engine/random.ts'
+import { HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
+import type { Api } from '../peers/api.ts'
+import type { Books } from '../peers/books.ts'
+import { isDone, type Operators, resultOf } from '../peers/operators.ts'
+
+/** What operators do by docs/operators.md and docs/operations.md, as tables. */
+
+/** An open exception, as the list shows it. */
+type Case = { reference: string; kind: ExceptionKind; bank: string; amount: string; report: string }
+
+type Call = readonly [noun: string, verb: string, options: Record<string, string>]
+
+const calls: Record<string, Call> = {
+  refund: ['exception', 'refund', {}],
+  'refund despite the note': ['exception', 'refund', { 'despite-note': 'true' }],
+  note: ['exception', 'resolve', { note: 'Agreed by phone' }],
+  reverse: ['debit', 'reverse', { reason: 'Declined' }],
+  'reverse without a refund': ['debit', 'reverse', { reason: 'No debit', refund: 'none' }],
+}
+
+/** The acts in turn. An operator continues after a failed one that has a question mark. */
+const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly string[] }> = {
+  late_completion: {
+    held: [
+      'refund',
+      'bank returns, note, bank repeats, refund?',
+      'note, bank repeats, refund?, refund despite the note',
+    ],
+    notHeld: ['note', 'note, bank repeats'],
+  },
+  contradiction: {
+    held: ['note', 'note, bank repeats'],
+    notHeld: [
+      'reverse without a refund, note',
+      'reverse?, reverse without a refund, note, bank repeats',
+    ],
+  },
+  refund: { held: ['refund', 'refund', 'bank returns, note, refund?'], notHeld: ['note'] },
+  refused_report: {
+    held: ['note, bank repeats', 'note, bank reports otherwise'],
+    notHeld: ['note', 'note, bank repeats'],
+  },
+}
+
+/** What operators do about each row of a list. */
+const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | undefined }[] = [
+  {
+    list: ['settlement', 'list', { limit: '100' }],
+    act: ({ id: batch = '', status }, random) => {
+      if (status === 'failed') return ['settlement', 'retry', { batch }]
+      const isPaidNow = status !== 'completed' && random.happens(0.2)
+      return isPaidNow ? ['settlement', 'process', { batch }] : undefined
+    },
+  },
+  {
+    list: ['dead-letters', 'list', {}],
+    act: ({ queue = '', count }) =>
+      Number(count) > 0 ? ['dead-letters', 'redrive', { queue }] : undefined,
+  },
+  {
+    list: ['webhook', 'list', {}],
+    act: ({ provider = '', health }) =>
+      health === 'healthy' ? undefined : ['webhook', 'ping', { provider }],
+  },
+]
+
+type Row = Record<string, string>
+
+/** How operators share an exception: one, one who repeats each act, or two at once. */
+const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
+
+type Deps = { api: Api; operators: Operators; books: Books }
+
+export const newRunbooks = ({ api, operators, books }: Deps) => {
+  const { random, operate } = operators
+
+  const report = async ({ reference, bank }: Case, raw: string): Promise<void> => {
+    await api.sleep(random.between(0, 30 * MINUTE_MS))
+    const caller = { kind: 'bank' as const, id: bank }
+    await api.ask({ name: 'debit-callback', caller, path: { uuid: uuidOf(reference) }, raw })
+  }
+
+  const banks: Record<string, (one: Case) => unknown> = {
+    'bank returns': ({ reference, bank, amount }) => {
+      const uuid = uuidOf(reference)
+      if (books.held(uuid) > 0) books.write('refund', bank, uuid, amount)
+    },
+    'bank repeats': (one) => report(one, one.report),
+    'bank reports otherwise': (one) => report(one, one.report.replace('"B-', '"C-')),
+  }
+
+  /** Returns whether the act succeeded. */
+  const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
+    const [noun, verb, options] = calls[act] ?? []
+    if (noun && verb) {
+      const kind = act === 'note' ? { kind: one.kind } : {}
+      const named = { reference: one.reference, ...kind, ...options }
+      return isDone(await operate(noun, verb, named, { operator }))
+    }
+    await banks[act]?.(one)
+    return true
+  }
+
+  const follow = async (way: string, one: Case, operator: string, times: number) => {
+    for (const act of way.split(', ')) {
+      let isSuccess = false
+      for (let time = 0; time < times; time += 1) {
+        isSuccess = (await perform(act.replace('?', ''), one, operator)) || isSuccess
+      }
+      if (!isSuccess && !act.endsWith('?')) return
+    }
+  }
+
+  /** Each open exception has an owner. */
+  const owned = new Set<string>()
+
+  const handle = async (one: Case): Promise<void> => {
+    const { reference, kind } = one
+    if (owned.has(reference)) return
+    owned.add(reference)
+    const manner = random.pick(MANNERS)
+    if (manner === 'late') await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
+    const way = random.pick(ways[kind][books.held(uuidOf(reference)) > 0 ? 'held' : 'notHeld'])
+    const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
+    await Promise.all(names.map((name) => follow(way, one, name, manner === 'twice' ? 2 : 1)))
+    owned.delete(reference)
+  }
+
+  return async (): Promise<void> => {
+    for (const { list, act } of daily) {
+      for (const row of (resultOf(await operate(...list)) ?? []) as Row[]) {
+        const call = act(row, random)
+        if (call) await operate(...call)
+      }
+    }
+    const open = await operate('exception', 'list', { status: 'open', limit: '100' })
+    await Promise.all(((resultOf(open) ?? []) as Case[]).map(handle))
+  }
+}
