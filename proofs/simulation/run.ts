@@ -36,6 +36,7 @@ import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
 import { settingsOf } from './scenario/kinds.ts'
 import { startNights } from './scenario/nights.ts'
+import { startRemittances } from './scenario/remittances.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -74,6 +75,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   answerCalls((command) => invoke(command) ?? aws.answer(command))
   setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
   process.env.APPROVALS = String(scenario.approvals)
+  process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
   process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
   // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
@@ -89,6 +91,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
   newRounds({ api, operators, books }).start(scenario)
+  startRemittances(scenario, { api, operators, books })
   const { restoreTable } = aws
   void newRestore({ api, operators, clients, stage, restoreTable }).start(scenario)
   clock.at(scenario.healAt, faults.heal)
@@ -222,6 +225,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   skew: skewOf(scenario),
   staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario),
   approvals: scenario.approvals,
+  waitsForFunding: scenario.waitsForFunding,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
   providers: simulatedProviders,

@@ -133,6 +133,8 @@ export type RunSetup = {
   staleMs: number
   /** Whether a second operator must approve guarded calls. */
   approvals: boolean
+  /** Whether a payout waits until the recorded remittances cover it. */
+  waitsForFunding: boolean
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
   /** Whether the table returned to an earlier second. */

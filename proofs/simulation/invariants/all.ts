@@ -146,6 +146,7 @@ export const invariants: readonly Invariant[] = [
     "balances and payouts agree with the banks' books",
     books.balancesMatchBooks,
     books.payoutsMatchBooks,
+    books.cashMatchesBooks,
   ],
   [55, 'a granted request takes effect once, as requested', requestsTakeEffectOnce],
   [56, 'an exception that an operator closed stays closed', closedExceptionsStayClosed],

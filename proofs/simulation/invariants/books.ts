@@ -1,3 +1,4 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { BookEntry } from '../engine/observations.ts'
 import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
@@ -168,5 +169,40 @@ export const payoutsMatchBooks: Check = ({ batches, booksOf }, report) => {
     const due = item.status === 'completed' ? (item.paid ?? 0) : 0
     const isOpen = item.status === 'processing' && made === item.paid
     if (made !== due && !isOpen) report(id, `its bank paid ${inGhs(made)}, not ${inGhs(due)}`)
+  }
+}
+
+type RawFunding = Item & {
+  bank: string
+  reference: string
+  amount: number
+  corrections?: readonly { amount: number }[]
+}
+
+/** Within it, an operator compares the recorded remittances with those of the banks. */
+const COMPARED_MS = DAY_MS
+
+/** 54: the recorded remittances are those of the banks, and cash what payouts leave of them. */
+export const cashMatchesBooks: Check = ({ observations, batches, cashChanges }, report) => {
+  const { setup, items, books } = observations
+  const fundings = items.filter(({ pk }) => pk === 'FUNDING') as RawFunding[]
+  const amountOf = ({ amount, corrections }: RawFunding) => corrections?.at(-1)?.amount ?? amount
+  const taken = [...batches.values()].map(({ item: { status, paid } }) =>
+    status === 'processing' || status === 'completed' ? (paid ?? 0) : 0,
+  )
+  const cash = items.find(({ pk }) => pk === 'FUNDS')?.cash ?? 0
+  const rest = sum(fundings.map(amountOf)) - sum(taken)
+  if (cash !== rest) report('cash', `is ${cash}, but remittances less payouts are ${rest}`)
+  for (const { type, bank, of, amount, at } of books) {
+    // A second operator may deny a record or its correction.
+    if (type !== 'remittance' || setup.approvals || setup.endedAt - at < COMPARED_MS) continue
+    const recorded = fundings.find((one) => one.bank === bank && one.reference === of)
+    const isSame = recorded && amountOf(recorded) === amount
+    if (!isSame) report(`${bank} ${of}`, `is not recorded as ${inGhs(amount)}`)
+  }
+  for (const { before, after, by, sequence } of setup.waitsForFunding ? cashChanges : []) {
+    const left = after?.cash ?? 0
+    const isTaken = by?.name !== 'manage-funding' && left < (before?.cash ?? 0)
+    if (isTaken && left < 0) report(`change ${sequence}`, 'pays more than the cash')
   }
 }

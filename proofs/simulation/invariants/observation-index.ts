@@ -1,9 +1,11 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import { type History, type ItemHistories, imageOf, itemHistories } from './item-histories.ts'
 import {
+  type ChangeOf,
   type Entry,
   entriesOf,
   ownerIn,
@@ -107,6 +109,10 @@ export const indexObservations = (observations: Observations) => {
         .map(imageOf)
         .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
     ),
+    /** The cash for payouts. */
+    cashChanges: changes.filter(
+      ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
+    ) as ChangeOf<Item & { cash: number }>[],
     bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
     /** By idempotency key. */
     bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),

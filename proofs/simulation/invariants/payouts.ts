@@ -96,16 +96,42 @@ export const payoutsOffset: Check = (index, report) => {
 const PROGRESS_MS = 6 * HOUR_MS
 const RUNS_MS = 2 * HOUR_MS
 
-/** 42: after the faults, each due batch is paid or rejected. */
-export const dueBatchesArePaid: Check = ({ batches, observations }, report) => {
-  const { healedAt, endedAt, approvals } = observations.setup
+/** Returns the least recorded cash in a period. */
+const leastCash = ({ cashChanges }: ObservationIndex, from: number, until: number): number => {
+  const before = cashChanges.findLast(({ at }) => at < from)
+  const within = cashChanges.filter(({ at }) => at >= from && at <= until)
+  return Math.min(...[before, ...within].map((change) => change?.after?.cash ?? 0))
+}
+
+/** Returns when the payout of a due batch must begin: at midnight, or after a remittance. */
+const chancesOf = ({ observations: { setup }, cashChanges }: ObservationIndex): number[] => {
+  const { healedAt, endedAt, approvals, waitsForFunding } = setup
+  if (approvals) return []
   const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
-  if (midnight < healedAt) return
-  for (const { item, changes } of batches.values()) {
+  const fundings = cashChanges.filter(({ by }) => by?.name === 'manage-funding' && waitsForFunding)
+  return [...fundings.map(({ at }) => at), midnight].filter(
+    (at) => at >= healedAt && at + RUNS_MS <= endedAt,
+  )
+}
+
+/** 42: after the faults, each due batch that the cash covers is paid or rejected. */
+export const dueBatchesArePaid: Check = (index, report) => {
+  const { healedAt, endedAt, waitsForFunding } = index.observations.setup
+  const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
+  const chances = chancesOf(index)
+  for (const { item, changes } of index.batches.values()) {
+    const dueAt = startOf(item.date) + DAY_MS
+    for (const at of chances) {
+      const seen = changes.findLast((change) => change.at < at - INDEX_MS)?.after
+      const until = at + RUNS_MS
+      const isLeft = !changes.some((change) => change.at >= at - INDEX_MS && change.at <= until)
+      const net = seen?.totals?.net ?? -1
+      const isPayable = seen?.status === 'pending' && net >= 0 && dueAt <= at && isLeft
+      const isCovered = !waitsForFunding || leastCash(index, at, until) >= net
+      if (isPayable && isCovered) report(item.id, 'is due, but was not paid')
+    }
+    if (midnight < healedAt) continue
     const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0
-    const isDue = startOf(item.date) + DAY_MS <= midnight && since < midnight - INDEX_MS
-    const isPayable = (item.totals?.net ?? -1) >= 0 && item.status === 'pending'
-    if (isDue && isPayable && !approvals) report(item.id, 'is due, but was not paid')
     if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS) {
       report(item.id, 'is being paid since its faults ended')
     }

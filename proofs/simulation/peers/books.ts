@@ -1,26 +1,39 @@
 import type { Clock } from '../../../sandbox/aws/clock.ts'
 import type { BookEntry } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import { pesewasOf } from '../invariants/time-and-money.ts'
+import { inGhs, pesewasOf } from '../invariants/time-and-money.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
 
 /** The banks' own books of the money that they moved, whatever they reported. */
 
 export type Books = ReturnType<typeof newBooks>
 
+const COLLECTED: Record<BookEntry['type'], number> = {
+  debit: 1,
+  refund: -1,
+  payout: 0,
+  remittance: -1,
+}
+
 export const newBooks = (clock: Clock, random: Random) => {
   const entries: BookEntry[] = []
+  const collected = (isCounted: (entry: BookEntry) => boolean): number =>
+    entries.filter(isCounted).reduce((sum, { type, amount }) => sum + COLLECTED[type] * amount, 0)
+  const write = (type: BookEntry['type'], bank: string, of: string, amount: unknown): void => {
+    entries.push({ at: clock.now(), type, bank, of, amount: pesewasOf(amount) ?? 0 })
+  }
   return {
     entries,
     /** @param of the uuid of a debit, the id of a batch or the reference of a remittance */
-    write: (type: BookEntry['type'], bank: string, of: string, amount: unknown): void => {
-      entries.push({ at: clock.now(), type, bank, of, amount: pesewasOf(amount) ?? 0 })
-    },
+    write,
     /** Returns the pesewas of a debit that its bank did not return; 0 if no money moved. */
-    held: (uuid: string): number =>
-      entries
-        .filter(({ of }) => of === uuid)
-        .reduce((sum, { type, amount }) => sum + (type === 'debit' ? amount : -amount), 0),
+    held: (uuid: string): number => collected(({ of }) => of === uuid),
+    /** Remits what a bank has collected and not returned. */
+    remit: (bank: string, reference: string): void => {
+      const amount = collected((entry) => entry.bank === bank)
+      if (amount > 0) write('remittance', bank, reference, inGhs(amount))
+    },
+    remittances: () => entries.filter(({ type }) => type === 'remittance'),
     /** Returns the report at which money leaves the customer. Either of two that contradict may be right. */
     trueCompletion: (reports: readonly ScriptedReport[]): ScriptedReport | undefined => {
       const completed = reports.find(({ status }) => status === 'completed')

@@ -1,5 +1,4 @@
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
-import { dayOf } from '../../../shared/domain/time.ts'
 import type { Api } from '../peers/api.ts'
 import type { Books } from '../peers/books.ts'
 import type { Operators } from '../peers/operators.ts'
@@ -17,25 +16,9 @@ const AUDIT_MS = 1_800_000
 
 type Batch = { id: string; status: BatchStatus }
 
-/** Records a remittance; that of an afternoon is wrong. The reconciliations compare the cash. */
-const remit = async (operators: Operators, at: number): Promise<void> => {
-  const reference = `REMITTANCE-${at}`
-  const date = dayOf(new Date(at))
-  const remittance = { bank: bankNames[0], amount: '750.00', reference, date }
-  await operators.operate('funding', 'record', remittance)
-  if (new Date(at).getUTCHours() < 12) return
-  const correction = { reference, amount: '75.00', reason: 'Typing error' }
-  await operators.operate('funding', 'correct', correction)
-}
-
 export const newRounds = (deps: Deps) => {
   const { api, operators } = deps
   const follow = newRunbooks(deps)
-
-  const round = async (at: number): Promise<void> => {
-    await remit(operators, at)
-    await follow()
-  }
 
   /** Changes follow one another, so that each setting is known between two changes. */
   const changeSettings = async (changes: readonly SettingChange[]): Promise<void> => {
@@ -76,7 +59,7 @@ export const newRounds = (deps: Deps) => {
     start: ({ changes, rounds, endAt }: Scenario): void => {
       void changeSettings(changes)
       void api.until(endAt - AUDIT_MS).then(audit)
-      for (const at of rounds) void api.until(at).then(() => round(at))
+      for (const at of rounds) void api.until(at).then(follow)
     },
   }
 }

@@ -44,6 +44,8 @@ export type Scenario = {
   providers: readonly number[]
   /** Whether a second operator must approve guarded calls. */
   approvals: boolean
+  /** Whether a payout waits until the recorded remittances cover it. */
+  waitsForFunding: boolean
   changes: readonly SettingChange[]
   /** When operators retry failed payouts and refunds and resolve exceptions. */
   rounds: readonly number[]
@@ -108,6 +110,7 @@ const roundsOf = (startAt: number, endAt: number): number[] => {
 export const plain = {
   kind: 'usual',
   approvals: false,
+  waitsForFunding: false,
   changes: [],
   rounds: [],
   reportsOnce: false,
@@ -168,6 +171,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     payments: Array.from({ length: 8 }, () => drawPayment(random, settings)),
     endings: Array.from({ length: 8 }, () => bankRandom.pick(ENDINGS)),
     approvals: random.happens(settings.approvalShare),
+    waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
     changes: Array.from({ length: settings.settingChanges }, () =>
       drawSettingChange(random, period),
     ),

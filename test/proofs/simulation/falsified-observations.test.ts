@@ -181,6 +181,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '54 a stored balance is not what a bank owes': (run) => {
     itemOf(run, { entity: 'ledger' }).balances['bank_receivable:HBA'] += 1
   },
+  '54 the cash is not what payouts leave': (run) => {
+    itemOf(run, { entity: 'funds' }).cash += 1
+  },
   '54 a bank paid less': ({ books }) => {
     books.find(({ type }: Any) => type === 'payout').amount -= 1
   },

@@ -1,0 +1,41 @@
+import { type Random, randomOf, seedOf } from '../engine/random.ts'
+import { dayOf, inGhs } from '../invariants/time-and-money.ts'
+import type { Api } from '../peers/api.ts'
+import type { Books } from '../peers/books.ts'
+import { type Operators, resultOf } from '../peers/operators.ts'
+import type { Scenario } from './scenario.ts'
+import { HTTP_BANKS } from './script.ts'
+
+/** The remittances of the banks, and the operators who record them, some with a typing error. */
+
+type Deps = { api: Api; operators: Operators; books: Books }
+
+type Recorded = { bank: string; reference: string; amount: string }
+
+/** Records the remittances that the service lacks, and corrects those that differ. */
+const record = async ({ operators, books }: Deps, random: Random): Promise<void> => {
+  const list = await operators.operate('funding', 'list', { limit: '100' })
+  const recorded = new Map(
+    ((resultOf(list) ?? []) as Recorded[]).map((one) => [`${one.bank} ${one.reference}`, one]),
+  )
+  for (const { bank, of: reference, amount, at } of books.remittances()) {
+    const known = recorded.get(`${bank} ${reference}`)
+    const wrong = random.pick([amount, amount, amount * 10, Math.ceil(amount / 10)])
+    const remittance = { bank, reference, amount: inGhs(known ? amount : wrong) }
+    if (!known) {
+      await operators.operate('funding', 'record', { ...remittance, date: dayOf(at) })
+    } else if (known.amount !== remittance.amount) {
+      await operators.operate('funding', 'correct', { ...remittance, reason: 'Typing error' })
+    }
+  }
+}
+
+export const startRemittances = ({ seed, rounds }: Scenario, deps: Deps): void => {
+  const random = randomOf(seedOf(seed, 10, 1))
+  for (const at of rounds) {
+    void deps.api.until(at).then(() => {
+      for (const bank of HTTP_BANKS) deps.books.remit(bank, `REMITTANCE-${at}`)
+      return record(deps, random)
+    })
+  }
+}
