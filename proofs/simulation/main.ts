@@ -9,7 +9,7 @@ const { values, refuse } = await readArguments({
   name: 'simulate',
   form:
     '[--lifecycles 20000] [--seed 1] [--each 200] [--workers N] [--scenario KIND] ' +
-    '[--lives N,...] [--without FAULT,...] [--trace]',
+    '[--lives N,...] [--without FAULT,...] [--trace] [--kinds]',
   summary:
     'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
   options: {
@@ -27,6 +27,8 @@ const { values, refuse } = await readArguments({
     scenario: { type: 'string' },
     /** Replays the run of `seed` and prints its trace. */
     trace: { type: 'boolean', default: false },
+    /** Prints the kinds of scenarios and the faults, and how often they occur. */
+    kinds: { type: 'boolean', default: false },
   },
 })
 
@@ -39,7 +41,10 @@ const { kindNames } = await import('./scenario/kinds.ts')
 const kind = kindNames.find((name) => name === values.scenario)
 if (values.scenario && !kind) refuse(`--scenario: must be one of ${kindNames.join(', ')}`)
 
-if (values.trace || values.lives || values.without) {
+if (values.kinds) {
+  const { printTables } = await import('./simulate.ts')
+  printTables(each)
+} else if (values.trace || values.lives || values.without) {
   const { drawScenario } = await import('./scenario/scenario.ts')
   const { reduceScenario } = await import('./shrink.ts')
   const { replay } = await import('./check.ts')

@@ -53,7 +53,10 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(random, scenario)
+  const lists = newLists()
+  const faults = newFaults(random, scenario, (name) => {
+    lists.strikes.push({ at: clock.now(), name, by: currentInvocation()?.name })
+  })
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
@@ -62,21 +65,20 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
-  const calls: ApiCall[] = []
-  const posts: Post[] = []
-  const bankPosts: BankPost[] = []
-  const queries: BankQuery[] = []
-  const api = newApi({ clock, random, faults, run, calls, isPaused: stage.isPaused })
+  const api = newApi({ clock, random, faults, run, calls: lists.calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random: randomOf(seedOf(scenario.seed, 11)) })
-  const { reportsOnce } = scenario
   const books = newBooks(clock, randomOf(seedOf(scenario.seed, 10)))
-  const clients = newClients({ api, operators, clock, random, reportsOnce, books })
+  const clients = newClients({
+    api,
+    operators,
+    clock,
+    random,
+    books,
+    reportsOnce: scenario.reportsOnce,
+  })
   const invoke = invokeCalls({ api, clock, effects })
   answerCalls((command) => invoke(command) ?? aws.answer(command))
-  setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
-  process.env.APPROVALS = String(scenario.approvals)
-  process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
-  process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
+  setEnvironment(scenario)
   // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
@@ -85,7 +87,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, random, faults, scenario, clients, books, posts, bankPosts, queries })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, books, ...lists })
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
@@ -98,10 +100,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
   await closeConnections()
   const observations: Observations = {
-    calls,
-    posts,
-    bankPosts,
-    queries,
+    ...lists,
     books: books.entries,
     items: aws.items(),
     changes: aws.changes,
@@ -118,6 +117,22 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }
+
+/** The functions read their environment during the run. */
+const setEnvironment = (scenario: Scenario): void => {
+  setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
+  process.env.APPROVALS = String(scenario.approvals)
+  process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
+  process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
+}
+
+const newLists = () => ({
+  calls: [] as ApiCall[],
+  posts: [] as Post[],
+  bankPosts: [] as BankPost[],
+  queries: [] as BankQuery[],
+  strikes: [] as Observations['strikes'][number][],
+})
 
 type Recording = {
   clock: SteppedClock

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import type { CheckedRun } from './check.ts'
+import { type CheckedRun, replay } from './check.ts'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
-import { type Replayed, shrink, traceOf } from './shrink.ts'
+import { drawScenario, HEALTHY_SHARE } from './scenario/scenario.ts'
+import { type Replayed, reduceScenario, shrink } from './shrink.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import { performTasks } from './worker-pool.ts'
 
@@ -18,7 +19,7 @@ const FAILED_MAX = 5
 /** One run in so many is repeated; its trace must be identical. */
 const REPEATED_EACH = 500
 
-type Run = Omit<CheckedRun, 'effects'>
+type Run = Omit<CheckedRun, 'effects' | 'story'>
 
 type Failed = { seed: number; lines: string[]; isShrinkable: boolean }
 
@@ -58,18 +59,37 @@ const printFailed = async (
   { seed, lines, isShrinkable }: Failed,
   { each, kind }: Size,
   isFirst: boolean,
-): Promise<void> => {
+) => {
   for (const line of lines.slice(0, 10)) print(`seed ${seed}: ${line}`)
-  const forced = kind ? ` --scenario '${kind}'` : ''
-  const command = `npm run simulate -- --seed ${seed} --each ${each}${forced} --trace`
-  print(`  replay: ${command}`)
-  if (!isFirst || !isShrinkable) return
+  const command = `npm run simulate -- --seed ${seed} --each ${each}${kind ? ` --scenario '${kind}'` : ''}`
+  if (!isFirst || !isShrinkable) return print(`  replay: ${command} --lifecycles ${each}`)
   const reduction = await shrink({ seed, each, kind })
   if (!reduction) return print('  the replay passed: the run is not deterministic')
-  const { scripts, without } = reduction
+  const { scripts = [], without = [] } = reduction
+  print(`\nThe smallest failing run found has ${scripts.length} of ${each} debits:\n`)
+  await replay(reduceScenario(drawScenario(seed, each, kind), reduction))
   const omitted = without.length > 0 ? ` --without '${without.join(',')}'` : ''
-  print(`  smallest failing run: ${command} --lives ${scripts.join(',')}${omitted}`)
-  for (const line of await traceOf({ seed, each, kind }, reduction)) print(`    ${line}`)
+  print(`replay: ${command} --lives ${scripts.join(',')}${omitted}`)
+  print('  --trace prints each step\n')
+}
+
+const MILLION = 1_000_000
+
+/** Prints each kind of scenario and each fault, and the runs that have it in a million lifecycles. */
+export const printTables = (each: number): void => {
+  const all = Object.values(kinds).reduce((sum, { weight }) => sum + weight, 0)
+  const runs = (share: number): string => String(Math.round((MILLION / each) * share)).padStart(6)
+  print(`Of ${MILLION / each} runs, a million lifecycles, so many have this kind of scenario:\n`)
+  for (const [name, { weight, description, settings }] of Object.entries(kinds)) {
+    const own = settings.faults?.length ? `; always ${settings.faults.join(', ')}` : ''
+    print(`${runs(weight / all)}  ${name}: ${description}${own}`)
+  }
+  print(
+    `\n${100 * HEALTHY_SHARE} % of the runs have no faults. So many of the others have this fault:\n`,
+  )
+  for (const [name, { share, description }] of Object.entries(faults)) {
+    print(`${runs(share * (1 - HEALTHY_SHARE))}  ${name}: ${description}`)
+  }
 }
 
 /** @returns the exit code: 1 after a violation */

@@ -12,7 +12,7 @@ export type Task =
   | { kind: 'shape'; name: string; effect: number; pairs: boolean }
 
 export type TaskResult =
-  | { kind: 'run'; run: Omit<CheckedRun, 'effects'> }
+  | { kind: 'run'; run: Omit<CheckedRun, 'effects' | 'story'> }
   | { kind: 'shape'; result: ShapeResult }
   | { kind: 'failure'; message: string }
 
@@ -29,9 +29,11 @@ const { runShape } = await import('./run-shape.ts')
 
 const perform = async (task: Task): Promise<TaskResult> => {
   if (task.kind === 'shape') return { kind: 'shape', result: await runShape(task) }
-  const { effects: _, ...run } = await checkScenario(
-    drawScenario(task.seed, task.debits, task.scenario),
-  )
+  const {
+    effects: _,
+    story: _story,
+    ...run
+  } = await checkScenario(drawScenario(task.seed, task.debits, task.scenario))
   return { kind: 'run', run }
 }
 

@@ -92,6 +92,7 @@ type FaultSettings = {
 export const newFaults = (
   random: Random,
   { faults: selected, intensity, losses = {} }: FaultSettings,
+  onHit: (name: FaultName) => void = () => undefined,
 ) => {
   const remaining = new Map(Object.entries(losses))
   const probability = new Map(
@@ -104,6 +105,7 @@ export const newFaults = (
   let isHealed = false
   const hit = (name: FaultName): void => {
     hits.set(name, (hits.get(name) ?? 0) + 1)
+    onHit(name)
   }
   return {
     hits,

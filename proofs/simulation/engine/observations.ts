@@ -5,6 +5,7 @@
 
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
+import type { FaultName } from './faults.ts'
 
 /** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {
@@ -158,6 +159,8 @@ export type Observations = {
   queries: readonly BankQuery[]
   books: readonly BookEntry[]
   invocations: ReadonlyMap<number, InvocationRecord>
+  /** The faults that struck, and the function in which they did. */
+  strikes: readonly { at: number; name: FaultName; by: string | undefined }[]
 }
 
 /** A violated invariant (proofs/simulation/invariants/all.ts). */

@@ -64,7 +64,7 @@ const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
 /** The share of scenarios without faults. */
-const HEALTHY_SHARE = 0.1
+export const HEALTHY_SHARE = 0.1
 
 /** Bursts of charges, some just before midnight. */
 const drawBursts = (random: Random, startAt: number): number[] =>

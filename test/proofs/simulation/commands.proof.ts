@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { faults } from '../../../proofs/simulation/engine/faults.ts'
 import { mutants } from '../../../proofs/simulation/mutants/mutants.ts'
 import { copySource, removeCopy } from '../../../proofs/simulation/mutants/source-copies.ts'
 import { smallSizeEvents } from '../../../proofs/simulation/rare-events.ts'
+import { kinds } from '../../../proofs/simulation/scenario/kinds.ts'
 import { exceptionKinds } from '../../../shared/domain/debits/exception.ts'
 import { newFolder } from '../../support/folders.ts'
 
@@ -53,21 +55,48 @@ test('the runs with small sizes have lanes, divided work and several pages', asy
   expect(code).toBe(0)
 })
 
-test('the command prints the smallest failing run and the command that replays it', async () => {
+test('the command explains the smallest failing run in words, and prints the command that replays it', async () => {
   const cwd = copySource(mutants.find(({ name }) => name === 'signature-in-capitals'))
   onTestFinished(() => removeCopy(cwd))
   const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
   const { code, out } = await runWith({ cwd }, 'main', ...size)
   expect(out).toMatch(/\nseed 4: invariant 18: /)
-  const smallest =
-    /\n {2}smallest failing run: npm run simulate -- (.+)\n {4}\d{4}-/.exec(out)?.[1] ?? ''
-  expect(smallest).toMatch(/^--seed 4 --each 20 --trace --lives \d+/)
+  const [, story = ''] = out.split(/\nThe smallest failing run found has \d+ of 20 debits:\n\n/)
+  const [head = '', tail = ''] = story.split(
+    '\ntimeline (hours, minutes and seconds since the charge):\n',
+  )
+  const [rule, violation] = head.split('\n')
+  expect(rule).toBe('invariant 18: a signature covers the exact bytes, with the right secret')
+  expect(violation).toMatch(/^ {2}invariant 18: \S+ \S+ has a wrong signature$/)
+  expect(head).toMatch(
+    /\ndebit \d+: \w+ charges [\d.]+.* at (?:HBA|HBB|SBX); the bank (?:accepts|rejects) it/,
+  )
+  expect(head).toMatch(/\npreceded by (?:no fault|FAULT .+: .+)$/)
+  const lines = tail.split('\n')
+  const timeline = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith('  ')),
+  )
+  expect(timeline.length).toBeLessThanOrEqual(25)
+  expect(timeline[0]).toMatch(/^ {2}0:00:0\d\.\d{3} {2}/)
+  expect(timeline.join('\n')).toMatch(/ {2}\w+ calls charge: 202\n/)
+  const smallest = /\nreplay: npm run simulate -- (.+)\n/.exec(story)?.[1] ?? ''
+  expect(smallest).toMatch(/^--seed 4 --each 20 --lives \d+/)
   expect(out).toMatch(/\nInvariants were violated\.\n$/)
   expect(code).toBe(1)
   const args = smallest.replaceAll("'", '').split(/ (?=--)|(?<=--\w+) /)
   const replayed = await runWith({ cwd }, 'main', ...args)
-  expect(replayed.out).toContain('\ninvariant 18: ')
+  expect(replayed.out).toMatch(/^invariant 18: a signature covers the exact bytes/)
   expect(replayed.code).toBe(1)
+})
+
+test('the command prints each kind of scenario and each fault, with its share of a million lifecycles', async () => {
+  const { code, out } = await run('main', '--kinds')
+  const named = [...out.matchAll(/^ +(\d+) {2}([^:]+): /gm)]
+  expect(named.map(([, , name]) => name)).toEqual([...Object.keys(kinds), ...Object.keys(faults)])
+  const ofKinds = named.slice(0, Object.keys(kinds).length).map(([, runs]) => Number(runs))
+  expect(ofKinds.reduce((sum, runs) => sum + runs, 0)).toBeCloseTo(5_000, -1)
+  expect(code).toBe(0)
 })
 
 test('the command prints the trace of one run, or runs only some of its debits', async () => {
