@@ -101,7 +101,7 @@ export const markdownTable = (head: readonly string[], rows: readonly string[][]
   return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line)
 }
 
-/** Renders one part as a section of docs/benchmarks.md. */
+/** Renders one part as a section of `figures.md`. */
 export const section = ({ title, explanation, figures, notes = [] }: Measured): string =>
   [
     `## ${title}`,
@@ -112,3 +112,29 @@ export const section = ({ title, explanation, figures, notes = [] }: Measured): 
     ...notes,
     '',
   ].join('\n')
+
+const VERDICTS = ['Part', 'Targets met', 'Missed']
+
+/** Returns the table of docs/benchmarks.md, of the sections of `figures.md`. */
+export const verdicts = (sections: string): string => {
+  const rows = sections.split(/^##+ /m).flatMap((text) => {
+    const [title = ''] = text.split('\n', 1)
+    const figures = text
+      .split('\n')
+      .map((line) => line.split('|').slice(1, -1))
+      .map((cells) => cells.map((cell) => cell.trim()))
+      .filter((cells) => cells.length === HEAD.length && /^(?:met|missed)$/.test(cells[6] ?? ''))
+    const missed = figures
+      .filter(([, , , , , , verdict]) => verdict === 'missed')
+      .map(
+        ([name, , ours, , ratio, target]) => `${name}: ${ratio?.split(' ')[0] || ours} (${target})`,
+      )
+    const met = `${figures.length - missed.length} of ${figures.length}`
+    return figures.length > 0 ? [[title, met, missed.join('; ')]] : []
+  })
+  return markdownTable(VERDICTS, rows).join('\n')
+}
+
+/** Replaces the first table of docs/benchmarks.md. */
+export const withVerdicts = (page: string, sections: string): string =>
+  page.replace(/^\| Part .*(?:\n\|.*)*/m, () => verdicts(sections))
