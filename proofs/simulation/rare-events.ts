@@ -1,6 +1,7 @@
 import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
 import { namesOf } from '../../shared/domain/names.ts'
-import type { ApiCall, Observations } from './engine/observations.ts'
+import type { ApiCall, Observations, SettingVerb } from './engine/observations.ts'
+import { settingVerbs } from './invariants/setting-timeline.ts'
 
 /** Rare events of a run, which the summary counts. */
 
@@ -15,6 +16,9 @@ const verbOf = ({ sent }: ApiCall): string => String((sent as Item)?.verb)
 const isDone = ({ reply }: ApiCall): boolean => reply?.status === 200
 
 const optionIn = ({ sent }: ApiCall, name: string): unknown => (sent as Item)?.options?.[name]
+
+const isChange = (change: SettingVerb) => (call: ApiCall) =>
+  `${call.name} ${verbOf(call)}` === `manage-${change}` && isDone(call)
 
 const resultIn = ({ reply }: ApiCall): Item => (reply?.body as Item)?.result
 
@@ -68,9 +72,7 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'reference reused': ({ name, reply }) => name === 'charge' && reply?.status === 409,
   'outcome recorded by an operator': (call) =>
     /^(?:complete|fail)$/.test(verbOf(call)) && isDone(call),
-  'account changed': (call) => optionIn(call, 'settlement-account') !== undefined && isDone(call),
-  'fees changed': (call) => optionIn(call, 'fee-fixed') !== undefined && isDone(call),
-  'limit changed': (call) => call.name === 'manage-limit' && isDone(call),
+  ...Object.fromEntries(settingVerbs.map((verb) => [verb, isChange(verb)])),
   'call approved': (call) => verbOf(call) === 'grant' && isDone(call),
   'grant refused': (call) => verbOf(call) === 'grant' && call.reply?.status === 400,
   'request denied': (call) => verbOf(call) === 'deny' && isDone(call),

@@ -33,14 +33,15 @@ import { newBooks } from './peers/books.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
-import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import * as fixtures from './scenario/fixtures.ts'
 import { settingsOf } from './scenario/kinds.ts'
 import { startNights } from './scenario/nights.ts'
 import { startRemittances } from './scenario/remittances.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { bankNames } from './scenario/script.ts'
+import { bankNames, HTTP_BANKS } from './scenario/script.ts'
+import { newSettings } from './scenario/setting-changes.ts'
 
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
@@ -89,9 +90,10 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   })
   peerAt = peersOf({ clock, random, faults, scenario, clients, books, ...lists })
 
-  await writeFixtures(new Date(scenario.startAt), scenario.providers)
+  await fixtures.writeFixtures(new Date(scenario.startAt), scenario)
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
+  void newSettings({ api, operators }).start(scenario.changes)
   newRounds({ api, operators, books }).start(scenario)
   startRemittances(scenario, { api, operators, books })
   const { restoreTable } = aws
@@ -237,14 +239,17 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   healedAt: scenario.healAt,
   endedAt: scenario.endAt,
   isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
+  isQueried: !scenario.faults.has('stalled worker'),
   skew: skewOf(scenario),
   staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario),
   approvals: scenario.approvals,
   waitsForFunding: scenario.waitsForFunding,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
-  providers: simulatedProviders,
+  providers: fixtures.simulatedProviders,
   banks: bankNames,
-  customerAccounts,
-  endpoints: bankNames.filter((name) => name !== 'SBX'),
+  customerAccounts: fixtures.customerAccounts,
+  endpoints: HTTP_BANKS,
+  connections: fixtures.connections,
+  absent: fixtures.absentIn(scenario),
 })

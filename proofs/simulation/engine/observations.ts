@@ -5,7 +5,21 @@
 
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
+import type * as banks from '../../../shared/operator/nouns/banks.ts'
+import type * as providers from '../../../shared/operator/nouns/providers.ts'
+import type { webhook } from '../../../shared/operator/nouns/webhook.ts'
 import type { FaultName } from './faults.ts'
+
+type Nouns = typeof providers & typeof banks & { webhook: typeof webhook }
+type ChangesOf<N> = N extends { name: infer Name extends string; verbs: infer Verbs }
+  ? {
+      [V in keyof Verbs & string]: Verbs[V] extends { effect: 'reads' } ? never : `${Name} ${V}`
+    }[keyof Verbs & string]
+  : never
+/** The verbs that change a setting of a provider, bank, webhook or customer. */
+export type SettingVerb = ChangesOf<Nouns[keyof Nouns]>
+
+export type Options = Readonly<Record<string, string>>
 
 /** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {
@@ -15,6 +29,9 @@ export type ApiCall = {
   /** The owner of the credential; undefined for an operator. */
   caller: { kind: 'provider' | 'bank'; id: string } | undefined
   path: Record<string, string>
+  token?: string | undefined
+  /** The secret that signed it. */
+  secret?: string | undefined
   /** The request body, or an operator's `{ verb, options }`. */
   sent: unknown
   /** Undefined if the function crashed or returned nothing. */
@@ -55,6 +72,9 @@ export type Post = {
 /** One POST to a bank: a debit, a payout or a refund. */
 export type BankPost = {
   at: number
+  /** Where and by which secret the bank received it. */
+  url: string
+  secret: string
   bank: string
   path: '/submissions' | '/settlements' | '/refunds'
   idempotencyKey: string
@@ -70,9 +90,12 @@ export type BankPost = {
 /** One status query to a bank, and the status in its response. */
 export type BankQuery = {
   at: number
+  url: string
+  secret: string
   bank: string
   uuid: string
-  answer: BankPost['verdict'] | 'completed' | 'failed'
+  /** `none`: no usable one. */
+  answer: BankPost['verdict'] | 'completed' | 'failed' | 'none'
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
   /** The invocation that sent it, as in `Change.by`. */
@@ -128,6 +151,8 @@ export type RunSetup = {
   endedAt: number
   /** Whether the scenario has neither faults nor crashes. */
   isHealthy: boolean
+  /** Whether each query of a bank arrives. */
+  isQueried: boolean
   /** The largest clock offset of an invocation, in milliseconds. */
   skew: number
   /** The longest time for which a function may use an old setting. */
@@ -146,6 +171,10 @@ export type RunSetup = {
   customerAccounts: Readonly<Record<string, string>>
   /** The banks that can be queried. */
   endpoints: readonly string[]
+  /** Their first connections. */
+  connections: Readonly<Record<string, { connectorUrl: string; connectorSecret: string }>>
+  /** The providers and banks that do not exist at the start, with the token that is never theirs. */
+  absent: Readonly<Record<string, string>>
 }
 
 export type Observations = {

@@ -8,7 +8,11 @@ import { batchesArePaidOnce } from './batches.ts'
 import * as books from './books.ts'
 import * as charges from './charges.ts'
 import { closedExceptionsStayClosed, requestsTakeEffectOnce } from './decisions.ts'
-import { abandonedEventsAreRecovered, wantedEventsEnd } from './deliveries.ts'
+import {
+  abandonedEventsAreRecovered,
+  subscribedEventsHaveDeliveries,
+  wantedEventsEnd,
+} from './deliveries.ts'
 import * as events from './events.ts'
 import { feesAreOfBank, schedulesAreCurrent } from './fees.ts'
 import * as histories from './histories.ts'
@@ -20,6 +24,7 @@ import { postsAreSigned, postsReachOwner } from './posts.ts'
 import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { completedBatchesAreFinal, contentsStay, payoutsAgree } from './sealed-batches.ts'
+import * as settings from './settings.ts'
 import * as settled from './settled-debits.ts'
 import * as tenancy from './tenancy.ts'
 
@@ -150,11 +155,17 @@ export const invariants: readonly Invariant[] = [
   ],
   [55, 'a granted request takes effect once, as requested', requestsTakeEffectOnce],
   [56, 'an exception that an operator closed stays closed', closedExceptionsStayClosed],
+  [57, 'settings change only by operators, and in time', ...Object.values(settings)],
+  [
+    58,
+    'a change of a webhook loses no event that was subscribed at its time',
+    subscribedEventsHaveDeliveries,
+  ],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
-  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56,
+  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

@@ -1,6 +1,7 @@
 import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
-import { isEnd, isRevived, REPAIRING } from './deliveries.ts'
+import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { isEnd, isRevived, isSubscribed, REPAIRING } from './deliveries.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { SECOND_MS } from './time-and-money.ts'
@@ -188,12 +189,14 @@ const checkAttempt = (
 const checkStatusChange = (
   key: string,
   change: ChangeOf<RawDelivery>,
-  { disabled }: ObservationIndex,
+  { disabled, timeline, startOf: started }: ObservationIndex,
   report: Reporter,
 ): void => {
-  const { before, after, by, sequence } = change
+  const { before, after, at, by, sequence } = change
   if (!after || isRevived(change)) return
   if (!before && after.status === 'pending' && REPAIRING.has(by?.name ?? '')) return
-  if (after.status === 'abandoned' && disabled.has(after.provider)) return
+  const hooks = timeline.during('webhook', after.provider, started(by?.invocation, at), at)
+  const isUnwanted = hooks.some((hook) => !isSubscribed(hook, after.event as EventName))
+  if (after.status === 'abandoned' && (isUnwanted || disabled.has(after.provider))) return
   report(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

@@ -1,10 +1,10 @@
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
-import type { SimulatedProvider } from '../engine/observations.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { isConfirmed, isFinished, type ReceivedPost } from './received-posts.ts'
+import type { Values } from './setting-timeline.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 15: every subscribed event ends as delivered or abandoned, and abandoned ones are recovered. */
@@ -14,26 +14,44 @@ const SETTLED_RETRIES = 5
 const retriesOf = (event: EventName): number =>
   event === 'settled' ? SETTLED_RETRIES : eventExpectations[event].retries
 
-const isSubscribed = ({ webhook }: SimulatedProvider, event: EventName): boolean => {
+export const isSubscribed = (webhook: Values['webhook'], event: EventName): boolean => {
   if (!webhook) return false
   const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-export const wantedEventsEnd: Check = (index, report) => {
-  for (const [key, { provider, type }] of index.events) {
-    const settings = index.providers.get(provider)
-    const record = index.deliveries.get(key)
-    const isWanted = settings !== undefined && isSubscribed(settings, type)
-    if (isWanted !== (record !== undefined)) {
-      report(key, isWanted ? 'has no delivery' : `has a delivery, but ${provider} wants none`)
+/** 58: an event has a delivery if it stays subscribed until it must be attempted, at the latest by the sweep. */
+export const subscribedEventsHaveDeliveries: Check = (index, report) => {
+  const { events, deliveries, timeline, observations } = index
+  const { isHealthy, skew, endedAt } = observations.setup
+  for (const [key, { provider, type, writtenAt }] of events) {
+    const from = writtenAt - 2 * skew
+    const until = isHealthy ? writtenAt + ATTEMPTED_MS : endedAt
+    const isIn = (hook: Values['webhook']) => isSubscribed(hook, type)
+    if (deliveries.has(key)) {
+      if (timeline.during('webhook', provider, from, endedAt).some(isIn)) continue
+      report(key, `has a delivery, but ${provider} wants none`)
+    } else if (timeline.during('webhook', provider, from, until).every(isIn)) {
+      report(key, 'has no delivery')
     }
-    if (!isWanted || !record) continue
-    checkEnd(record, index, report)
-    const first = settings.webhook?.attemptsMax ?? 1 + retriesOf(type)
-    checkAttempts(record, first, index, report)
   }
 }
+
+/** 15: every delivery ends. */
+export const wantedEventsEnd: Check = (index, report) => {
+  const { skew, endedAt } = index.observations.setup
+  for (const [key, { provider, type, writtenAt }] of index.events) {
+    const record = index.deliveries.get(key)
+    if (!record) continue
+    checkEnd(record, index, report)
+    const hooks = index.timeline.during('webhook', provider, writtenAt - 2 * skew, endedAt)
+    const most = hooks.map((hook) => hook?.attemptsMax ?? 1 + retriesOf(type))
+    checkAttempts(record, Math.max(...most), index, report)
+  }
+}
+
+/** Without faults, an event is attempted within this time. */
+const ATTEMPTED_MS = MINUTE_MS
 
 const checkEnd = (
   { key, item, posts }: DeliveryHistory,
@@ -154,7 +172,11 @@ export const abandonedEventsAreRecovered: Check = (index, report) => {
   for (const [key, delivery] of index.deliveries) {
     const failedAt = abandonedAt(delivery, index)
     if (failedAt === undefined) continue
-    const own = confirmed.get(delivery.item.provider) ?? []
+    // A changed webhook may want neither the event nor a retry.
+    const isChanged =
+      index.timeline.during('webhook', delivery.item.provider, failedAt, observations.setup.endedAt)
+        .length > 1
+    const own = isChanged ? [] : (confirmed.get(delivery.item.provider) ?? [])
     const isNear = ({ post }: ReceivedPost): boolean =>
       post.at > failedAt - SETTLED_MS && index.startOf(post.by, post.at) <= failedAt + SETTLED_MS
     if (own.some(isNear)) continue

@@ -73,7 +73,7 @@ export const eventsHaveNoGaps: Check = ({ events, feeds, deliveries }, report) =
   for (const [key, { item }] of deliveries) {
     const event = events.get(key)
     if (!event) report(key, 'has a delivery, but never happened')
-    if (event?.writtenAt === undefined) continue
+    if (!event) continue
     const isOf = item.event === event.type && Date.parse(item.occurredAt) === event.writtenAt
     if (!isOf) report(key, `has a delivery of ${item.event} at ${item.occurredAt}`)
   }

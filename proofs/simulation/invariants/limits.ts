@@ -2,9 +2,9 @@ import type { Change } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { type ChargeAttempt, codeIn } from './calls.ts'
 import { expectations } from './lifecycle.ts'
-import type { Check, ObservationIndex } from './observation-index.ts'
+import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
-import { dayOf, inGhs, MINUTE_MS, pesewasOf } from './time-and-money.ts'
+import { dayOf, inGhs, MINUTE_MS, pesewasOf, startOf } from './time-and-money.ts'
 
 /** 20, 21, 48: a provider's daily total after each write, and its charges per minute. */
 
@@ -35,7 +35,8 @@ const dayIn = (days: Days, provider: string, day: string): DayHistory => {
 const add = (days: Days, debit: RawDebit | undefined, sign: 1 | -1): DayHistory | undefined => {
   if (!debit) return undefined
   const history = dayIn(days, debit.provider, dayOf(debit.history[0]?.at ?? 0))
-  if (expectations[debit.status].isCounted) history.sum += sign * debit.amount
+  const isCounted = expectations[debit.status].isCounted && debit.countedOn !== undefined
+  if (isCounted) history.sum += sign * debit.amount
   return history
 }
 
@@ -84,20 +85,50 @@ const daysIn = (index: ObservationIndex): Days => {
 /** 20: after every write, the counter equals the sum of unfailed debits, within the limit. */
 export const dayTotalsMatchDebits: Check = (index, report) => {
   const days = daysIn(index)
-  const isLimited = (provider: string): boolean =>
-    index.providers.get(provider)?.dailyLimit !== undefined
   for (const { provider, standings } of days.values()) {
-    if (!isLimited(provider)) continue
     let previous = 0
     for (const { transaction, sum, counter, at, startedAt } of standings) {
       const about = `${provider}, transaction ${transaction}`
       const limits = index.timeline.recent('dailyLimit', provider, startedAt, at)
-      const limit = Math.max(...limits.map((one) => one ?? 0))
+      const limit = Math.max(...limits.map((one) => one ?? Infinity))
       if (sum > previous && sum > limit) report(about, `${inGhs(sum)} exceeds ${inGhs(limit)}`)
       previous = sum
       if (counter !== sum) report(about, `the total is ${inGhs(counter)}, not ${inGhs(sum)}`)
     }
   }
+  for (const [reference, history] of index.debits) {
+    const { countedOn } = history.item
+    const isCounted = countedOn === dayOf(history.createdAt)
+    const mayBe = mayBeCounted(history, index)
+    if ((countedOn !== undefined && !isCounted) || !mayBe.includes(isCounted)) {
+      report(reference, `is counted on ${countedOn}`)
+    }
+  }
+}
+
+/** A debit is counted if its provider has a limit, or had one until later on the same day. */
+const mayBeCounted = (
+  { item: { provider }, createdAt, changes: [opened] }: DebitHistory,
+  { timeline, startOf: started, observations: { setup } }: ObservationIndex,
+): boolean[] => {
+  const at = opened?.at ?? createdAt
+  const from = started(opened?.by?.invocation, at)
+  const limits = timeline.recent('dailyLimit', provider, from, at)
+  const day = startOf(dayOf(createdAt))
+  const earlier = timeline.recent('dailyLimit', provider, day - setup.skew, at)
+  const isRemoved = timeline.calls.some(
+    (call) =>
+      call.subject === provider &&
+      call.verb === 'limit remove' &&
+      call.from > day + setup.skew &&
+      call.until < from - setup.staleMs &&
+      !timeline.during('dailyLimit', provider, call.from - 1, call.from - 1).includes(undefined),
+  )
+  const isLimited = isRemoved || !limits.includes(undefined)
+  return [
+    ...(isLimited ? [] : [false]),
+    ...(earlier.every((one) => one === undefined) ? [] : [true]),
+  ]
 }
 
 /** Excludes a bank's own maximum, which has the same code. */
@@ -115,7 +146,7 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
       const { at, reply } = call
       const until = reply?.at ?? at
       const limits = index.timeline.recent('dailyLimit', provider, at, until)
-      const limit = limits.includes(undefined) ? Infinity : Math.min(...(limits as number[]))
+      const limit = Math.min(...limits.map((one) => one ?? Infinity))
       // The invocation's clock may have shown another day.
       const sums = [at - skew, until + skew].map((time) => {
         const standings = days.get(dayKey(provider, dayOf(time)))?.standings ?? []

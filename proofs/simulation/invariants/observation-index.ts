@@ -50,7 +50,7 @@ export type DeliveryHistory = History<RawDelivery> & {
 }
 
 /** An event that happened. */
-type HistoryEvent = { provider: string; type: EventName; writtenAt?: number }
+type HistoryEvent = { provider: string; type: EventName; writtenAt: number }
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
@@ -222,7 +222,8 @@ const eventsIn = (
   }
   for (const [id, { item }] of batches) {
     if (item.status !== 'completed') continue
-    events.set(eventKey(id, SETTLED), { provider: item.provider, type: 'settled' })
+    const writtenAt = Date.parse(item.completedAt ?? '')
+    events.set(eventKey(id, SETTLED), { provider: item.provider, type: 'settled', writtenAt })
   }
   return events
 }

@@ -112,19 +112,22 @@ export const readsShowTimestamps: Check = ({ reads }, report) => {
 /** The query and the writes after it. */
 const QUERY_MS = 15_000
 
-/** 38: without faults, a bank is queried before a timeout, and its outcome wins. */
+/** 38: a bank is queried before a timeout, whatever its status. Without faults, its outcome wins. */
 export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, report) => {
   const { setup } = observations
-  if (!setup.isHealthy) return
+  if (!setup.isQueried) return
   for (const [reference, { item, uuid, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
     const isAskable = setup.endpoints.includes(item.bank.identifier)
     if (!isAskable || !failed?.by.startsWith('job:')) continue
-    const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
+    const { at = failed.writtenAt, by } =
+      changes.find(({ after }) => after?.status === 'failed') ?? {}
     const last = queriesOf
       .get(uuid)
-      ?.findLast((query) => query.at <= at && at - query.at <= QUERY_MS)
+      ?.findLast((query) => query.at <= at && query.by === by?.invocation)
     if (!last) report(reference, 'timed out without a query to its bank')
+    if (!setup.isHealthy) continue
+    if (last && at - last.at > QUERY_MS) report(reference, 'timed out long after a query')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
       report(reference, `timed out, but its bank reported ${last.answer}`)
     }

@@ -28,7 +28,7 @@ export const payoutsReachTheirAccount: Check = (index, report) => {
     const accounts = timeline.during('account', provider, startedAt(index, begun), begun.at)
     const isOwn = accounts.some(
       (account) =>
-        account.bank === bank &&
+        account?.bank === bank &&
         account.number === body.account_number &&
         account.name === body.account_name,
     )
@@ -52,8 +52,8 @@ export const changedAccountsHoldPayouts: Check = (index, report) => {
     for (const step of steps) {
       const isBegun = step.before?.status === 'pending' && step.after?.status === 'processing'
       const isHeld = changes.some(
-        ({ provider, from, until }) =>
-          provider === item.provider &&
+        ({ subject, from, until }) =>
+          subject === item.provider &&
           startedAt(index, step) > until &&
           step.at + 2 * setup.skew < from + HOLD_MS,
       )
@@ -127,8 +127,10 @@ export const dueBatchesArePaid: Check = (index, report) => {
       const isLeft = !changes.some((change) => change.at >= at - INDEX_MS && change.at <= until)
       const net = seen?.totals?.net ?? -1
       const isPayable = seen?.status === 'pending' && net >= 0 && dueAt <= at && isLeft
+      const active = index.timeline.during('isActive', item.provider, at - INDEX_MS, until)
       const isCovered = !waitsForFunding || leastCash(index, at, until) >= net
-      if (isPayable && isCovered) report(item.id, 'is due, but was not paid')
+      if (isPayable && isCovered && !active.includes(false))
+        report(item.id, 'is due, but was not paid')
     }
     if (midnight < healedAt) continue
     const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0

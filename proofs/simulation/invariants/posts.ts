@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Check } from './observation-index.ts'
 import type { ReceivedPost } from './received-posts.ts'
+import type { Secret } from './setting-timeline.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 18, 19: the receivers and signatures of posts. */
@@ -41,16 +42,17 @@ const isMinified = (raw: string): boolean => {
 const FRESH_MS = MINUTE_MS
 
 /** 18: both signatures cover the exact bytes, with the secret of the receiver's provider. */
-export const postsAreSigned: Check = ({ posts }, report) => {
+export const postsAreSigned: Check = ({ posts, timeline, startOf, observations }, report) => {
+  const { skew } = observations.setup
   const minified = new Map<string, boolean>()
   for (const received of posts) {
     const { post, receiver } = received
     const about = received.reference || post.url
     const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
-    if (receiver?.webhook) {
-      const wrong = wrongIn(received, receiver.webhook.secret)
-      if (wrong) report(about, `${id} has a wrong ${wrong}`)
-    }
+    const from = startOf(post.by, post.at)
+    const secrets = timeline.during('webhookSecret', receiver?.id ?? '', from, post.at)
+    const wrong = secrets.map((secret) => secret && wrongIn(received, secret, skew))
+    if (wrong.every(Boolean)) report(about, `${id} has a wrong ${wrong}`)
     const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
     minified.set(post.raw, isKnown)
     if (!isKnown) report(about, `${id} is not minified`)
@@ -59,18 +61,29 @@ export const postsAreSigned: Check = ({ posts }, report) => {
 
 const wrongIn = (
   { post: { headers, raw, at } }: ReceivedPost,
-  secret: string,
+  { current, previous, until }: Secret,
+  skew: number,
 ): string | undefined => {
-  const keys = keysOf(secret)
-  const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
-  if (headers['x-svc-signature'] !== signature) return 'signature'
   const { 'webhook-id': id, 'webhook-timestamp': time, 'x-svc-timestamp': stamp } = headers
-  const standard = createHmac('sha256', keys.decoded)
-    // In two parts, to avoid copying the long body.
-    .update(`${id}.${time}.`, 'utf8')
-    .update(raw, 'utf8')
-    .digest('base64')
-  if (headers['webhook-signature'] !== `v1,${standard}`) return 'standard signature'
+  const standard = headers['webhook-signature']?.split(' ') ?? []
+  const signed = [headers['x-svc-signature'], headers['x-svc-signature-previous']]
+  for (const [n, secret] of [current, previous].entries()) {
+    // A secret that no reply has shown cannot be checked.
+    if (secret === undefined) continue
+    const isOver = n === 1 && at + skew + FRESH_MS > until
+    if (isOver && at - skew - FRESH_MS < until && signed[n] === undefined) continue
+    if (isOver !== (signed[n] === undefined)) return `overlap of secrets at ${n}`
+    if (isOver) continue
+    const keys = keysOf(secret)
+    const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
+    if (signed[n] !== signature) return 'signature'
+    const own = createHmac('sha256', keys.decoded)
+      // In two parts, to avoid copying the long body.
+      .update(`${id}.${time}.`, 'utf8')
+      .update(raw, 'utf8')
+      .digest('base64')
+    if (standard[n] !== `v1,${own}`) return 'standard signature'
+  }
   const isNow = Math.abs(Number(stamp) * 1000 - at) <= FRESH_MS
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }

@@ -35,14 +35,19 @@ export const receivedPosts = (
   posts: readonly Post[],
   providers: readonly SimulatedProvider[],
 ): ReceivedPost[] => {
-  const receivers = new Map(providers.map((provider) => [provider.webhook?.url, provider]))
+  const receivers = new Map(providers.map((provider) => [provider.id, provider]))
   // All attempts of an event have the same body.
   const read = new Map<string, ReturnType<typeof readBody>>()
   return posts.map((post) => {
     const known = read.get(post.raw) ?? readBody(post.raw)
     read.set(post.raw, known)
     const id = post.headers['x-svc-delivery-id'] ?? ''
-    return { post, receiver: receivers.get(post.url), ...known, id }
+    return {
+      post,
+      receiver: receivers.get(new URL(post.url).host.split('.')[0] ?? ''),
+      ...known,
+      id,
+    }
   })
 }
 

@@ -64,14 +64,16 @@ const checkPost = (
   { at, bank, body, idempotencyKey }: BankPost,
   { item: debit }: DebitHistory,
   { changes }: History<RawRefund>,
-  { observations: { setup } }: ObservationIndex,
+  { timeline, byUuid }: ObservationIndex,
   report: Reporter,
 ): void => {
   const { reference, phone, history } = debit
   if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
   if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
   const { accountNumber } = history.find(({ set }) => set?.accountNumber)?.set ?? {}
-  const isKnown = accountNumber === undefined || accountNumber === setup.customerAccounts[phone]
+  const from = byUuid.get(String(body.debit_uuid))?.createdAt ?? at
+  const numbers = timeline.during('customer', `${phone} ${bank}`, from, at)
+  const isKnown = accountNumber === undefined || numbers.includes(accountNumber)
   if (body.account_number !== (accountNumber ?? null) || !isKnown) {
     report(reference, `is refunded to ${body.account_number}, not to ${accountNumber}`)
   }

@@ -1,65 +1,61 @@
-import type { Account, FeeSchedule, RunSetup } from '../engine/observations.ts'
-import type { OperatorCall } from './calls.ts'
-import { pesewasOf } from './time-and-money.ts'
+import type {
+  Account,
+  FeeSchedule,
+  Options,
+  RunSetup,
+  SettingVerb,
+} from '../engine/observations.ts'
+import type { Members, OperatorCall } from './calls.ts'
+import { pesewasOf, SECOND_MS } from './time-and-money.ts'
 
 /**
- * The settings of providers over time, from the calls of operators. A call takes effect at an unknown
- * time between its first attempt and its reply, so two values can be possible at one time.
+ * The settings over time, from the calls of operators. A call takes effect at an unknown time between
+ * its first attempt and its reply, so two values can be possible at one time.
  */
 
-type Values = {
-  account: Account
-  feeSchedule: FeeSchedule | undefined
-  dailyLimit: number | undefined
-  chargesPerMinute: number
+/** A secret and the one that it replaced. Undefined: no reply has shown it. */
+export type Secret = { current: string | undefined; previous?: string | undefined; until: number }
+
+type Webhook = { url: string; events: readonly string[] | undefined; attemptsMax?: number }
+
+/** By provider, by bank, by phone and bank, or by token. Each has its value in a usual run. */
+const usual = {
+  account: undefined as Account | undefined,
+  feeSchedule: undefined as FeeSchedule | undefined,
+  dailyLimit: undefined as number | undefined,
+  /** The published limit of a production stage. */
+  chargesPerMinute: 1_000,
+  /** Whether a provider or a token may call, or a bank can be charged. */
+  isActive: true,
+  webhook: undefined as Webhook | undefined,
+  webhookSecret: undefined as Secret | undefined,
+  requestSecret: undefined as Secret | undefined,
+  connectorUrl: undefined as string | undefined,
+  connectorSecret: undefined as string | undefined,
+  /** The account number of a customer. */
+  customer: undefined as string | undefined,
 }
+export type Values = typeof usual
+type Name = keyof Values
 
 /** `until` is infinite without a reply. */
 type Period = { from: number; until: number }
 
-type Possible<T> = Period & { value: T }
+type Possible = Period & { value: unknown }
 
 /** A change of settings, and the period in which it took effect. */
-type SettingCall = Period & { provider: string; options: Record<string, string> }
-
-/** The published limit of a production stage. */
-const CHARGES_PER_MINUTE = 1_000
-
-/** Groups the attempts of each call: a repeat sends the same object. */
-const attemptsOf = (calls: readonly OperatorCall[]): OperatorCall[][] => [
-  ...Map.groupBy(calls, ({ call }) => call.sent).values(),
-]
-
-/** Returns the period of a call's effect; undefined if it was refused. */
-const periodOf = (attempts: readonly OperatorCall[]): Period | undefined => {
-  const [first, last] = [attempts[0]?.call, attempts.at(-1)?.call]
-  if (!first || (attempts.length === 1 && last?.reply?.status === 400)) return undefined
-  return { from: first.at, until: last?.reply?.at ?? Number.POSITIVE_INFINITY }
+export type SettingCall = Period & {
+  verb: SettingVerb
+  subject: string
+  options: Options
+  result: Members
+  /** Whether an earlier attempt may have had a result that no reply has shown. */
+  isRepeated: boolean
 }
 
-const settingCalls = (calls: readonly OperatorCall[]): SettingCall[] => {
-  const grants = attemptsOf(
-    calls.filter(({ noun, verb }) => noun === 'approval' && verb === 'grant'),
-  )
-  const changes = calls.filter(
-    ({ noun, approval }) => /^(?:provider|limit)$/.test(noun) && approval === undefined,
-  )
-  return attemptsOf(changes)
-    .flatMap((attempts) => {
-      const { provider = '', ...options } = attempts[0]?.options ?? {}
-      const id = attempts.find(({ requested }) => requested !== undefined)?.requested
-      const effective =
-        id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
-      const known = effective.map(periodOf).filter((period) => period !== undefined)
-      if (known.length === 0) return []
-      const from = Math.min(...known.map((period) => period.from))
-      const until = Math.max(...known.map((period) => period.until))
-      return [{ provider, options, from, until }]
-    })
-    .toSorted((one, other) => one.from - other.from)
-}
+type Effect = (call: SettingCall, previous: Values) => Partial<Values>
 
-const scheduleIn = (options: Record<string, string>): FeeSchedule => {
+const scheduleIn = (options: Options): FeeSchedule => {
   const { 'fee-minimum': minimum, 'fee-maximum': maximum } = options
   return {
     basisPoints: Number(options['fee-basis-points']),
@@ -69,53 +65,182 @@ const scheduleIn = (options: Record<string, string>): FeeSchedule => {
   }
 }
 
-const valueIn = (options: Record<string, string>): Partial<Values> => {
+/** Returns the values that options name. */
+const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
-  if (bank && number) return { account: { bank, number, name: options['settlement-name'] ?? '' } }
-  if (options['fee-basis-points']) return { feeSchedule: scheduleIn(options) }
-  if (limit) return { dailyLimit: pesewasOf(limit) }
-  return perMinute ? { chargesPerMinute: Number(perMinute) } : {}
+  const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
+  return {
+    ...(bank && number
+      ? { account: { bank, number, name: options['settlement-name'] ?? '' } }
+      : {}),
+    ...(options['fee-basis-points'] ? { feeSchedule: scheduleIn(options) } : {}),
+    ...(limit ? { dailyLimit: pesewasOf(limit) } : {}),
+    ...(perMinute ? { chargesPerMinute: Number(perMinute) } : {}),
+    ...(options['request-secret'] ? { requestSecret: undefined } : {}),
+    ...(connectorUrl ? { connectorUrl } : {}),
+    ...(connectorSecret ? { connectorSecret } : {}),
+  }
+}
+
+/** Returns a replaced secret; an earlier attempt may have replaced it as well. */
+const rotated = (
+  { options, until, isRepeated }: SettingCall,
+  current: unknown,
+  previous: Secret | undefined,
+): Secret => ({
+  current: current as string | undefined,
+  previous: isRepeated ? undefined : previous?.current,
+  until: previous ? until + Number(options['grace-seconds']) * SECOND_MS : 0,
+})
+
+const created: Effect = (call, previous) => ({ ...named(call, previous), isActive: true })
+
+/** null: the simulated operators do not call it. */
+const effects: Record<SettingVerb, Effect | null> = {
+  'provider create': created,
+  'provider update': named,
+  'provider disable': () => ({ isActive: false }),
+  'provider enable': () => ({ isActive: true }),
+  'provider rotate-request-secret': (call, { requestSecret }) => ({
+    requestSecret: rotated(call, call.result.request_secret, requestSecret),
+  }),
+  'credential issue': () => ({ isActive: true }),
+  'credential revoke': () => ({ isActive: false }),
+  'limit set': named,
+  'limit remove': () => ({ dailyLimit: undefined }),
+  'bank create': created,
+  'bank update': named,
+  'bank disable': () => ({ isActive: false }),
+  'bank enable': () => ({ isActive: true }),
+  'bank behave': null,
+  'connector set': named,
+  'connector remove': null,
+  'customer link': ({ options }) => ({ customer: options['account-number'] }),
+  'customer unlink': () => ({ customer: undefined }),
+  'webhook set': ({ options: { url = '', events, 'max-attempts': most }, result }, previous) => ({
+    webhook: {
+      url,
+      events: events === 'none' ? undefined : events?.split(','),
+      ...(most === 'none' ? {} : { attemptsMax: Number(most) }),
+    },
+    ...(previous.webhook
+      ? {}
+      : { webhookSecret: { current: (result.secret as string | null) ?? undefined, until: 0 } }),
+  }),
+  'webhook rotate-secret': (call, { webhookSecret }) => ({
+    webhookSecret: rotated(call, call.result.secret, webhookSecret),
+  }),
+  'webhook remove': () => ({ webhook: undefined, webhookSecret: undefined }),
+  'webhook enable': () => ({}),
+  'webhook ping': null,
+}
+
+export const settingVerbs = (Object.keys(effects) as SettingVerb[]).filter((verb) => effects[verb])
+
+/** Groups the attempts of each call: a repeat sends the same object. */
+const attemptsOf = (calls: readonly OperatorCall[]): OperatorCall[][] => [
+  ...Map.groupBy(calls, ({ call }) => call.sent).values(),
+]
+
+/** Returns the effect of a call; undefined if it was refused. */
+const effectOf = (attempts: readonly OperatorCall[]) => {
+  const [first, last] = [attempts[0], attempts.at(-1)]
+  const isRepeated = attempts.length > 1
+  if (!first || (!isRepeated && last?.call.reply?.status === 400)) return undefined
+  const until = last?.call.reply?.at ?? Number.POSITIVE_INFINITY
+  return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
+}
+
+const settingCalls = (calls: readonly OperatorCall[]): SettingCall[] => {
+  const grants = attemptsOf(
+    calls.filter(({ noun, verb }) => noun === 'approval' && verb === 'grant'),
+  )
+  const changes = calls.filter(
+    ({ noun, verb, approval }) => `${noun} ${verb}` in effects && approval === undefined,
+  )
+  return attemptsOf(changes)
+    .flatMap((attempts) => {
+      const [{ noun, verb, options } = { noun: '', verb: '', options: {} as Options }] = attempts
+      const id = attempts.find(({ requested }) => requested !== undefined)?.requested
+      const effective =
+        id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
+      const known = effective.map(effectOf).filter((effect) => effect !== undefined)
+      if (known.length === 0) return []
+      const result: Members = Object.assign({}, ...known.map((effect) => effect.result))
+      const owner = options.provider ?? options.bank
+      const token = options.token ?? result.token
+      const subjects: Options = { customer: `${options.phone} ${owner}`, credential: `${token}` }
+      const subject = subjects[noun] ?? owner ?? ''
+      const from = Math.min(...known.map((effect) => effect.from))
+      const until = Math.max(...known.map((effect) => effect.until))
+      const isRepeated = known.some((effect) => effect.isRepeated)
+      const call = { subject, from, until, options, result, isRepeated }
+      return [{ ...call, verb: `${noun} ${verb}` as SettingVerb }]
+    })
+    .toSorted((one, other) => one.from - other.from)
 }
 
 const ALWAYS = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 
-export const timelineOf = (
-  { providers, staleMs }: RunSetup,
-  operatorCalls: readonly OperatorCall[],
-) => {
-  const calls = settingCalls(operatorCalls)
-  const possibleOf = new Map<string, Possible<unknown>[]>(
-    providers.flatMap(({ id, account, feeSchedule, dailyLimit }) => {
-      const values: Values = {
-        account,
-        feeSchedule,
-        dailyLimit,
-        chargesPerMinute: CHARGES_PER_MINUTE,
-      }
-      return Object.entries(values).map(([name, value]) => [
-        `${id} ${name}`,
-        [{ value, ...ALWAYS }],
-      ])
+type Initial = [subject: string, values: Partial<Values>]
+
+/** Returns the settings of the start. */
+const initialValues = (setup: RunSetup): Initial[] => {
+  const absent = Object.entries(setup.absent).flat()
+  const present: Initial[] = [
+    ...setup.providers.map(({ id, webhook, account, feeSchedule, dailyLimit }): Initial => {
+      const { secret: current, ...settings } = webhook ?? { secret: '' }
+      const hook = webhook && { webhook: settings as Webhook, webhookSecret: { current, until: 0 } }
+      return [id, { account, feeSchedule, dailyLimit, ...hook }]
     }),
-  )
-  for (const { provider, options, from, until } of calls) {
-    for (const [name, value] of Object.entries(valueIn(options))) {
-      const possible = possibleOf.get(`${provider} ${name}`) ?? []
-      for (const earlier of possible) earlier.until = Math.min(earlier.until, until)
-      possible.push({ value, from, until: Number.POSITIVE_INFINITY })
+    ...Object.entries(setup.connections),
+    ...setup.banks.flatMap((bank) =>
+      Object.entries(setup.customerAccounts).map(
+        ([phone, customer]): Initial => [`${phone} ${bank}`, { customer }],
+      ),
+    ),
+  ]
+  return [
+    ...present.filter(([subject]) => !absent.includes(subject.split(' ').at(-1) ?? '')),
+    ...absent.map((subject): Initial => [subject, { isActive: false }]),
+  ]
+}
+
+export type Timeline = ReturnType<typeof timelineOf>
+
+export const timelineOf = (setup: RunSetup, operatorCalls: readonly OperatorCall[]) => {
+  const possibleOf = new Map<string, Possible[]>()
+  const possible = (name: Name, subject: string): Possible[] =>
+    possibleOf.get(`${subject} ${name}`) ?? [{ value: usual[name], ...ALWAYS }]
+  for (const [subject, values] of initialValues(setup)) {
+    for (const [name, value] of Object.entries(values)) {
+      possibleOf.set(`${subject} ${name}`, [{ value, ...ALWAYS }])
     }
   }
-  const during = <K extends keyof Values>(name: K, provider: string, from: number, until: number) =>
-    (possibleOf.get(`${provider} ${name}`) ?? [])
-      .filter((possible) => possible.from <= until && possible.until >= from)
+  const calls = settingCalls(operatorCalls)
+  const names = Object.keys(usual) as Name[]
+  for (const call of calls) {
+    const { subject, from, until } = call
+    const last = (name: Name) => [name, possible(name, subject).at(-1)?.value] as const
+    const previous = Object.fromEntries(names.map(last)) as Values
+    for (const [name, value] of Object.entries(effects[call.verb]?.(call, previous) ?? {})) {
+      const earlier = possible(name as Name, subject)
+      for (const one of earlier) one.until = Math.min(one.until, until)
+      const next = { value, from, until: Number.POSITIVE_INFINITY }
+      possibleOf.set(`${subject} ${name}`, [...earlier, next])
+    }
+  }
+  const during = <K extends Name>(name: K, subject: string, from: number, until: number) =>
+    possible(name, subject)
+      .filter((one) => one.from <= until && one.until >= from)
       .map(({ value }) => value as Values[K])
   return {
     calls,
-    /** Returns the values that a provider may have had in a period. */
+    /** Returns the values that a setting may have had in a period. */
     during,
     /** Returns the values that a function may have used in a period; it may cache them. */
-    recent: <K extends keyof Values>(name: K, provider: string, from: number, until: number) =>
-      during(name, provider, from - staleMs, until),
+    recent: <K extends Name>(name: K, subject: string, from: number, until: number) =>
+      during(name, subject, from - setup.staleMs, until),
   }
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { FunctionName } from '../../../infra/definitions/function-permissions.ts'
 import type { Clock } from '../../../sandbox/aws/clock.ts'
@@ -10,14 +11,18 @@ import type { Run } from '../engine/warm-functions.ts'
 
 /** The API's callers: they retry until they receive a final reply. */
 
+export type Caller = { kind: 'provider' | 'bank'; id: string }
+
 export type Request = {
   name: Extract<FunctionName, keyof typeof operations>
-  caller: { kind: 'provider' | 'bank'; id: string }
+  caller: Caller
   path?: Record<string, string>
   body?: unknown
   /** The exact text of a body that is not JSON. */
   raw?: string
   query?: Record<string, string>
+  /** Instead of the caller's own one. */
+  token?: string
   /** The attempts until the caller gives up. */
   triesMax?: number
 }
@@ -39,14 +44,34 @@ export const TRIES_MAX = 60
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
-const eventOf = ({ name, caller, path = {}, body, raw, query }: Request) => {
+/** A caller's token and the one before, and the secret that signs its requests. */
+type Credentials = { token: string; previous?: string | undefined; secret?: string | undefined }
+
+const signatureOf = (
+  secret: string,
+  { method, target, text }: Record<'method' | 'target' | 'text', string>,
+  at: number,
+) => {
+  const timestamp = String(Math.floor(at / 1000))
+  const signed = createHmac('sha256', secret).update(`${method}${target}${timestamp}${text}`)
+  return { 'X-Signature': signed.digest('hex'), 'X-Timestamp': timestamp }
+}
+
+const eventOf = (
+  { name, path = {}, body, raw, query }: Request,
+  { token, secret }: Credentials,
+  at: number,
+) => {
   const { method, path: resource } = operations[name]
-  const headers = {
-    Authorization: `Bearer ${tokenOf(caller)}`,
-    ...(body === undefined && raw === undefined ? {} : { 'Content-Type': 'application/json' }),
-  }
   const lists = query && Object.entries(query).map(([key, value]) => [key, [value]])
   const spelled = resource.replaceAll(/\{(\w+)\}/g, (_, part: string) => path[part] ?? '')
+  const text: string | undefined = raw ?? JSON.stringify(body)
+  const target = query ? `${spelled}?${new URLSearchParams(query)}` : spelled
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(secret === undefined ? {} : signatureOf(secret, { method, target, text: text ?? '' }, at)),
+  }
   return {
     resource,
     path: spelled,
@@ -60,8 +85,24 @@ const eventOf = ({ name, caller, path = {}, body, raw, query }: Request) => {
     pathParameters: path,
     stageVariables: null,
     requestContext: { path: spelled, identity: { sourceIp: '203.0.113.7' } },
-    body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+    body: text ?? null,
     isBase64Encoded: false,
+  }
+}
+
+/** The credentials of callers, from the replies to operators. */
+const newCredentials = () => {
+  const byCaller = new Map<string, Credentials>()
+  const of = (caller: Caller): Credentials => byCaller.get(caller.id) ?? { token: tokenOf(caller) }
+  return {
+    of,
+    /** Learns a token or secret. A `request-secret` of none ends signatures. */
+    learn: (caller: Caller, reply: Record<string, string>): void => {
+      const known = of(caller)
+      const { token, request_secret: own = known.secret, 'request-secret': none } = reply
+      const tokens = token === undefined ? known : { token, previous: known.token }
+      byCaller.set(caller.id, { ...tokens, secret: none ? undefined : own })
+    },
   }
 }
 
@@ -81,14 +122,11 @@ const replyIn = (
 const isAnswer = ({ reply, received }: ApiCall): boolean =>
   received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
-type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName }
+type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret'> & {
+  name: FunctionName
+}
 
-export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
-  const sleep = (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      clock.after(milliseconds, resolve)
-    })
-
+const recordedCalls = ({ clock, run, calls }: Pick<Deps, 'clock' | 'run' | 'calls'>) => {
   const record = (requested: Requested): ApiCall => {
     const at = clock.now()
     const call = { at, ...requested, reply: undefined, received: false, invocation: 0 }
@@ -108,11 +146,25 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     return { call, result }
   }
 
+  return { record, put }
+}
+
+export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
+  const sleep = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      clock.after(milliseconds, resolve)
+    })
+
+  const credentials = newCredentials()
+  const { record, put } = recordedCalls({ clock, run, calls })
+
   /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
-    const requested = { name, caller, path, sent: raw ?? body }
+    const { secret, token: own } = credentials.of(caller)
+    const { token = own } = request
+    const requested = { name, caller, path, sent: raw ?? body, token, secret }
     if (isPaused()) {
       // API Gateway replies for a paused stage.
       return Object.assign(record(requested), {
@@ -120,7 +172,7 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
         received: true,
       })
     }
-    const { call, result } = await put(requested, eventOf(request))
+    const { call, result } = await put(requested, eventOf(request, { token, secret }, clock.now()))
     if (result.kind !== 'done') {
       await sleep(REPLY_MAX_MS)
       return call
@@ -151,5 +203,6 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     until: (at: number): Promise<void> => sleep(Math.max(0, at - clock.now())),
     ask,
     put,
+    credentials,
   }
 }

@@ -17,7 +17,8 @@ type BankResult = BankPost['verdict']
 
 type Deps = {
   id: string
-  secret: string
+  /** It accepts the secret before and after a change. */
+  secrets: readonly string[]
   clock: Clock
   random: Random
   faults: Faults
@@ -103,15 +104,18 @@ const invalidAnswers = (
   ]
 }
 
-const isSigned = (secret: string, { url, method, headers, body }: PeerRequest): boolean => {
-  const { pathname } = new URL(url)
+/** Returns where a request arrived and by which secret it is signed. */
+const receiptOf = (secrets: readonly string[], { url, method, headers, body }: PeerRequest) => {
+  const { pathname, origin } = new URL(url)
   const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
-  return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
+  const signedBy = (secret: string): boolean =>
+    headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
+  return { url: origin, secret: secrets.find(signedBy) ?? '' }
 }
 
 /** The requests that a bank has received, by idempotency key, and their results. */
 const newRecords = (deps: Deps) => {
-  const { id, clock, faults, books, bankPosts, queries } = deps
+  const { id, secrets, clock, faults, books, bankPosts, queries } = deps
   const known = new Map<string, BankPost>()
   const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
 
@@ -139,10 +143,8 @@ const newRecords = (deps: Deps) => {
     return verdict
   }
 
-  const submitted = (
-    path: BankPost['path'],
-    { headers, body: raw, by }: PeerRequest,
-  ): BankResult => {
+  const submitted = (path: BankPost['path'], sent: PeerRequest): BankResult => {
+    const { headers, body: raw, by } = sent
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const isNew = !known.has(key)
@@ -150,6 +152,7 @@ const newRecords = (deps: Deps) => {
     const verdict = isNew ? decide(path, body) : resultOf(key)
     const post: BankPost = {
       at: clock.now(),
+      ...receiptOf(secrets, sent),
       bank: id,
       path,
       idempotencyKey: key,
@@ -164,39 +167,47 @@ const newRecords = (deps: Deps) => {
     return verdict
   }
 
-  const answerQuery = (uuid: string, by: number | undefined): PeerAnswer => {
+  const record = (sent: PeerRequest, uuid: string, reply: Pick<BankQuery, 'answer' | 'fee'>) => {
+    const { by } = sent
+    queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
+  }
+
+  const answerQuery = (sent: PeerRequest, uuid: string): PeerAnswer => {
     const mayForget = known.has(uuid) && deps.isIdempotent
     const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
-    queries.push({ at: clock.now(), bank: id, uuid, answer, by, ...fee })
+    record(sent, uuid, { answer, ...fee })
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
-  return { about, submitted, answerQuery }
+  return { about, record, submitted, answerQuery }
 }
 
 export const newBank = (deps: Deps): Peer => {
-  const { secret, random, faults } = deps
-  const { about, submitted, answerQuery } = newRecords(deps)
+  const { secrets, random, faults } = deps
+  const { about, record, submitted, answerQuery } = newRecords(deps)
   return {
     isKnown: () => true,
     connects: () => 'well',
     take: (sent): PeerResponse => {
       const isSlow = faults.strikes('bank slow')
       const after = isSlow ? random.between(2_000, 25_000) : random.between(30, 1_500)
+      const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (deps.isOut() || faults.strikes('bank down')) {
+        if (sent.method === 'GET') record(sent, uuid, { answer: 'none' })
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
-      if (!isSigned(secret, sent)) return { after, answer: json(401, {}) }
-      const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
+      if (receiptOf(secrets, sent).secret === '') return { after, answer: json(401, {}) }
       const path = `/${kind}` as BankPost['path']
       const key = uuid || String(sent.headers['x-idempotency-key'])
       const nonsense = () => random.pick(invalidAnswers(path, sent, about(key)))
       if (sent.method === 'GET') {
-        const isNonsense = faults.strikes('bank talks nonsense')
-        return { after, answer: isNonsense ? nonsense() : answerQuery(uuid, sent.by) }
+        if (!faults.strikes('bank talks nonsense'))
+          return { after, answer: answerQuery(sent, uuid) }
+        record(sent, uuid, { answer: 'none' })
+        return { after, answer: nonsense() }
       }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {

@@ -5,7 +5,7 @@ import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Clients } from '../scenario/clients.ts'
-import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
+import { hostOf, secretsOf, simulatedProviders } from '../scenario/fixtures.ts'
 import type { PaymentResult, Scenario } from '../scenario/scenario.ts'
 import { bankNames } from '../scenario/script.ts'
 import { newBank } from './bank.ts'
@@ -67,10 +67,10 @@ const banks = ({
   }
   const onPayment = inTurn(scenario.payments)
   const onQuery = inTurn(scenario.endings)
-  return bankNames.map((id) => {
+  return bankNames.flatMap((id) => {
     const bank = newBank({
       id,
-      secret: secretOf(id),
+      secrets: secretsOf(id),
       clock,
       random,
       faults,
@@ -89,7 +89,7 @@ const banks = ({
       onRefund: inTurn(scenario.payments),
       onQuery,
     })
-    return [hostOf(id), bank]
+    return [id, `${id}2`].map((name): [string, Peer] => [hostOf(name), bank])
   })
 }
 

@@ -16,7 +16,9 @@ import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
 /** The providers, banks and customers of every run. */
 
-export const secretOf = (bank: string): string => `cs_simulated_${bank}`
+/** The secrets that a bank has in turn. */
+export const secretsOf = (bank: string) =>
+  [`cs_simulated_${bank}`, `cs_simulated_2_${bank}`] as const
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
@@ -141,20 +143,40 @@ export const writeProvider = (
   ]
 }
 
+/** The first connections of the banks. */
+export const connections = Object.fromEntries(
+  HTTP_BANKS.map((name) => {
+    return [name, { connectorUrl: `https://${hostOf(name)}`, connectorSecret: secretsOf(name)[0] }]
+  }),
+)
+
 const writeSimulatedBank = (name: BankName, at: Date): Promise<unknown>[] => {
-  const options: ConnectorOptions =
-    name === 'SBX'
-      ? {}
-      : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+  const { connectorUrl, connectorSecret } = connections[name] ?? {}
+  const options = { 'connector-url': connectorUrl, 'connector-secret': connectorSecret }
   return writeBank(bankOf(name as string as BankIdentifier), options, customerAccounts, at)
 }
 
+type Present = { providers: readonly number[]; absent: readonly string[] }
+
 /** Writes the fixtures to the table, with the providers at these indexes. */
-export const writeFixtures = async (at: Date, indexes: readonly number[]): Promise<void> => {
-  const providers = simulatedProviders.filter((_, index) => indexes.includes(index))
+export const writeFixtures = async (at: Date, present: Present): Promise<void> => {
+  const isAbsent = (id: string) => present.absent.includes(id)
+  const providers = simulatedProviders.filter(
+    ({ id }, index) => present.providers.includes(index) && !isAbsent(id),
+  )
+  const banks = bankNames.filter((name) => !isAbsent(name))
   await Promise.all([
-    ...bankNames.flatMap((name) => writeSimulatedBank(name, at)),
+    ...banks.flatMap((name) => writeSimulatedBank(name, at)),
     ...providers.flatMap((row) => writeProvider(providerOf(row), row.webhook, at)),
     putSweepProgress({ until: at, behind: new Map() }),
   ])
+}
+
+/** Returns the providers and banks that do not exist at the start, with the token that is never theirs. */
+export const absentIn = ({ absent, providers }: Present): Record<string, string> => {
+  const others = simulatedProviders.filter((_, index) => !providers.includes(index))
+  const ids = [...absent, ...others.map(({ id }) => id)]
+  return Object.fromEntries(
+    ids.map((id) => [id, tokenOf({ kind: id in connections ? 'bank' : 'provider', id })]),
+  )
 }

@@ -13,8 +13,10 @@ const usual = {
   rejectedShare: 0.12,
   /** The share of the others that a bank pays only later. */
   underwayShare: 0.25,
-  /** Changes of accounts, fees and limits by operators. */
-  settingChanges: 0,
+  /** Changes of settings by operators, some with a second one that ends them. */
+  settingChanges: 3,
+  /** The share of runs in which operators create one of the providers and banks. */
+  absentShare: 0.05,
   /** Whether operators retry failed payouts and refunds and resolve exceptions each day. */
   hasRounds: false,
   /** The share of debits whose outcome an operator records. */
@@ -53,8 +55,9 @@ export const kinds = {
     hasRounds: true,
     approvalShare: 0.2,
   }),
-  'changing settings': kind(50, 'operators change accounts, fees and limits during the run', {
-    settingChanges: 24,
+  'changing settings': kind(50, 'operators change all settings during the run', {
+    settingChanges: 40,
+    absentShare: 0.5,
     underwayShare: 0.6,
     hasRounds: true,
     approvalShare: 0.3,
@@ -73,7 +76,6 @@ export const kinds = {
     manualShare: 0.15,
     rejectedShare: 0.4,
     approvalShare: 0.6,
-    settingChanges: 4,
     faults: ['operator settles'],
   }),
   'small sizes': kind(48, 'lanes, divided work and many pages, because the sizes are small', {
@@ -86,7 +88,11 @@ export const kinds = {
   'outage at midnight': kind(20, 'DynamoDB and SQS fail around a midnight', {
     faults: ['table outage', 'queue outage'],
   }),
-  restore: kind(8, 'the table returns to an earlier second, by the runbook', { isRestored: true }),
+  restore: kind(8, 'the table returns to an earlier second, by the runbook', {
+    isRestored: true,
+    settingChanges: 0,
+    absentShare: 0,
+  }),
 }
 
 export type KindName = keyof typeof kinds

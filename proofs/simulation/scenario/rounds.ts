@@ -5,9 +5,9 @@ import type { Operators } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { newRunbooks } from './runbooks.ts'
 import type { Scenario } from './scenario.ts'
-import { bankNames, type SettingChange } from './script.ts'
+import { bankNames } from './script.ts'
 
-/** The work of operators: changes of settings, retries and resolutions. */
+/** The work of operators: retries and resolutions. */
 
 type Deps = { api: Api; operators: Operators; books: Books }
 
@@ -17,16 +17,8 @@ const AUDIT_MS = 1_800_000
 type Batch = { id: string; status: BatchStatus }
 
 export const newRounds = (deps: Deps) => {
-  const { api, operators } = deps
+  const { api } = deps
   const follow = newRunbooks(deps)
-
-  /** Changes follow one another, so that each setting is known between two changes. */
-  const changeSettings = async (changes: readonly SettingChange[]): Promise<void> => {
-    for (const { at, noun, verb, options } of changes.toSorted((a, b) => a.at - b.at)) {
-      await api.until(at)
-      await operators.operate(noun, verb, options)
-    }
-  }
 
   /** Each provider reads its lists, then another one tries to read its batches. */
   const audit = async (): Promise<void> => {
@@ -56,8 +48,7 @@ export const newRounds = (deps: Deps) => {
   }
 
   return {
-    start: ({ changes, rounds, endAt }: Scenario): void => {
-      void changeSettings(changes)
+    start: ({ rounds, endAt }: Scenario): void => {
       void api.until(endAt - AUDIT_MS).then(audit)
       for (const at of rounds) void api.until(at).then(follow)
     },

@@ -11,8 +11,13 @@ import {
 } from '../invariants/time-and-money.ts'
 import { drawScript } from './draw-script.ts'
 import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
-import { type DebitScript, PROVIDERS, type SettingChange } from './script.ts'
-import { drawSettingChange } from './setting-changes.ts'
+import { type DebitScript, PROVIDERS } from './script.ts'
+import {
+  drawAbsent,
+  drawCreations,
+  drawSettingChanges,
+  type SettingChange,
+} from './setting-changes.ts'
 
 /**
  * A scenario: its debits, what their banks report, and its faults. Plain values, so that it can be
@@ -46,6 +51,8 @@ export type Scenario = {
   approvals: boolean
   /** Whether a payout waits until the recorded remittances cover it. */
   waitsForFunding: boolean
+  /** The providers and banks that operators create after the start. */
+  absent: readonly string[]
   changes: readonly SettingChange[]
   /** When operators retry failed payouts and refunds and resolve exceptions. */
   rounds: readonly number[]
@@ -111,6 +118,7 @@ export const plain = {
   kind: 'usual',
   approvals: false,
   waitsForFunding: false,
+  absent: [],
   changes: [],
   rounds: [],
   reportsOnce: false,
@@ -157,6 +165,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const endAt = midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS
   const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(seed), ...settings.faults]
   const period = { from: startAt, until: Math.min(healAt, last + DAY_MS) }
+  const absent = drawAbsent(seed, settings.absentShare)
   return {
     ...plain,
     seed,
@@ -172,9 +181,11 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     endings: Array.from({ length: 8 }, () => bankRandom.pick(ENDINGS)),
     approvals: random.happens(settings.approvalShare),
     waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
-    changes: Array.from({ length: settings.settingChanges }, () =>
-      drawSettingChange(random, period),
-    ),
+    absent,
+    changes: [
+      ...drawCreations(seed, absent, startAt),
+      ...drawSettingChanges(seed, settings.settingChanges, { bursts, ...period }),
+    ],
     rounds: settings.hasRounds ? roundsOf(startAt, endAt) : [],
     reportsOnce: settings.reportsOnce,
     isIdempotent: settings.isIdempotent,

@@ -8,7 +8,7 @@ import type { BankCallback } from '../../../shared/domain/debits/bank-update.ts'
 import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { Malformation } from './malformed-reports.ts'
 
-/** The script of one debit, and the changes of settings: plain values, so that they can be reduced. */
+/** The script of one debit: plain values, so that it can be reduced. */
 
 /** `HBA` and `HBB` have HTTP endpoints, `SBX` is the sandbox bank. */
 export const bankNames = ['HBA', 'HBB', 'SBX'] as const
@@ -66,12 +66,4 @@ export type DebitScript = {
   reversed: number | undefined
   /** An outcome that an operator records. */
   manual?: { afterSeconds: number; verb: 'complete' | 'fail' }
-}
-
-/** A setting that an operator changes. */
-export type SettingChange = {
-  at: number
-  noun: 'provider' | 'limit'
-  verb: string
-  options: Record<string, string>
 }

@@ -77,9 +77,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
       page.entries = page.entries.filter((key: string) => key !== `${reference}#3`)
     }
   },
-  '15 an event has no delivery': (run) => {
+  '15 a delivery never ends': (run) => {
     const { reference } = debit(run, 'settled')
-    remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
+    Object.assign(itemOf(run, { entity: 'delivery', reference, n: 3 }), { status: 'failed' })
   },
   '16 a retry is due one second after the attempt': (run) => {
     const after = failedAttempt(run)
@@ -197,6 +197,28 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
     append(run, item, { resolvedAt: undefined })
   },
+  '57 a provider has another limit': (run) =>
+    append(run, itemOf(run, { entity: 'provider', id: 'amber' }), { dailyLimit: 1 }),
+  '57 a revoked credential is accepted': (run) =>
+    operate(run, 'credential', 'revoke', { token: charges(run)[0].token }),
+  '57 a disabled provider charges': (run) =>
+    operate(run, 'provider', 'disable', { provider: 'amber' }),
+  '57 an inactive bank is charged': (run) => operate(run, 'bank', 'disable', { bank: 'HBA' }),
+  '57 a bank is queried at another URL': ({ queries }) =>
+    Object.assign(queries[0], { url: 'https://hbb.simulated.example' }),
+  '57 a bank gets another account': ({ bankPosts }) =>
+    Object.assign(bankPosts[0].body, { account_number: '1' }),
+  '58 an event has no delivery': (run) => {
+    const { reference } = debit(run, 'settled')
+    remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
+  },
+}
+
+/** Adds a call of an operator before all others. */
+function operate(run: Run, noun: string, verb: string, options: object): void {
+  const reply = { at: 1, status: 200, headers: {}, body: { result: {} } }
+  const call = { at: 0, path: {}, sent: { verb, options }, reply, received: true, invocation: 0 }
+  run.calls.push({ ...call, name: `manage-${noun}` })
 }
 
 const invariantOfKind: Record<ExceptionKind, number> = {

@@ -55,7 +55,7 @@ if (settled) Object.assign(settled, { charge: 'twice' })
 /** The second payment of a bank is the refund of the debit that is reversed after its settlement. */
 const payments: Scenario['payments'] = ['paid', 'rejected']
 const options = { bank: 'HBA', amount: '500.00', reference: 'R-1', date: '2026-11-20' }
-const remittance = { at: base.at + 3_600_000, noun: 'funding' as never, verb: 'record', options }
+const remittance = { at: base.at + 3_600_000, verb: 'funding record' as never, options }
 const { observations } = await runScenario({
   ...shape,
   ...{ scripts, payments, providers: [0, 1], changes: [remittance] },
