@@ -11,19 +11,12 @@ const sum = (amounts: readonly number[]): number =>
 const booked = (entries: readonly BookEntry[], type: BookEntry['type']): number =>
   sum(entries.filter((entry) => entry.type === type).map(({ amount }) => amount))
 
-/** Reports whether an operator recorded that the customer was debited, or its bank said it. */
-const isClaimed = (debit: DebitHistory, index: ObservationIndex): boolean =>
-  isRecorded(debit, index) ||
-  isReported(debit, index, 'completed') ||
-  (index.queriesOf.get(debit.uuid) ?? []).some(({ answer }) => answer === 'completed')
-
-const isReported = (
-  { uuid: own }: DebitHistory,
-  { reports }: ObservationIndex,
-  said: 'completed' | 'failed',
-): boolean => reports.some(({ uuid, status }) => uuid === own && status === said)
-
-const isRecorded = ({ item }: DebitHistory, { operatorCalls }: ObservationIndex): boolean =>
+/** Reports whether a bank reported a failure, or an operator recorded a debit that it did not make. */
+const isDisputed = (
+  { uuid: own, item }: DebitHistory,
+  { reports, operatorCalls }: ObservationIndex,
+): boolean =>
+  reports.some(({ uuid, status }) => uuid === own && status === 'failed') ||
   operatorCalls.some(
     ({ verb, options }) => verb === 'complete' && options.reference === item.reference,
   )
@@ -53,7 +46,7 @@ export const refundsAreCovered: Check = (index, report) => {
     if (returned <= debited) continue
     const debit = index.byUuid.get(uuid)
     const isMisled = debit && debited === 0 && returned === debit.item.amount
-    if (!isMisled || !isClaimed(debit, index) || isOpenedAgainst(debit, index)) {
+    if (!isMisled || !isDisputed(debit, index) || isOpenedAgainst(debit, index)) {
       report(uuid, `its bank returned ${inGhs(returned)} of ${inGhs(debited)}`)
     }
   }
@@ -96,23 +89,6 @@ const isLearned = ({ uuid: own }: DebitHistory, { reports }: ObservationIndex): 
 
 const INVALID_TRANSITION = 3001
 
-/** Reports whether an operator noted that the bank returned the money itself, or need not. */
-const isSettledByHand = (
-  { item, exceptions }: DebitHistory,
-  { refunds, refundFailures }: ObservationIndex,
-): boolean => {
-  const refund = refunds.get(item.reference)?.item
-  return (
-    refund?.status === 'waived' ||
-    refundFailures.get(refund?.uuid ?? '')?.resolvedAt !== undefined ||
-    exceptions.some(({ resolvedAt }) => resolvedAt !== undefined)
-  )
-}
-
-/** Reports whether a bank took its report back, or did not make it. */
-const isDisputed = (debit: DebitHistory, index: ObservationIndex): boolean =>
-  isReported(debit, index, 'failed') || isRecorded(debit, index)
-
 /** 53: a bank has of each debit what it owes by the table; the open cases are what they are. */
 export const booksMatchDebits: Check = (index, report) => {
   for (const [reference, debit] of index.debits) {
@@ -123,10 +99,11 @@ export const booksMatchDebits: Check = (index, report) => {
     const held = debited - booked(entries, 'refund')
     const owed = owedFor(debit, index)
     const { status } = index.refunds.get(reference)?.item ?? {}
+    const isNoted = debit.exceptions.some((one) => one.kind === 'late_completion' && one.resolvedAt)
     const isOpen =
       held < owed
         ? status === 'processing' || (debited === 0 && isDisputed(debit, index))
-        : !isLearned(debit, index) || isSettledByHand(debit, index)
+        : !isLearned(debit, index) || isNoted
     if (held !== owed && !isOpen) {
       report(reference, `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`)
     }
@@ -162,7 +139,7 @@ export const balancesMatchBooks: Check = (index, report) => {
   }
 }
 
-/** 54: the banks paid each batch what the table says. */
+/** 25: the banks paid each batch what the table says. The reconciliation compares the sums (47). */
 export const payoutsMatchBooks: Check = ({ batches, booksOf }, report) => {
   for (const [id, { item }] of batches) {
     const made = booked(booksOf.get(id) ?? [], 'payout')
