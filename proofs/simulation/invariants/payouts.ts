@@ -105,12 +105,12 @@ const leastCash = ({ cashChanges }: ObservationIndex, from: number, until: numbe
 
 /** Returns when the payout of a due batch must begin: at midnight, or after a remittance. */
 const chancesOf = ({ observations: { setup }, cashChanges }: ObservationIndex): number[] => {
-  const { healedAt, endedAt, approvals, waitsForFunding } = setup
+  const { isHealthy, startedAt, healedAt, endedAt, approvals, waitsForFunding } = setup
   if (approvals) return []
   const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
   const fundings = cashChanges.filter(({ by }) => by?.name === 'manage-funding' && waitsForFunding)
   return [...fundings.map(({ at }) => at), midnight].filter(
-    (at) => at >= healedAt && at + RUNS_MS <= endedAt,
+    (at) => at >= (isHealthy ? startedAt : healedAt) && at + RUNS_MS <= endedAt,
   )
 }
 

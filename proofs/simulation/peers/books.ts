@@ -28,9 +28,11 @@ export const newBooks = (clock: Clock, random: Random) => {
     write,
     /** Returns the pesewas of a debit that its bank did not return; 0 if no money moved. */
     held: (uuid: string): number => collected(({ of }) => of === uuid),
-    /** Remits what a bank has collected and not returned. */
-    remit: (bank: string, reference: string): void => {
-      const amount = collected((entry) => entry.bank === bank)
+    /** Remits what a bank had collected by an instant, less what it has returned. */
+    remit: (bank: string, reference: string, until: number): void => {
+      const amount = collected(
+        (entry) => entry.bank === bank && (entry.type !== 'debit' || entry.at <= until),
+      )
       if (amount > 0) write('remittance', bank, reference, inGhs(amount))
     },
     remittances: () => entries.filter(({ type }) => type === 'remittance'),

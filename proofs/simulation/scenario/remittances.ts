@@ -1,5 +1,5 @@
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
-import { dayOf, inGhs } from '../invariants/time-and-money.ts'
+import { dayOf, HOUR_MS, inGhs } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import type { Books } from '../peers/books.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
@@ -30,11 +30,17 @@ const record = async ({ operators, books }: Deps, random: Random): Promise<void>
   }
 }
 
+/** With the second one, payouts wait for the remittance of the day. */
+const DELAYS_MS = [0, 40 * HOUR_MS]
+
 export const startRemittances = ({ seed, rounds }: Scenario, deps: Deps): void => {
   const random = randomOf(seedOf(seed, 10, 1))
+  const delay = random.pick(DELAYS_MS)
   for (const at of rounds) {
     void deps.api.until(at).then(() => {
-      for (const bank of HTTP_BANKS) deps.books.remit(bank, `REMITTANCE-${at}`)
+      for (const bank of HTTP_BANKS) {
+        deps.books.remit(bank, `REMITTANCE-${at}`, at - delay)
+      }
       return record(deps, random)
     })
   }
