@@ -17,7 +17,6 @@ export const checkScenario = async (scenario: Scenario, print?: (line: string) =
   return {
     seed: scenario.seed,
     scripts: scenario.scripts.length,
-    /** Debits that the service created. */
     debits: observations.items.filter(({ entity }) => entity === 'debit').length,
     steps,
     digest,

@@ -14,20 +14,13 @@ const { values, refuse } = await readArguments({
     'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
   options: {
     lifecycles: { type: 'string', default: '20000' },
-    /** The first seed; the next runs use the following ones. */
     seed: { type: 'string', default: '1' },
-    /** Debits per run. */
     each: { type: 'string', default: '200' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    /** Replays the run of `seed` with only these debits. */
     lives: { type: 'string' },
-    /** Replays the run of `seed` without these faults. */
     without: { type: 'string' },
-    /** Gives every run this kind of scenario. */
     scenario: { type: 'string' },
-    /** Replays the run of `seed` and prints its trace. */
     trace: { type: 'boolean', default: false },
-    /** Prints the kinds of scenarios and the faults, and how often they occur. */
     kinds: { type: 'boolean', default: false },
   },
 })

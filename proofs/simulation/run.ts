@@ -111,7 +111,6 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   }
   return {
     observations,
-    /** The SHA-256 hash of the trace. */
     digest: trace.digest(),
     steps,
     hits: faults.hits,
@@ -144,7 +143,6 @@ type Recording = {
   writers: Set<InvocationRecord>
 }
 
-/** Runs functions and records their invocations. */
 const recordedRun = (
   workers: Invocations,
   { clock, trace, invocations, writers }: Recording,
@@ -214,7 +212,6 @@ const idle = async (reports: number): Promise<void> => {
   }
 }
 
-/** @returns the number of steps */
 const runUntil = async (
   endAt: number,
   clock: SteppedClock,

@@ -16,7 +16,6 @@ export const reduceScenario = (
   faults: new Set([...scenario.faults].filter((name) => !without.includes(name))),
 })
 
-/** The run of a seed, with `each` debits. */
 export type Replayed = { seed: number; each: number; kind: KindName | undefined }
 
 const TRIES_MAX = 150

@@ -92,7 +92,6 @@ export const printTables = (each: number): void => {
   }
 }
 
-/** @returns the exit code: 1 after a violation */
 export const simulate = async (size: Size, workers: number): Promise<number> => {
   const runs = new Map<number, Run>()
   const failed: Failed[] = []

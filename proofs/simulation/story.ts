@@ -27,7 +27,6 @@ const secondsIn = (milliseconds: number): string => {
   return `${hours}:${String(minutes % 60).padStart(2, '0')}:${seconds}`
 }
 
-/** Returns the script of a debit in words. */
 const scriptInWords = (script: DebitScript): string => {
   const { number, provider, amount, phone, bank, charge, verdict, reports, manual } = script
   const reported = reports.map(
@@ -50,7 +49,6 @@ const scriptInWords = (script: DebitScript): string => {
   ].join('; ')
 }
 
-/** The texts that name a debit or what belongs to it. */
 const namesOf = ({ items }: Observations, scripts: readonly DebitScript[]): string[] => {
   const narrations = new Set(scripts.map(({ number }) => `Debit ${number}`))
   const debits = items.filter(({ narration }) => narrations.has(String(narration)))
@@ -79,7 +77,6 @@ const changeInWords = ({ before, after, by }: Observations['changes'][number]): 
   return [`${what} becomes ${after.status} (written by ${by?.name ?? 'the simulator'})`]
 }
 
-/** Returns what happened to some debits, and which faults struck, in the order of time. */
 const entriesOf = (observations: Observations, names: readonly string[]): Entry[] => {
   const { calls, changes, bankPosts, queries, posts, strikes } = observations
   const isAbout = (...parts: unknown[]): boolean => {

@@ -7,7 +7,6 @@ const WORKER_OPTIONS = ['--max-semi-space-size=64']
 const ROOT = join(import.meta.dirname, '../..')
 
 type PoolOptions = {
-  /** The number of processes. */
   size: number
   /** A copy of the source; the output of its workers is discarded. */
   folder?: string

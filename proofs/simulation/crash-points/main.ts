@@ -19,7 +19,6 @@ const { values, refuse } = await readArguments({
     /** Crashes at one in so many effects. */
     'one-in': { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    /** Replays one shape. */
     shape: { type: 'string' },
     /** The crashes of a replay: `12:before,15:after`. */
     deaths: { type: 'string', default: '' },

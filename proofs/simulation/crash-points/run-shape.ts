@@ -18,7 +18,6 @@ const WHENS = ['before', 'after'] as const
 export const runShape = async ({ name, effect, pairs }: ShapeTask): Promise<ShapeResult> => {
   const scenario = scenarioOf(shapeNamed(name))
   const result: ShapeResult = { runs: 0, crashed: 0, failed: [] }
-  /** @returns the number of effects */
   const runWith = async (crashes: readonly Crash[]): Promise<number> => {
     const { violations, effects } = await checkScenario({ ...scenario, crashes })
     result.runs += 1

@@ -203,7 +203,6 @@ export const shapeNamed = (name: string): Shape => {
 
 const NIGHTS = 3
 
-/** Returns the scenario of one debit of this shape. */
 export const scenarioOf = ({
   script,
   answers = [],

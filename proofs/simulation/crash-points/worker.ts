@@ -6,9 +6,7 @@ import type { ShapeResult } from './run-shape.ts'
 /** A process that runs scenarios, one after the other. */
 
 export type Task =
-  /** The scenario of a seed. */
   | { kind: 'run'; seed: number; debits: number; scenario: KindName | undefined }
-  /** A shape with a crash at one effect, or at that and each later one. */
   | { kind: 'shape'; name: string; effect: number; pairs: boolean }
 
 export type TaskResult =

@@ -61,7 +61,6 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
 
   return {
     list,
-    /** Returns the invocation whose effect is applied; the clock has no other context. */
     writer: (): Invocation | undefined => writer,
     /** Performs a call for the current invocation, or at once outside of any. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {

@@ -6,7 +6,6 @@ import { type Clock, cancel } from '../../../sandbox/aws/clock.ts'
 export type Invocation = {
   readonly name: string
   readonly number: number
-  /** The offset of its clock, in milliseconds. */
   readonly skew: number
   isCrashed: boolean
   crash: () => void
@@ -35,7 +34,6 @@ export type InvocationResult<T> =
 
 type Deps = {
   clock: Clock
-  /** Draws the clock offset of the next invocation. */
   skew: () => number
 }
 
@@ -44,7 +42,6 @@ export type Invocations = ReturnType<typeof newInvocations>
 export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
   return {
-    /** Runs work with a timeout. */
     run: <T>(
       name: string,
       timeoutSeconds: number,

@@ -30,7 +30,6 @@ export type Connecting = {
 }
 
 export type Peer = {
-  /** Reports whether its host name resolves. */
   isKnown: () => boolean
   connects: () => 'well' | 'refused' | 'no answer' | 'no certificate'
   take: (sent: PeerRequest) => PeerResponse
@@ -61,7 +60,6 @@ const senderCount = () => {
   }
 }
 
-/** Waits for a response or the signal. */
 const answered = (
   clock: Clock,
   { after, answer, onEnd }: PeerResponse,
@@ -94,7 +92,6 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   const wait = (): number => random.between(5, 60)
   const { begin, isAwaited } = senderCount()
   return {
-    /** Reports whether a sender waits, so that a timeout may matter. */
     isAwaited,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
@@ -105,7 +102,6 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
           else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
         })
       }),
-    /** @returns a function that stops waiting */
     connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
       const end = begin()
       clock.after(wait(), () => {
@@ -128,7 +124,6 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
       })
       return end
     },
-    /** Sends a request to a peer and waits for the response. */
     exchange: async (sent: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> => {
       const { host, pathname } = new URL(sent.url)
       const outgoing = {

@@ -9,7 +9,6 @@ export const draws = (seed: number): (() => number) => {
   }
 }
 
-/** Returns the elements in random order. */
 export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
   all
     .map((element) => ({ element, place: random() }))
@@ -18,7 +17,6 @@ export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
 
 export type Random = ReturnType<typeof randomOf>
 
-/** Returns random draws from one seed. */
 export const randomOf = (seed: number) => {
   const draw = draws(seed)
   const below = (limit: number): number => Math.floor(draw() * limit)
@@ -32,7 +30,6 @@ export const randomOf = (seed: number) => {
   }
 }
 
-/** Combines numbers into one seed. */
 export const seedOf = (...parts: number[]): number => {
   let seed = 0x9e3779b9
   for (const part of parts) {

@@ -8,7 +8,6 @@ import type { Random } from './random.ts'
 const hex = (random: Random, digits: number): string =>
   Array.from({ length: digits }, () => random.below(16).toString(16)).join('')
 
-/** Returns a version 4 uuid. */
 const uuidOf = (random: Random): string =>
   [
     hex(random, 8),

@@ -67,7 +67,6 @@ export const addSize = (name: string, usual: number, set: (value: number) => voi
   sizes.push({ name, usual, set })
 }
 
-/** Sets the sizes of a run: small ones of a seed, or the usual ones. */
 export const setSizes = (seed: number | undefined): void => {
   for (const { name, usual, set } of sizes) {
     const [least, most] = rangeOf(name) ?? [usual, usual]

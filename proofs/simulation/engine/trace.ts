@@ -21,7 +21,6 @@ export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => vo
       if (lines.length >= TOGETHER) flush()
       print?.(`${new Date(clock.now()).toISOString()} ${event}`)
     },
-    /** Returns the hash; ends the trace. */
     digest: (): string => {
       flush()
       return hash.digest('hex')

@@ -38,15 +38,12 @@ export const startWorkers = () => {
 
 const timeouts = new Map(functionRows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]))
 
-/** Returns a function's timeout, in seconds. */
 export const timeoutOf = (name: FunctionName): number => timeouts.get(name) ?? 0
 
 AbortSignal.timeout = (milliseconds) => current().timeout(milliseconds)
 
-/** Invokes a function. */
 export type Run = (
   name: FunctionName,
   event: unknown,
-  /** Receives the number of the invocation. */
   onStart?: (invocation: number) => void,
 ) => Promise<InvocationResult<unknown>>

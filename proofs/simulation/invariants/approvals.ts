@@ -8,7 +8,6 @@ import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-item
 
 type Guarded = { noun: string; verb: unknown; target: unknown }
 
-/** Returns the requests that another operator granted. */
 const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: number })[] => {
   const requests = new Map(calls.map((call) => [call.requested, call]))
   return calls.flatMap((grant) => {
@@ -30,7 +29,6 @@ const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => 
 
 const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
 
-/** Returns the guarded call that a change must come from. */
 const effectOf = ({ before, after }: Change): Guarded | undefined => {
   if (!after) return undefined
   const kind = kindOf(after)

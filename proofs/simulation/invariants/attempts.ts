@@ -10,7 +10,6 @@ import { SECOND_MS } from './time-and-money.ts'
 
 const CAP_SECONDS = 300
 
-/** Returns the delay after attempt `k`, in seconds. */
 const delaysAfter = (k: number, retryAfter: number): { least: number; most: number } => {
   const base = 2 ** k
   return {
@@ -26,7 +25,6 @@ const heardOf = ({ posts }: DeliveryHistory, { id, responseCode }: RawAttempt) =
       received.id === id && received.post.responseReceived && received.post.code === responseCode,
   )?.post
 
-/** Returns the attempt that a write records. */
 const attemptIn = ({ before, after }: ChangeOf<RawDelivery>): RawAttempt | undefined =>
   after?.last && after.attemptCount !== (before?.attemptCount ?? 0) ? after.last : undefined
 
@@ -44,7 +42,6 @@ const startOf = (
   index: ObservationIndex,
 ): number => index.startOf(change.by?.invocation, postOf(record, last)?.at ?? Date.parse(last.at))
 
-/** 16: a retry waits for the required delay, and no attempt starts before it is due or requested. */
 export const attemptsAreSpaced: Check = (index, report) => {
   for (const record of index.deliveries.values()) {
     for (const change of record.changes) checkDelay(record, change, report)
@@ -118,7 +115,6 @@ const isSuccess = ({ responseCode }: RawAttempt): boolean =>
 const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
   responseCode === null ? cause !== null && NETWORK[cause] : RETRIABLE_CODES.has(responseCode)
 
-/** Returns the status that a record must have after an attempt. */
 const expectedStatus = (
   last: RawAttempt,
   before: RawDelivery | undefined,
@@ -130,7 +126,6 @@ const expectedStatus = (
   return deliveredAt ? 'delivered' : 'abandoned'
 }
 
-/** 17: the receiver's response decides whether a retry follows. */
 export const responseDecidesRetry: Check = (index, report) => {
   for (const record of index.deliveries.values()) {
     // The last end and the last revival of the record.

@@ -8,7 +8,6 @@ import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
 
-/** 11: a key has one body, and its bank acts on it once. */
 export const keysHaveOneBody: Check = ({ bankPostsOf, observations: { setup } }, report) => {
   for (const [key, posts] of bankPostsOf) {
     const effective = posts.filter((post) => post.effective).length
@@ -22,7 +21,6 @@ export const keysHaveOneBody: Check = ({ bankPostsOf, observations: { setup } },
   }
 }
 
-/** 11: a submission has the facts of its debit. */
 export const submissionsMatchDebits: Check = ({ bankPostsTo, byUuid, observations }, report) => {
   for (const post of bankPostsTo.get('/submissions') ?? []) {
     const debit = byUuid.get(String(post.body.uuid))

@@ -16,7 +16,6 @@ import { pesewasOfFee } from './time-and-money.ts'
 
 const INVALID_TRANSITION = 3001
 
-/** Returns when a debit got a status; Infinity for never. */
 const reachedAt = ({ changes }: DebitHistory, status: unknown): number =>
   changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at ??
   Infinity
@@ -27,7 +26,6 @@ const rejectionsOf = (debit: DebitHistory, report: unknown, at: number): ReportK
     .filter((status) => reachedAt(debit, status) <= at)
     .flatMap((status) => expectations[status].rejects[String(report)] ?? [])
 
-/** 6: an accepted report won or repeats the winner; a rejected one lost. */
 export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
   for (const { call, uuid, status, code } of reports) {
     const debit = byUuid.get(uuid)
@@ -43,7 +41,6 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
   }
 }
 
-/** 7: a repeated status is accepted and writes nothing. */
 export const repeatedStatusChangesNothing: Check = (index, report) => {
   for (const bankReport of index.reports) {
     const debit = index.byUuid.get(bankReport.uuid)
@@ -86,7 +83,6 @@ const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolea
 
 const REJECTED = new Set([400, 422])
 
-/** 31: each rejected report of the owning bank has one exception, with its body. */
 export const exceptionsAreComplete: Check = (index, report) => {
   const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
@@ -131,7 +127,6 @@ const parsed = (sent: unknown): unknown => {
 const isText = (value: unknown, max = Infinity): boolean =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max
 
-/** Reports whether a body follows docs/api.md#bank-reports. */
 const isValidReport = ({ name, sent }: ApiCall): boolean => {
   const body = parsed(sent)
   if (!isObject(body)) return false

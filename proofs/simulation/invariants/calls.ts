@@ -3,11 +3,8 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { RawDebit } from './raw-items.ts'
 import { pesewasOf } from './time-and-money.ts'
 
-/** The calls of providers, banks and operators, and their bodies. */
-
 export type Members = Record<string, unknown>
 
-/** Returns the members of JSON text or of an object, else none. */
 export const membersOf = (value: unknown): Members => {
   if (typeof value === 'string') {
     try {
@@ -55,17 +52,14 @@ export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
     return [{ call, bank: caller.id, uuid: String(path.uuid), status: sent.status, sent, code }]
   })
 
-/** An operator's call. */
 export type OperatorCall = {
   call: ApiCall
   noun: string
   verb: unknown
   actor: unknown
   options: Record<string, string>
-  /** The approval that it names. */
   approval: unknown
   result: Members
-  /** JSON. */
   error: string
   /** The id of the approval that it needs. */
   requested: unknown
@@ -96,7 +90,6 @@ export const operatorCallsIn = (calls: readonly ApiCall[]): OperatorCall[] =>
 /** `reply` is the body of the reply, `fields` those of the request. */
 export type ChargeAttempt = { call: ApiCall; fields: Members; reply: Members }
 
-/** The attempts of one provider with one reference. */
 export type ChargeHistory = { provider: string; partnerReference: string; tries: ChargeAttempt[] }
 
 export const chargeKey = (provider: string, partnerReference: string): string =>
@@ -128,7 +121,6 @@ const sorted = (value: unknown): unknown => {
 
 const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
 
-/** Reports whether a debit has the requested facts. */
 export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): boolean => {
   const matches: Record<keyof ChargeRequest, boolean> = {
     phone_number: fields.phone_number === debit.phone,

@@ -30,7 +30,6 @@ const FACTS: Record<Exclude<keyof Facts, 'uuid' | 'bank'>, true> = {
 
 const PERMANENT = 'debit claim batch line exception refund'.split(' ')
 
-/** 1: no part of a debit is deleted or changed. */
 export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }, report) => {
   for (const { after, before } of observations.changes) {
     if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
@@ -53,10 +52,8 @@ export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }
   }
 }
 
-/** Returns when a debit was written. */
 const writtenAt = ({ changes }: DebitHistory): number => changes[0]?.at ?? Infinity
 
-/** 1: every read returns the debit as it was charged. */
 export const readsMatchCharge: Check = ({ reads }, report) => {
   for (const { call, debit, data } of reads) {
     const { caller, at, reply } = call
@@ -101,7 +98,6 @@ export const namesHaveDebits: Check = ({ debits, claims }, report) => {
   }
 }
 
-/** 3: every reply to an attempt names the debit of the charge. */
 export const replayMatchesCharge: Check = (index, report) => {
   const debitOf = new Map(
     [...index.debits.values()].map((debit) => [

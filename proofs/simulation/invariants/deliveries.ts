@@ -80,10 +80,8 @@ const checkEnd = (
 
 const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
-/** Functions that create a record for an event that was never attempted. */
 export const REPAIRING: ReadonlySet<string> = new Set(['sweep', 'manage-debit'])
 
-/** Reports whether a change revives a delivery, by request or by recovery. */
 export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>
   after?.status === 'pending' &&
   (before !== undefined || !REPAIRING.has(by?.name ?? '')) &&
@@ -131,7 +129,6 @@ const allowedAfter = (
   return Math.max(allowed + spare, least)
 }
 
-/** Each redelivery or recovery allows one more attempt. */
 const checkAttempts = (
   { key, changes }: DeliveryHistory,
   first: number,

@@ -37,7 +37,6 @@ export const eventIdsAreStable: Check = (index, report) => {
   }
 }
 
-/** 13: a delivery records each of its attempts. */
 export const attemptsAreRecorded: Check = ({ deliveries }, report) => {
   for (const [key, { item, attempts }] of deliveries) {
     // After a crash, the last attempt may be stored in both places.
@@ -60,7 +59,6 @@ export const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   }
 }
 
-/** 14: the feed and the deliveries have exactly the events of the history. */
 export const eventsHaveNoGaps: Check = ({ events, feeds, deliveries }, report) => {
   for (const [key, { provider }] of events) {
     if (!feeds.get(provider)?.has(key)) report(key, `is not in the feed of ${provider}`)

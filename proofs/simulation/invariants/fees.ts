@@ -25,7 +25,6 @@ const feeIn = (sent: unknown): unknown => {
   return text ?? membersOf(sent).fee
 }
 
-/** Returns the fee of the bank's report or reply that completed a debit. */
 const feeByBank = (
   { uuid, changes }: DebitHistory,
   { callBy, queriesOf }: ObservationIndex,

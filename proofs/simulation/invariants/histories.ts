@@ -8,7 +8,6 @@ import { MINUTE_MS } from './time-and-money.ts'
 
 /** 5, 6, 12, 33: the history of a debit, write by write. */
 
-/** 5: a list has the debits of its statuses. The reconciliation compares the histories (47). */
 export const debitsAreListed: Check = ({ debits }, report) => {
   for (const [reference, { item }] of debits) {
     const [provider, list = ''] = String(item.byStatus).split('#')
@@ -22,7 +21,6 @@ export const debitsAreListed: Check = ({ debits }, report) => {
 const counts = ({ status, history, approval, settledIn, adjustedIn }: RawDebit): string =>
   `${status} ${history.length} ${approval?.rid} ${settledIn} ${adjustedIn}`
 
-/** 6: every write increases the version. */
 export const writesIncreaseVersion: Check = ({ debits }, report) => {
   for (const [reference, { changes }] of debits) {
     for (const { before, after, sequence } of changes) {
@@ -44,7 +42,6 @@ const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean 
 
 const OPENING = 'created pending'
 
-/** 12: a status and its entry are written together; entries never change. */
 export const statusAndEntryMove: Check = ({ debits }, report) => {
   for (const [reference, { changes }] of debits) {
     for (const { before, after, sequence } of changes) {
@@ -87,7 +84,6 @@ const isActor = (by: string, name: string, caller: ApiCall['caller']): boolean =
 const CAUSE_MAX_MS = MINUTE_MS
 const OPERATOR_MAX_MS = 16 * MINUTE_MS
 
-/** 33: each transition names its actor, time and request. */
 export const movesNameTheirCause: Check = (index, report) => {
   for (const [reference, history] of index.debits) {
     history.entries.forEach((entry, n) => {

@@ -11,10 +11,8 @@ import {
 
 /** The stored items of a run, with their changes. */
 
-/** An item at the end, and its changes. */
 export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
 
-/** Returns the items and changes of a run by kind. */
 export const itemHistories = ({ items, changes }: Observations) => {
   const itemsByKind = Map.groupBy(items, kindOf)
   const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
@@ -41,7 +39,6 @@ export const itemHistories = ({ items, changes }: Observations) => {
   return { itemsOf, changesOf, historiesOf, deliveryHistories }
 }
 
-/** Returns the events of a receipt as deliveries of their own. */
 const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
   events.map(({ attempt, ...event }) => ({
     pk,

@@ -22,7 +22,6 @@ type Expectation = EventExpectation & {
   lists: readonly string[]
   /** Whether the bank gets the debit: always before the status, perhaps, or at no time. */
   submitted: 'always' | 'maybe' | 'never'
-  /** The end of an open debit. */
   isOutcome: boolean
   isCounted: boolean
   settlement: 'line' | 'adjustment' | null

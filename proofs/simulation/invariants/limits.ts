@@ -82,7 +82,6 @@ const daysIn = (index: ObservationIndex): Days => {
   return days
 }
 
-/** 20: after every write, the counter equals the sum of unfailed debits, within the limit. */
 export const dayTotalsMatchDebits: Check = (index, report) => {
   const days = daysIn(index)
   for (const { provider, standings } of days.values()) {
@@ -137,7 +136,6 @@ const isOverLimit = ({ call, reply }: ChargeAttempt): boolean =>
   codeIn(reply) === 3005 &&
   JSON.stringify(reply.details).includes('daily')
 
-/** 21: a charge rejected by the limit did not fit at any time of its call. */
 export const refusesOnlyAboveLimit: Check = (index, report) => {
   const days = daysIn(index)
   const { skew } = index.observations.setup
@@ -160,7 +158,6 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
   }
 }
 
-/** Returns the largest sum in a period. */
 const mostWithin = (standings: readonly Standing[], from: number, until: number): number => {
   const before = standings.findLast(({ at }) => at < from)?.sum ?? 0
   const within = standings.filter(({ at }) => at >= from && at <= until)
@@ -171,7 +168,6 @@ const REJECTED = 429
 
 const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS)
 
-/** Reports whether a call was handled within one minute by every clock. */
 const isWithin = ({ at, reply }: ApiCall, { setup }: Observations): boolean => {
   const end = reply?.at
   return end !== undefined && minuteOf(at - setup.skew) === minuteOf(end + setup.skew)

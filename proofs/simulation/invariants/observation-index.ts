@@ -41,7 +41,6 @@ export type DebitHistory = History<RawDebit> & {
 
 export type BatchHistory = History<RawBatch> & { lines: readonly BatchLine[] }
 
-/** The delivery of one event. */
 export type DeliveryHistory = History<RawDelivery> & {
   key: string
   /** Every recorded attempt, in no order. */
@@ -49,7 +48,6 @@ export type DeliveryHistory = History<RawDelivery> & {
   posts: readonly ReceivedPost[]
 }
 
-/** An event that happened. */
 type HistoryEvent = { provider: string; type: EventName; writtenAt: number }
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
@@ -83,7 +81,6 @@ export const indexObservations = (observations: Observations) => {
     debits,
     byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
     claims: itemsOf('claim'),
-    /** The nightly reconciliations. */
     runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
     chunkChanges: changesOf('lines'),
     claimChanges: changesOf('claim'),
@@ -202,7 +199,6 @@ const feedsIn = ({ itemsOf }: ItemHistories): Map<string, Set<string>> => {
   return feeds
 }
 
-/** Returns the status reads of existing debits. */
 const readsIn = (calls: readonly ApiCall[], debits: ReadonlyMap<string, DebitHistory>) =>
   calls.flatMap((call) => {
     const debit = debits.get(String(call.path.reference))

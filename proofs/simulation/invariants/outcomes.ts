@@ -55,7 +55,6 @@ const MESSAGES: Record<string, number> = {
   'Bank processing timeout': PROCESSING_MS,
 }
 
-/** 8: exactly the failures have a message, and timeouts have the right one. */
 export const failuresHaveMessages: Check = ({ debits }, report) => {
   for (const [reference, history] of debits) {
     for (const { type, set } of history.entries) {
@@ -93,7 +92,6 @@ const checkTimeout = (
   }
 }
 
-/** 8: a read shows exactly the timestamps and the message of its status. */
 export const readsShowTimestamps: Check = ({ reads }, report) => {
   for (const { call, debit, data } of reads) {
     if (call.reply?.status !== 200) continue
@@ -109,7 +107,6 @@ export const readsShowTimestamps: Check = ({ reads }, report) => {
   }
 }
 
-/** The query and the writes after it. */
 const QUERY_MS = 15_000
 
 /** 38: a bank is queried before a timeout, whatever its status. Without faults, its outcome wins. */

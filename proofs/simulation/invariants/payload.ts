@@ -21,7 +21,6 @@ const ghsOrNull = (amount: number | null | undefined) => (amount == null ? null 
 
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
-/** Returns the expected event `n` of a debit. An undefined member must be absent. */
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
@@ -93,7 +92,6 @@ const scheduleOf = (schedule: RawBatch['feeSchedule']) =>
     maximum: ghsOrNull(schedule.maximum),
   }
 
-/** Returns the expected event of a completed batch. */
 export const settledEventOf = (batch: RawBatch) => {
   const { id, totals, completedAt } = batch
   const settlement: Members<typeof batchView> = {
@@ -139,7 +137,6 @@ const differingIn = (name: string, actual: unknown, expected: unknown): string |
   return typeof actual === 'object' && actual !== null ? differing(actual, expected) : name
 }
 
-/** Returns the first member that differs, or that is not expected. */
 export const differing = (actual: object, expected: object): string | undefined => {
   const values = new Map(Object.entries(expected))
   for (const [name, member] of Object.entries({ ...expected, ...actual })) {

@@ -7,7 +7,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 const startedAt = (index: ObservationIndex, { by, at }: ChangeOf<RawBatch>): number =>
   index.startOf(by?.invocation, at)
 
-/** Reports whether an operator asked for a payout before its day. */
 const isRequested = ({ operatorCalls }: ObservationIndex, id: string, at: number): boolean =>
   operatorCalls.some(
     ({ call, noun, verb, options }) =>
@@ -17,7 +16,6 @@ const isRequested = ({ operatorCalls }: ObservationIndex, id: string, at: number
       call.at <= at,
   )
 
-/** 41: each payout goes to the account that the provider had, from its due day on. */
 export const payoutsReachTheirAccount: Check = (index, report) => {
   const { batches, timeline, bankPostsTo, observations } = index
   for (const { at, bank, body, idempotencyKey } of bankPostsTo.get('/settlements') ?? []) {
@@ -41,7 +39,6 @@ export const payoutsReachTheirAccount: Check = (index, report) => {
 
 const HOLD_MS = 24 * HOUR_MS
 
-/** 41: with approvals, a changed account holds the payouts of a day. */
 export const changedAccountsHoldPayouts: Check = (index, report) => {
   const { setup } = index.observations
   if (!setup.approvals) return
@@ -70,7 +67,6 @@ const isBelowZero = ({ changes }: BatchHistory, at: number): boolean => {
   return batch?.status === 'pending' && batch.outstanding < 0 && batch.reportedAt !== null
 }
 
-/** 42: a payout first offsets the earlier batches below zero. */
 export const payoutsOffset: Check = (index, report) => {
   for (const own of Map.groupBy(index.batches.values(), ({ item }) => item.provider).values()) {
     const below = own.filter(({ item }) => (item.totals?.net ?? 0) < 0)

@@ -26,7 +26,6 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BLANK = 0x20
 
-/** Reports whether JSON has no whitespace between tokens. */
 const isMinified = (raw: string): boolean => {
   let isInString = false
   for (let place = 0; place < raw.length; place += 1) {
@@ -38,7 +37,6 @@ const isMinified = (raw: string): boolean => {
   return true
 }
 
-/** The longest time between signature and arrival. */
 const FRESH_MS = MINUTE_MS
 
 /** 18: both signatures cover the exact bytes, with the secret of the receiver's provider. */

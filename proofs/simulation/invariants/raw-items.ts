@@ -23,7 +23,6 @@ type RawSet = {
   accountNumber?: string
   /** Of a reversal that returns no money. */
   refund?: 'none'
-  /** JSON. */
   metadata?: string
 }
 
@@ -50,7 +49,6 @@ type RawFacts = Listing<
     phone: string
     amount: number
     narration: string
-    /** JSON. */
     metadata: string | undefined
     countedOn: string | undefined
   }
@@ -67,7 +65,6 @@ export type RawDebit = Item &
     adjustedIn?: string
   }
 
-/** A claim of a provider's reference. */
 type RawClaim = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
@@ -111,7 +108,6 @@ export type RawReceipt = Item & {
   }[]
 }
 
-/** An attempt before the last. */
 type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
 export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
@@ -152,7 +148,6 @@ export type RawException = Item & {
   requestId: string
   at: string
   resolvedAt?: string
-  /** The bank's request body. */
   report: string
 }
 
@@ -173,7 +168,6 @@ type RawPart = Item & { run: string; findings?: string }
 
 type RawFeedPage = Item & { entries: readonly string[] }
 
-/** The items by kind. */
 export type RawItems = {
   debit: RawDebit
   claim: RawClaim
@@ -225,7 +219,6 @@ export type Entry = {
   type: DebitEventName
   /** As published: times never decrease, though clocks differ. */
   at: number
-  /** As stored. */
   writtenAt: number
   by: string
   rid: string
@@ -252,5 +245,4 @@ export const entriesOf = ({ history }: RawDebit): Entry[] => {
   return entries
 }
 
-/** Returns the part of a key after its first `#`. */
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)

@@ -8,7 +8,6 @@ export type RawChunk = Item & { debits?: string; adjustments?: string }
 export type RawLine = {
   type: string
   reference: string
-  /** Epoch milliseconds. */
   completedAt: number
   gross: number
   fee: number

@@ -2,19 +2,15 @@ import type { Observations, Post, SimulatedProvider } from '../engine/observatio
 import { type Members, membersOf } from './calls.ts'
 import { SETTLED } from './time-and-money.ts'
 
-/** A post and its subject. */
 export type ReceivedPost = {
   post: Post
-  /** The provider of the receiver. */
   receiver: SimulatedProvider | undefined
   body: Members
   /** Undefined for a ping or an unreadable body. */
   about: 'transaction' | 'settlement' | undefined
   subject: Members
-  /** The id of the debit or batch. */
   reference: string
   n: number
-  /** The id of the attempt. */
   id: string
 }
 
@@ -51,10 +47,8 @@ export const receivedPosts = (
   })
 }
 
-/** Reports whether the invocation of a post completed its writes. */
 export const isFinished = ({ by }: Post, { invocations, setup }: Observations): boolean =>
   by === undefined ? setup.isHealthy : (invocations.get(by)?.isFinished ?? false)
 
-/** Reports whether the sender received a response that confirms the event. */
 export const isConfirmed = ({ code, responseReceived }: Post): boolean =>
   responseReceived && code !== null && code >= 200 && code < 300

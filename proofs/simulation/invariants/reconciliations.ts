@@ -1,8 +1,6 @@
 import type { Check } from './observation-index.ts'
 import { DAY_MS, HOUR_MS } from './time-and-money.ts'
 
-/** Reconciliations of a correct world. */
-
 type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
 
 /**

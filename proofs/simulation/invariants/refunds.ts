@@ -36,7 +36,6 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
   }
 }
 
-/** Reports whether its bank completed a failed debit, and an operator refunds it without a note. */
 const isLateCompletion = (
   { item, uuid: own }: DebitHistory,
   { reports, operatorCalls }: ObservationIndex,

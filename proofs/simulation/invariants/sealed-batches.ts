@@ -21,7 +21,6 @@ const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedA
   ' ',
 )
 
-/** Ignores the work index. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
 export const contentsStay: Check = ({ batches, chunkChanges }, report) => {

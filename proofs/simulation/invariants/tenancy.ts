@@ -28,7 +28,6 @@ export const isReadByItsOwn: Check = (index, report) => {
   }
 }
 
-/** Only the own bank changes a debit. */
 export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report) => {
   for (const { call, uuid, bank, code } of reports) {
     const debit = byUuid.get(uuid)
@@ -44,7 +43,6 @@ export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report)
 
 const REFERENCE = /[A-Z]{3}-[0-9]{8}-[A-Z0-9]{6}/g
 
-/** No reply to a provider or bank names an object of another one. */
 export const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
   for (const { caller, name, reply } of observations.calls) {
     for (const [reference] of (caller && reply?.raw?.matchAll(REFERENCE)) ?? []) {
@@ -60,7 +58,6 @@ const PAGE = 100
 /** An index is at most a minute late. */
 const SETTLED_MS = 5 * MINUTE_MS
 
-/** 49: after the faults, a list has every object of its caller. */
 export const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
   const { calls, setup } = observations
   const objects = { 'list-debit-requests': debits, 'list-settlements': batches }

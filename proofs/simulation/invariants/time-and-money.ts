@@ -9,7 +9,6 @@ export const DAY_MS = 86_400_000
 
 let lastDay = { day: Number.NaN, text: '' }
 
-/** `YYYY-MM-DD` */
 export const dayOf = (at: number): string => {
   const day = Math.floor(at / DAY_MS)
   // Caches the last day: a run has few.
@@ -21,10 +20,8 @@ export const dayOf = (at: number): string => {
 
 export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
-/** Returns the first midnight after an instant. */
 export const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
-/** Formats pesewas with two decimals. */
 export const inGhs = (amount: number): string => {
   const digits = String(Math.abs(amount)).padStart(3, '0')
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
@@ -56,7 +53,6 @@ const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
 const SUFFIXES_PER_DAY = 36 ** 6
 const EVENTS_MAX = 100
 
-/** The number of a batch's only event. */
 export const SETTLED = 99
 
 const numberOf = (reference: string): number => {
@@ -74,7 +70,6 @@ export const uuidOf = (reference: string): string => {
   return [...groups, `${variant}${hash.slice(5, 8)}`, hash.slice(8, 20)].join('-')
 }
 
-/** Returns the uuid that a text derives: 122 bits of its hash. */
 export const derivedUuid = (text: string): string => {
   const hash = createHash('sha256').update(text).digest('hex')
   const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16)
@@ -91,6 +86,5 @@ export const eventNumber = (reference: string, n: number, generation = 1): numbe
   return lastOwner.number * EVENTS_MAX + (n === SETTLED ? n - restores : n + 10 * restores)
 }
 
-/** Returns the published number of a debit. */
 export const debitNumber = (reference: string): number =>
   Math.floor(eventNumber(reference, 0) / EVENTS_MAX)

@@ -12,7 +12,6 @@ import { copySource, removeCopy } from './source-copies.ts'
  */
 
 const CAUGHT_MIN_PERCENT = 95
-/** Debits per run. */
 const EACH = 100
 /** The runs that the source without a mutant must pass. */
 const CLEAN_RUNS = 10
@@ -26,11 +25,9 @@ const { values, refuse } = await readArguments({
   options: {
     /** The names of mutants; all by default. */
     only: { type: 'string', multiple: true },
-    /** The most lifecycles per mutant. */
     lifecycles: { type: 'string', default: '20000' },
     /** The first seed; the next runs use the following ones. */
     seed: { type: 'string', default: '1' },
-    /** The mutants that run at a time. */
     together: { type: 'string', default: String(availableParallelism()) },
   },
 })
@@ -57,7 +54,6 @@ function* tasks(runs: number): Generator<Task> {
   }
 }
 
-/** Returns the violated invariants, or the error. */
 const violationsIn = (result: TaskResult): string => {
   if (result.kind === 'failure') return result.message.slice(0, 60)
   if (result.kind !== 'run') return ''
@@ -84,7 +80,6 @@ const runCopy = async (most: number, mutant?: Mutant): Promise<End> => {
   return end
 }
 
-/** Runs the mutants, some at a time, and prints a row for each. */
 const runMutants = async (): Promise<End[]> => {
   const remaining = [...selected]
   const ends: End[] = []

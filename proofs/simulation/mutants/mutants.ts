@@ -1,7 +1,6 @@
 /** A plausible mistake: one replacement in one file of the product. */
 export type Mutant = {
   name: string
-  /** The path from the root of the repository. */
   file: string
   /** Text that occurs in the file exactly once. */
   from: string

@@ -18,7 +18,6 @@ const PARTS = [
 
 const folders = new Set<string>()
 
-/** Copies the source, with a mutant if given, and returns the folder. */
 export const copySource = (mutant?: Mutant): string => {
   const folder = mkdtempSync(join(tmpdir(), 'mutant-'))
   folders.add(folder)

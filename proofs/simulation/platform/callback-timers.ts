@@ -1,7 +1,5 @@
 import { current } from '../engine/current.ts'
 
-/** Replaces `node:timers`. */
-
 export const setTimeout = (act: () => void, milliseconds: number): AbortController => {
   const stopped = new AbortController()
   current()

@@ -11,7 +11,6 @@ type Options = { host: string; lookup: LookupFunction }
 export class Socket extends EventEmitter {
   remoteAddress: string | undefined
   destroyed = false
-  /** Called when the socket is destroyed. */
   ended: () => void = () => undefined
 
   destroy(): this {

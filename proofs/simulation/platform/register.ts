@@ -21,7 +21,6 @@ const replacements: Record<string, { inside: string; file: string }> = {
   'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: current('./tls.ts') },
 }
 
-/** The path of a file of the product, from the root. */
 const PRODUCT = new RegExp(`^${current('../../../')}((?:shared|functions)/.*)\\.ts$`)
 
 registerHooks({

@@ -1,6 +1,5 @@
 import { current } from '../engine/current.ts'
 
-/** Replaces `node:timers/promises`. */
 export const setTimeout = (
   milliseconds: number,
   _value?: unknown,

@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream'
 import { current } from '../engine/current.ts'
 
-/** Replaces `undici`. */
-
 type Options = {
   origin?: string
   path: string
