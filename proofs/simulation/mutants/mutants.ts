@@ -17,222 +17,141 @@ export const mutate = (source: string, { name, file, from, to }: Mutant): string
   return source.replace(from, () => to)
 }
 
-/** Mutants that few unit tests can reveal: most need a crash, a race, a lost reply or a full night. */
-export const mutants: readonly Mutant[] = [
-  {
-    name: 'day-total-outside-the-transaction',
-    file: 'shared/store/debits/charges.ts',
-    from: '    await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)',
-    to: `    await withConflictRetries(async () => {
-      const counted = dayTotalWrite(newDebit)
-      if (counted.length > 0) {
-        await db.table.send(new TransactWriteCommand({ TransactItems: counted }))
-      }
-      const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
-      await db.table.send(new TransactWriteCommand({ TransactItems }))
-    }, runtime)`,
-  },
-  {
-    name: 'limit-returned-to-the-wrong-day',
-    file: 'shared/store/debits/transitions.ts',
-    from: 'writeWithDayTotal(update, next, countedOn, others)',
-    to: `writeWithDayTotal(
-      update,
-      next,
-      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
-      others,
-    )`,
-  },
-  {
-    name: 'reversed-debit-settled',
-    file: 'shared/settlement/lanes.ts',
-    from: `    if (stateAt(debit).updatedAt >= before) return []
-    const { settlement } = lifecycle[status]
-    if (settlement === 'settle' && !settledIn) {`,
-    to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
-    const { settlement } = lifecycle[status]
-    if (!settledIn) {`,
-  },
-  {
-    name: 'line-without-condition',
-    file: 'shared/store/settlement/lines.ts',
-    from: `\`#status = :status AND #version = :version AND attribute_not_exists(\${mark})\``,
-    to: "'#status = :status AND #version >= :version'",
-  },
-  {
-    name: 'line-before-its-mark',
-    file: 'shared/store/settlement/lines.ts',
-    from: '  const failed = await transactWrites(writes, runtime)',
-    to: `  const failedLines = await transactWrites(writes.slice(0, MARKS), runtime)
-  const failedMarks =
-    failedLines.length > 0 ? [] : await transactWrites(writes.slice(MARKS), runtime)
-  const failed =
-    failedMarks.length > 0 ? [...Array(MARKS).fill(false), ...failedMarks] : failedLines`,
-  },
-  {
-    name: 'payout-retried-with-a-new-uuid',
-    file: 'shared/settlement/pay.ts',
-    from: `pay({
-    uuid,`,
-    to: `pay({
-    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,`,
-  },
-  {
-    name: 'batch-without-optimistic-lock',
-    file: 'shared/store/settlement/batches.ts',
-    from: 'db.putWrite(toBatchItem(next), db.hasVersion(previous.version))',
-    to: `db.putWrite(toBatchItem(next), {
-    ...db.hasVersion(previous.version),
-    ConditionExpression: '#version >= :previous',
-  })`,
-  },
-  {
-    name: 'refund-retried-with-a-new-uuid',
-    file: 'functions/jobs/refund-customer.ts',
-    from: 'refundAtBank({ ...begun, repeated })',
-    to: 'refundAtBank({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })',
-  },
-  {
-    name: 'transition-from-an-older-version',
-    file: 'shared/store/debits/transitions.ts',
-    from: "ConditionExpression: '#status = :from AND #version = :current',",
-    to: "ConditionExpression: '#status = :from AND #version >= :current',",
-  },
-  {
-    name: 'lost-race-reported-as-success',
-    file: 'shared/store/debits/transitions.ts',
-    from: 'return commit(current, next, alongside(current, next), runtime)',
-    to: 'return (await commit(current, next, alongside(current, next), runtime)) ?? next',
-  },
-  {
-    name: 'webhook-cached-across-providers',
-    file: 'shared/store/webhooks/webhooks.ts',
-    from: `export const findWebhookWithHealth = async (id: ProviderId) => {
-`,
-    to: `let first: ProviderId | undefined
+/**
+ * Mistakes that few unit tests can reveal: most need a crash, a race, a lost reply or a full night.
+ * Each has its name and file, the text that it replaces, and its own.
+ */
+const MISTAKES = `
+day-total-outside-the-transaction shared/store/debits/charges.ts
+-    await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)
++    await withConflictRetries(async () => {
++      const counted = dayTotalWrite(newDebit)
++      if (counted.length > 0) {
++        await db.table.send(new TransactWriteCommand({ TransactItems: counted }))
++      }
++      const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
++      await db.table.send(new TransactWriteCommand({ TransactItems }))
++    }, runtime)
+limit-returned-to-the-wrong-day shared/store/debits/transitions.ts
+-writeWithDayTotal(update, next, countedOn, others)
++writeWithDayTotal(
++      update,
++      next,
++      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
++      others,
++    )
+reversed-debit-settled shared/settlement/lanes.ts
+-    if (stateAt(debit).updatedAt >= before) return []
+-    const { settlement } = lifecycle[status]
+-    if (settlement === 'settle' && !settledIn) {
++    if ((stateAt(debit).completedAt ?? before) >= before) return []
++    const { settlement } = lifecycle[status]
++    if (!settledIn) {
+line-without-condition shared/store/settlement/lines.ts
+-\`#status = :status AND #version = :version AND attribute_not_exists(\${mark})\`
++'#status = :status AND #version >= :version'
+line-before-its-mark shared/store/settlement/lines.ts
+-  const failed = await transactWrites(writes, runtime)
++  const failedLines = await transactWrites(writes.slice(0, MARKS), runtime)
++  const failedMarks =
++    failedLines.length > 0 ? [] : await transactWrites(writes.slice(MARKS), runtime)
++  const failed =
++    failedMarks.length > 0 ? [...Array(MARKS).fill(false), ...failedMarks] : failedLines
+payout-retried-with-a-new-uuid shared/settlement/pay.ts
+-pay({
+-    uuid,
++pay({
++    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,
+batch-without-optimistic-lock shared/store/settlement/batches.ts
+-db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
++db.putWrite(toBatchItem(next), {
++    ...db.hasVersion(previous.version),
++    ConditionExpression: '#version >= :previous',
++  })
+refund-retried-with-a-new-uuid functions/jobs/refund-customer.ts
+-refundAtBank({ ...begun, repeated })
++refundAtBank({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })
+transition-from-an-older-version shared/store/debits/transitions.ts
+-ConditionExpression: '#status = :from AND #version = :current',
++ConditionExpression: '#status = :from AND #version >= :current',
+lost-race-reported-as-success shared/store/debits/transitions.ts
+-return commit(current, next, alongside(current, next), runtime)
++return (await commit(current, next, alongside(current, next), runtime)) ?? next
+webhook-cached-across-providers shared/store/webhooks/webhooks.ts
+-export const findWebhookWithHealth = async (id: ProviderId) => {
+-
++let first: ProviderId | undefined
++
++export const findWebhookWithHealth = async (requested: ProviderId) => {
++  first ??= requested
++  const id = first
++
+one-daily-limit-for-all-providers shared/store/keys.ts
+-item(\`PROVIDER#\${provider}\`, \`DAY#\${day}\`)
++item('PROVIDER#', \`DAY#\${day}\`)
+replay-counted-against-the-limit shared/store/debits/charges.ts
+-  const claim = await findClaim(newDebit)
+-  if (claim) return resultOfClaim(newDebit, claim)
+-  if (failed[DEBIT])
++  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
++  if (claim) return resultOfClaim(newDebit, claim)
++  if (failed[DEBIT])
+failed-transaction-reported-as-created shared/store/debits/charges.ts
+-  if (!claim) throw error
++  if (!claim) return { kind: 'created', debit: newDebit.debit }
+submission-with-a-new-idempotency-key shared/banks/request.ts
+-headers: { 'x-idempotency-key': uuid },
++headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },
+one-exception-per-debit shared/store/keys.ts
+-\`EXCEPTION#\${at.toISOString()}#\${requestId}\`
++'EXCEPTION#1'
+concurrent-failure-ends-a-delivery shared/domain/webhooks/delivery.ts
+-if (isSettled(delivery) || isRequested) return
++if (isRequested) return
+concurrent-attempt-not-recorded shared/webhooks/attempt.ts
+-    next = appendAttempt(raiseMax(current, isAborted), late)
++    if (current.attemptCount >= next.attemptCount) return current
++    next = appendAttempt(raiseMax(current, isAborted), late)
+aborted-attempt-not-recorded shared/webhooks/deliver.ts
+-        unsaved.push(attempt)
++        if (!attempt.isAborted) unsaved.push(attempt)
+duplicate-message-starts-an-attempt shared/webhooks/attempt.ts
+-isSettled(record) || number !== record.attemptCount + 1
++isSettled(record)
+event-in-a-receipt-and-a-record shared/store/webhooks/deliveries.ts
+-  if (!previous && !(await excludeFromReceipt(next))) return false
+first-of-two-events-not-recorded shared/webhooks/deliver.ts
+-      await saveAttempts(unsaved, runtime)
++      await saveAttempts(unsaved.slice(1), runtime)
+lost-retry-not-swept shared/sweep/overdue.ts
+-return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined
++return delivery && at && at > now ? { outgoing: nextAttempt(delivery, now), at } : undefined
+lost-event-not-swept shared/sweep/repair.ts
+-      await replaceDelivery(undefined, record)
+open-debit-not-followed shared/sweep/run.ts
+-    await follow(open, repaired, now)
+sweep-ahead-of-late-indexes shared/sweep/run.ts
+-const BEHIND_MS = 150_000
++const BEHIND_MS = 0
+signature-in-capitals shared/webhooks/http/signature.ts
+-.digest('hex')
++.digest('hex').toUpperCase()
+lost-timer-not-swept shared/sweep/overdue.ts
+-    if (phase) {
++    if (phase && debit.status !== 'processing') {
+part-counted-twice shared/store/settlement/reconciliations.ts
+- AND attribute_not_exists(findings)
+lost-part-not-swept shared/sweep/reconciliation.ts
+-{ outgoing: [reconciliationMessage(id, partId)], at }
++undefined`
 
-export const findWebhookWithHealth = async (requested: ProviderId) => {
-  first ??= requested
-  const id = first
-`,
-  },
-  {
-    name: 'one-daily-limit-for-all-providers',
-    file: 'shared/store/keys.ts',
-    from: `item(\`PROVIDER#\${provider}\`, \`DAY#\${day}\`)`,
-    to: `item('PROVIDER#', \`DAY#\${day}\`)`,
-  },
-  {
-    name: 'replay-counted-against-the-limit',
-    file: 'shared/store/debits/charges.ts',
-    from: `  const claim = await findClaim(newDebit)
-  if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT])`,
-    to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
-  if (claim) return resultOfClaim(newDebit, claim)
-  if (failed[DEBIT])`,
-  },
-  {
-    name: 'failed-transaction-reported-as-created',
-    file: 'shared/store/debits/charges.ts',
-    from: '  if (!claim) throw error',
-    to: "  if (!claim) return { kind: 'created', debit: newDebit.debit }",
-  },
-  {
-    name: 'submission-with-a-new-idempotency-key',
-    file: 'shared/banks/request.ts',
-    from: "headers: { 'x-idempotency-key': uuid },",
-    to: `headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },`,
-  },
-  {
-    name: 'one-exception-per-debit',
-    file: 'shared/store/keys.ts',
-    from: `\`EXCEPTION#\${at.toISOString()}#\${requestId}\``,
-    to: "'EXCEPTION#1'",
-  },
-  {
-    name: 'concurrent-failure-ends-a-delivery',
-    file: 'shared/domain/webhooks/delivery.ts',
-    from: 'if (isSettled(delivery) || isRequested) return',
-    to: 'if (isRequested) return',
-  },
-  {
-    name: 'concurrent-attempt-not-recorded',
-    file: 'shared/webhooks/attempt.ts',
-    from: '    next = appendAttempt(raiseMax(current, isAborted), late)',
-    to: `    if (current.attemptCount >= next.attemptCount) return current
-    next = appendAttempt(raiseMax(current, isAborted), late)`,
-  },
-  {
-    name: 'aborted-attempt-not-recorded',
-    file: 'shared/webhooks/deliver.ts',
-    from: '        unsaved.push(attempt)',
-    to: '        if (!attempt.isAborted) unsaved.push(attempt)',
-  },
-  {
-    name: 'duplicate-message-starts-an-attempt',
-    file: 'shared/webhooks/attempt.ts',
-    from: 'isSettled(record) || number !== record.attemptCount + 1',
-    to: 'isSettled(record)',
-  },
-  {
-    name: 'event-in-a-receipt-and-a-record',
-    file: 'shared/store/webhooks/deliveries.ts',
-    from: '  if (!previous && !(await excludeFromReceipt(next))) return false',
-    to: '',
-  },
-  {
-    name: 'first-of-two-events-not-recorded',
-    file: 'shared/webhooks/deliver.ts',
-    from: '      await saveAttempts(unsaved, runtime)',
-    to: '      await saveAttempts(unsaved.slice(1), runtime)',
-  },
-  {
-    name: 'lost-retry-not-swept',
-    file: 'shared/sweep/overdue.ts',
-    from: 'return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined',
-    to: 'return delivery && at && at > now ? { outgoing: nextAttempt(delivery, now), at } : undefined',
-  },
-  {
-    name: 'lost-event-not-swept',
-    file: 'shared/sweep/repair.ts',
-    from: '      await replaceDelivery(undefined, record)',
-    to: '',
-  },
-  {
-    name: 'open-debit-not-followed',
-    file: 'shared/sweep/run.ts',
-    from: '    await follow(open, repaired, now)',
-    to: '',
-  },
-  {
-    name: 'sweep-ahead-of-late-indexes',
-    file: 'shared/sweep/run.ts',
-    from: 'const BEHIND_MS = 150_000',
-    to: 'const BEHIND_MS = 0',
-  },
-  {
-    name: 'signature-in-capitals',
-    file: 'shared/webhooks/http/signature.ts',
-    from: ".digest('hex')",
-    to: ".digest('hex').toUpperCase()",
-  },
-  {
-    name: 'lost-timer-not-swept',
-    file: 'shared/sweep/overdue.ts',
-    from: '    if (phase) {',
-    to: "    if (phase && debit.status !== 'processing') {",
-  },
-  {
-    name: 'part-counted-twice',
-    file: 'shared/store/settlement/reconciliations.ts',
-    from: ' AND attribute_not_exists(findings)',
-    to: '',
-  },
-  {
-    name: 'lost-part-not-swept',
-    file: 'shared/sweep/reconciliation.ts',
-    from: '{ outgoing: [reconciliationMessage(id, partId)], at }',
-    to: 'undefined',
-  },
-]
+const textIn = (lines: readonly string[], sign: '-' | '+'): string =>
+  lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n')
+
+export const mutants: readonly Mutant[] = MISTAKES.split(/\n(?![-+])/)
+  .slice(1)
+  .map((mistake) => {
+    const [title = '', ...lines] = mistake.split('\n')
+    const [name = '', file = ''] = title.split(' ')
+    return { name, file, from: textIn(lines, '-'), to: textIn(lines, '+') }
+  })
