@@ -6,7 +6,6 @@ import type { BankQuery } from '../engine/observations.ts'
 /** The expectations of each status, with values of its own: the product's table is what is checked. */
 
 type EventExpectation = {
-  next: readonly Status[]
   /** The actors that may write it, besides operators. */
   writers: readonly ('provider' | 'bank' | 'job')[]
   /** The verb by which operators write it; null: they do not. */
@@ -44,7 +43,6 @@ const OPEN = {
 
 export const expectations: Record<Status, Expectation> = {
   pending: {
-    next: ['processing', 'completed', 'failed'],
     writers: ['provider'],
     verb: null,
     retries: 2,
@@ -53,7 +51,6 @@ export const expectations: Record<Status, Expectation> = {
     replies: null,
   },
   processing: {
-    next: ['completed', 'failed'],
     writers: ['bank', 'job'],
     verb: null,
     retries: 5,
@@ -62,7 +59,6 @@ export const expectations: Record<Status, Expectation> = {
     replies: ['accepted'],
   },
   completed: {
-    next: ['reversed'],
     writers: ['bank', 'job'],
     verb: 'complete',
     retries: 10,
@@ -78,7 +74,6 @@ export const expectations: Record<Status, Expectation> = {
     rejects: { failed: 'contradiction', approved: 'refused_report' },
   },
   failed: {
-    next: [],
     writers: ['bank', 'job'],
     verb: 'fail',
     retries: 10,
@@ -93,7 +88,6 @@ export const expectations: Record<Status, Expectation> = {
     rejects: { completed: 'late_completion', approved: 'refused_report' },
   },
   reversed: {
-    next: [],
     writers: [],
     verb: 'reverse',
     retries: 5,
@@ -112,6 +106,6 @@ export const expectations: Record<Status, Expectation> = {
 export const statuses = Object.keys(expectations) as Status[]
 
 export const eventExpectations: Record<DebitEventName, EventExpectation> = {
-  created: { next: ['pending'], writers: ['provider'], verb: null, retries: 2, adds: null },
+  created: { writers: ['provider'], verb: null, retries: 2, adds: null },
   ...expectations,
 }

@@ -1,30 +1,27 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
-import type { Facts } from '../../../shared/domain/debits/debit.ts'
-import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { Changes, Facts } from '../../../shared/domain/debits/debit.ts'
+import type { ExceptionKind, ReportException } from '../../../shared/domain/debits/exception.ts'
 import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
-import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
-import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
-import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
-import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
-import type { RawChunk } from './raw-lines.ts'
+import type { Refund } from '../../../shared/domain/debits/refund.ts'
+import type { Batch } from '../../../shared/domain/settlement/batch.ts'
+import type { Attempt } from '../../../shared/domain/webhooks/attempt.ts'
+import type { Delivery } from '../../../shared/domain/webhooks/delivery.ts'
 
-/**
- * Stored items, declared independently of the product, so that the checks do not share its
- * mistakes.
- */
+/** Stored items. Their values are read independently of the product, so that the checks do not share its mistakes. */
 
-type RawSet = {
-  bankReference?: string
-  approvalMethod?: string
-  fee?: number
-  errorMessage?: string
-  errorCode?: string
-  customerName?: string
-  accountNumber?: string
-  /** Of a reversal that returns no money. */
-  refund?: 'none'
-  metadata?: string
-}
+/** Of the product's types: times are texts, and texts and numbers are any of their kind. */
+type Stored<T> = T extends Date
+  ? string
+  : T extends number
+    ? number
+    : T extends string
+      ? [keyof T] extends [keyof string]
+        ? T
+        : string
+      : { [K in keyof T]: Stored<T[K]> }
+
+/** Metadata is JSON. */
+type RawSet = Stored<Omit<Changes, 'metadata'>> & { metadata?: string }
 
 type RawEntry = {
   type: DebitEventName
@@ -69,31 +66,9 @@ type RawClaim = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
 
-export type RawAttempt = {
-  id: string
-  number: number
-  at: string
-  milliseconds: number
-  responseCode: number | null
-  cause: FailureCause | null
-}
+export type RawAttempt = Stored<Attempt>
 
-export type RawDelivery = Item & {
-  reference: string
-  n: number
-  provider: string
-  event: string
-  occurredAt: string
-  status: DeliveryStatus
-  attemptCount: number
-  attemptsMax: number
-  last: RawAttempt | null
-  nextAttemptAt: string | null
-  deliveredAt: string | null
-  failedAt: string | null
-  reason: number | null
-  autoRetries: number
-}
+export type RawDelivery = Item & Stored<Delivery>
 
 /** The events of a charge that were delivered at the first attempt. */
 export type RawReceipt = Item & {
@@ -101,7 +76,7 @@ export type RawReceipt = Item & {
   provider: string
   events: readonly {
     n: number
-    event: string
+    event: RawDelivery['event']
     occurredAt: string
     attemptsMax: number
     attempt: Omit<RawAttempt, 'number' | 'cause'>
@@ -110,57 +85,11 @@ export type RawReceipt = Item & {
 
 type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
-export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
+export type RawBatch = Item & Stored<Batch>
 
-export type RawBatch = Item & {
-  id: string
-  uuid: string
-  provider: string
-  date: string
-  n: number
-  status: BatchStatus
-  createdAt: string
-  sealedAt: string | null
-  totals: RawTotals | null
-  reportedAt: string | null
-  processedAt: string | null
-  completedAt: string | null
-  completedGeneration?: number
-  failedAt: string | null
-  failure: string | null
-  bankReference: string | null
-  feeSchedule:
-    | (Record<'basisPoints' | 'fixed', number> & { minimum?: number; maximum?: number })
-    | null
-  paid: number | null
-  paidTo: { bank: string; accountNumber: string; accountName: string } | null
-  offsets: readonly { batch: string; amount: number }[]
-  outstanding: number
-  offsetBy: string | null
-}
+export type RawException = Item & Stored<ReportException> & { kind: ExceptionKind }
 
-export type RawException = Item & {
-  reference: string
-  kind: ExceptionKind
-  provider: string
-  bank: string
-  amount: number
-  requestId: string
-  at: string
-  resolvedAt?: string
-  report: string
-}
-
-export type RawRefund = Item & {
-  uuid: string
-  reference: string
-  provider: string
-  bank: string
-  amount: number
-  status: RefundStatus
-  createdAt: string
-  completedAt: string | null
-}
+export type RawRefund = Item & Stored<Refund>
 
 type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
 
@@ -246,3 +175,29 @@ export const entriesOf = ({ history }: RawDebit): Entry[] => {
 }
 
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
+
+/** The lines of one transaction: rows of JSON, one per line of text. */
+export type RawChunk = Item & { debits?: string; adjustments?: string }
+
+export type RawLine = {
+  type: string
+  reference: string
+  completedAt: number
+  gross: number
+  fee: number
+  net: number
+}
+
+export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
+  [
+    { type: 'debit', text: debits },
+    { type: 'adjustment', text: adjustments },
+  ].flatMap(({ type, text }) =>
+    text
+      .split('\n')
+      .filter((row) => row !== '')
+      .map((row) => {
+        const [reference, , , , completedAt, gross, fee] = JSON.parse(row)
+        return { type, reference, completedAt, gross, fee, net: gross - fee }
+      }),
+  )
