@@ -32,10 +32,7 @@ export type InvocationResult<T> =
   | { kind: 'threw'; error: unknown }
   | { kind: 'crashed' }
 
-type Deps = {
-  clock: Clock
-  skew: () => number
-}
+type Deps = { clock: Clock; skew: () => number }
 
 export type Invocations = ReturnType<typeof newInvocations>
 

@@ -4,7 +4,19 @@ import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
 import { type History, type ItemHistories, imageOf, itemHistories } from './item-histories.ts'
-import { type ChangeOf, type Entry, entriesOf, ownerIn, type RawAttempt, type RawBatch, type RawDebit, type RawDelivery, type RawException, linesIn, type RawLine } from './raw-items.ts'
+import {
+  type ChangeOf,
+  type Entry,
+  entriesOf,
+  linesIn,
+  ownerIn,
+  type RawAttempt,
+  type RawBatch,
+  type RawDebit,
+  type RawDelivery,
+  type RawException,
+  type RawLine,
+} from './raw-items.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'

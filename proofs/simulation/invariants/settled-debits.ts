@@ -1,6 +1,6 @@
 import { expectations } from './lifecycle.ts'
 import type { Check } from './observation-index.ts'
-import { ownerIn, type RawDebit, linesIn } from './raw-items.ts'
+import { linesIn, ownerIn, type RawDebit } from './raw-items.ts'
 import { DAY_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 23, 28: when the lines of debits are written. The reconciliation compares their contents (47). */
