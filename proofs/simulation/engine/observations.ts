@@ -110,7 +110,7 @@ export type BookEntry = {
   type: 'debit' | 'refund' | 'payout' | 'remittance'
   /** The uuid of the debit, the id of the batch or the reference of the remittance. */
   of: string
-  /** In pesewas. */
+  /** In pesewas; a debit is above zero, the others below. */
   amount: number
 }
 

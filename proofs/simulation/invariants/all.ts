@@ -148,7 +148,7 @@ export const invariants: readonly Invariant[] = [
   [
     54,
     "balances and payouts agree with the banks' books",
-    books.balancesMatchBooks,
+    books.balancesMatchDebits,
     books.cashMatchesBooks,
   ],
   [55, 'a granted request takes effect once, as requested', requestsTakeEffectOnce],

@@ -3,13 +3,12 @@ import type { BookEntry } from '../engine/observations.ts'
 import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
 
-/** 52 to 54: the banks' own books agree with the table to the pesewa. */
+/** 25, 52 to 54: the banks' own books agree with the table to the pesewa. */
 
-const sum = (amounts: readonly number[]): number =>
-  amounts.reduce((total, amount) => total + amount, 0)
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0)
 
-const booked = (entries: readonly BookEntry[], type: BookEntry['type']): number =>
-  sum(entries.filter((entry) => entry.type === type).map(({ amount }) => amount))
+const booked = (entries: readonly BookEntry[] = []): number =>
+  sum(entries.map(({ amount }) => amount))
 
 /** Reports whether a bank reported a failure, or an operator recorded a debit that it did not make. */
 const isDisputed = (
@@ -25,30 +24,28 @@ const isDisputed = (
 const isOpenedAgainst = (
   { item, exceptions }: DebitHistory,
   { refunds, startOf, observations: { setup } }: ObservationIndex,
-): boolean =>
-  (refunds.get(item.reference)?.changes ?? []).some(({ before, after, at, by }) => {
-    const isOpened = after?.status === 'pending' && before?.status !== 'pending'
-    const knownAt = startOf(by?.invocation, at) - 2 * setup.skew
-    return exceptions.some(
-      (one) =>
-        isOpened &&
-        one.kind === 'contradiction' &&
-        Date.parse(one.at) < knownAt &&
-        !(one.resolvedAt && Date.parse(one.resolvedAt) < at + setup.skew),
+): boolean => {
+  const contradictions = exceptions.filter(({ kind }) => kind === 'contradiction')
+  return (refunds.get(item.reference)?.changes ?? [])
+    .filter(({ before, after }) => after?.status === 'pending' && before?.status !== 'pending')
+    .some(({ at, by }) =>
+      contradictions.some(
+        ({ at: reportedAt, resolvedAt = '' }) =>
+          Date.parse(reportedAt) < startOf(by?.invocation, at) - 2 * setup.skew &&
+          !(Date.parse(resolvedAt) < at + setup.skew),
+      ),
     )
-  })
+}
 
 /** 52: a bank returns at most what it debited, unless it had reported a debit that it did not make. */
 export const refundsAreCovered: Check = (index, report) => {
   for (const [uuid, entries] of index.booksOf) {
-    const debited = booked(entries, 'debit')
-    const returned = booked(entries, 'refund')
-    if (returned <= debited) continue
+    if (entries[0]?.type === 'debit' ? booked(entries) >= 0 : entries[0]?.type !== 'refund')
+      continue
     const debit = index.byUuid.get(uuid)
-    const isMisled = debit && debited === 0 && returned === debit.item.amount
-    if (!isMisled || !isDisputed(debit, index) || isOpenedAgainst(debit, index)) {
-      report(uuid, `its bank returned ${inGhs(returned)} of ${inGhs(debited)}`)
-    }
+    const isMisled =
+      debit && entries.length === 1 && isDisputed(debit, index) && !isOpenedAgainst(debit, index)
+    if (!isMisled) report(uuid, `its bank returned ${inGhs(-booked(entries))} too much`)
   }
 }
 
@@ -58,83 +55,64 @@ const owedFor = (
   { refunds, refundFailures }: ObservationIndex,
   end = Number.POSITIVE_INFINITY,
 ): number => {
-  const isPast = (at: string | null | undefined): boolean =>
-    Boolean(at) && Date.parse(at ?? '') < end
-  const refund = refunds.get(item.reference)?.item
+  const isPast = (at: string | null | undefined): boolean => Date.parse(at ?? '') < end
+  const { uuid = '', status, createdAt, completedAt } = refunds.get(item.reference)?.item ?? {}
   const late = exceptions.filter(({ kind }) => kind === 'late_completion')
-  const [noted] = late.flatMap(({ resolvedAt = [] }) => resolvedAt).toSorted()
-  const isNote = noted !== undefined && !(refund && refund.createdAt <= noted)
-  const isRepaid =
-    refund?.status === 'failed' && isPast(refundFailures.get(refund.uuid)?.resolvedAt)
   const collected = [
     entries.some(({ type, at }) => type === 'completed' && at < end),
     late.some(({ at }) => isPast(at)),
   ]
   const returned = [
-    isNote && isPast(noted) && !isPast(refund?.createdAt),
-    isPast(refund?.completedAt) || isRepaid,
+    // A note leaves the money with the customer, unless a refund follows.
+    late.some(({ resolvedAt }) => isPast(resolvedAt)) && !isPast(createdAt),
+    isPast(completedAt),
+    status === 'failed' && isPast(refundFailures.get(uuid)?.resolvedAt),
   ]
   const count = (facts: boolean[]): number => facts.filter(Boolean).length
   return item.amount * (count(collected) - count(returned))
 }
 
-/** Reports whether the service has answered that it knows of the completion, or recorded it. */
+/** Reports whether the service has answered that it knows of the completion. */
 const isLearned = ({ uuid: own }: DebitHistory, { reports }: ObservationIndex): boolean =>
-  reports.some(
-    ({ uuid, status, call, code }) =>
-      uuid === own &&
-      status === 'completed' &&
-      (code === INVALID_TRANSITION || call.reply?.status === 200),
-  )
+  reports
+    .filter(({ uuid, status }) => uuid === own && status === 'completed')
+    .some(({ call, code }) => code === INVALID_TRANSITION || call.reply?.status === 200)
 
 const INVALID_TRANSITION = 3001
 
 /** 53: a bank has of each debit what it owes by the table; the open cases are what they are. */
 export const booksMatchDebits: Check = (index, report) => {
   for (const [reference, debit] of index.debits) {
-    const { item, uuid } = debit
+    const { item, uuid, exceptions } = debit
     if (!index.observations.setup.endpoints.includes(item.bank.identifier)) continue
     const entries = index.booksOf.get(uuid) ?? []
-    const debited = booked(entries, 'debit')
-    const held = debited - booked(entries, 'refund')
+    const held = booked(entries)
     const owed = owedFor(debit, index)
-    const { status } = index.refunds.get(reference)?.item ?? {}
-    const isNoted = debit.exceptions.some((one) => one.kind === 'late_completion' && one.resolvedAt)
-    const isOpen =
-      held < owed
-        ? status === 'processing' || (debited === 0 && isDisputed(debit, index))
-        : !isLearned(debit, index) || isNoted
+    const isNoted = exceptions.some((one) => one.kind === 'late_completion' && one.resolvedAt)
+    const isUndebited = entries[0]?.type !== 'debit' && isDisputed(debit, index)
+    const isUnderway = index.refunds.get(reference)?.item.status === 'processing'
+    const isOpen = held < owed ? isUnderway || isUndebited : isNoted || !isLearned(debit, index)
     if (held !== owed && !isOpen) {
       report(reference, `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`)
     }
   }
 }
 
-/** 54: the stored balances are what the banks owe and paid by the end of their day. */
-export const balancesMatchBooks: Check = (index, report) => {
-  const { observations, debits, batches } = index
+/** 54: the stored balances are what the banks owe by the end of their day. */
+export const balancesMatchDebits: Check = (index, report) => {
+  const { observations, debits } = index
   const debitsOf = Map.groupBy(debits.values(), ({ item }) => item.bank.identifier)
   const ledger = observations.items.filter(({ pk }) => pk === 'LEDGER')
   for (const { day, run, balances } of ledger) {
     if (!day) continue
     const end = startOf(String(day)) + DAY_MS
     const pages = ledger.filter(({ sk }) => String(sk).startsWith(`PAGE#${run}/`))
-    const stored: Record<string, number> = Object.assign(
-      {},
-      ...[balances, ...pages.map((page) => page.balances)],
-    )
-    const paid = [...batches.values()].flatMap(({ item: { completedAt, paid } }) =>
-      completedAt && Date.parse(completedAt) < end ? [paid ?? 0] : [],
-    )
-    const expected = Object.fromEntries(
-      observations.setup.banks.map((bank) => [
-        `bank_receivable:${bank}`,
-        sum((debitsOf.get(bank) ?? []).map((debit) => owedFor(debit, index, end))),
-      ]),
-    )
-    for (const [account, amount] of Object.entries({ ...expected, cash: -sum(paid) })) {
-      const balance = stored[account] ?? 0
-      if (balance !== amount) report(`${account} of ${day}`, `is ${balance}, not ${amount}`)
+    const all = [balances, ...pages.map((page) => page.balances)]
+    const stored: Record<string, number> = Object.assign({}, ...all)
+    for (const [bank, own] of debitsOf) {
+      const balance = stored[`bank_receivable:${bank}`] ?? 0
+      const owed = sum(own.map((debit) => owedFor(debit, index, end)))
+      if (balance !== owed) report(`${bank} on ${day}`, `owes ${owed}, but has ${balance}`)
     }
   }
 }
@@ -142,7 +120,7 @@ export const balancesMatchBooks: Check = (index, report) => {
 /** 25: the banks paid each batch what the table says. The reconciliation compares the sums (47). */
 export const payoutsMatchBooks: Check = ({ batches, booksOf }, report) => {
   for (const [id, { item }] of batches) {
-    const made = booked(booksOf.get(id) ?? [], 'payout')
+    const made = -booked(booksOf.get(id))
     const due = item.status === 'completed' ? (item.paid ?? 0) : 0
     const isOpen = item.status === 'processing' && made === item.paid
     if (made !== due && !isOpen) report(id, `its bank paid ${inGhs(made)}, not ${inGhs(due)}`)
@@ -156,9 +134,6 @@ type RawFunding = Item & {
   corrections?: readonly { amount: number }[]
 }
 
-/** Within it, an operator compares the recorded remittances with those of the banks. */
-const COMPARED_MS = DAY_MS
-
 /** 54: the recorded remittances are those of the banks, and cash what payouts leave of them. */
 export const cashMatchesBooks: Check = ({ observations, batches, cashChanges }, report) => {
   const { setup, items, books } = observations
@@ -171,11 +146,11 @@ export const cashMatchesBooks: Check = ({ observations, batches, cashChanges }, 
   const rest = sum(fundings.map(amountOf)) - sum(taken)
   if (cash !== rest) report('cash', `is ${cash}, but remittances less payouts are ${rest}`)
   for (const { type, bank, of, amount, at } of books) {
-    // A second operator may deny a record or its correction.
-    if (type !== 'remittance' || setup.approvals || setup.endedAt - at < COMPARED_MS) continue
+    // A second operator may deny a record; its correction may take a day.
+    if (type !== 'remittance' || setup.approvals || setup.endedAt - at < DAY_MS) continue
     const recorded = fundings.find((one) => one.bank === bank && one.reference === of)
-    const isSame = recorded && amountOf(recorded) === amount
-    if (!isSame) report(`${bank} ${of}`, `is not recorded as ${inGhs(amount)}`)
+    const isSame = recorded && amountOf(recorded) === -amount
+    if (!isSame) report(`${bank} ${of}`, `is not recorded as ${inGhs(-amount)}`)
   }
   for (const { before, after, by, sequence } of setup.waitsForFunding ? cashChanges : []) {
     const left = after?.cash ?? 0

@@ -102,33 +102,32 @@ const leastCash = ({ cashChanges }: ObservationIndex, from: number, until: numbe
 /** Returns when the payout of a due batch must begin: at midnight, or after a remittance. */
 const chancesOf = ({ observations: { setup }, cashChanges }: ObservationIndex): number[] => {
   const { isHealthy, startedAt, healedAt, endedAt, approvals, waitsForFunding } = setup
-  if (approvals) return []
-  const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
   const fundings = cashChanges.filter(({ by }) => by?.name === 'manage-funding' && waitsForFunding)
-  return [...fundings.map(({ at }) => at), midnight].filter(
-    (at) => at >= (isHealthy ? startedAt : healedAt) && at + RUNS_MS <= endedAt,
+  return [
+    ...fundings.map(({ at }) => at),
+    Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS,
+  ].filter(
+    (at) => !approvals && at >= (isHealthy ? startedAt : healedAt) && at + RUNS_MS <= endedAt,
   )
 }
 
 /** 42: after the faults, each due batch that the cash covers is paid or rejected. */
 export const dueBatchesArePaid: Check = (index, report) => {
   const { healedAt, endedAt, waitsForFunding } = index.observations.setup
-  const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
   const chances = chancesOf(index)
   for (const { item, changes } of index.batches.values()) {
-    const dueAt = startOf(item.date) + DAY_MS
     for (const at of chances) {
-      const seen = changes.findLast((change) => change.at < at - INDEX_MS)?.after
-      const until = at + RUNS_MS
-      const isLeft = !changes.some((change) => change.at >= at - INDEX_MS && change.at <= until)
-      const net = seen?.totals?.net ?? -1
-      const isPayable = seen?.status === 'pending' && net >= 0 && dueAt <= at && isLeft
-      const active = index.timeline.during('isActive', item.provider, at - INDEX_MS, until)
+      const [from, until] = [at - INDEX_MS, at + RUNS_MS] as const
+      const { status, totals } = changes.findLast((change) => change.at < from)?.after ?? {}
+      const isLeft = !changes.some((change) => change.at >= from && change.at <= until)
+      const net = totals?.net ?? -1
+      const isDue = status === 'pending' && net >= 0 && startOf(item.date) + DAY_MS <= at
+      const isActive = !index.timeline
+        .during('isActive', item.provider, from, until)
+        .includes(false)
       const isCovered = !waitsForFunding || leastCash(index, at, until) >= net
-      if (isPayable && isCovered && !active.includes(false))
-        report(item.id, 'is due, but was not paid')
+      if (isDue && isLeft && isActive && isCovered) report(item.id, 'is due, but was not paid')
     }
-    if (midnight < healedAt) continue
     const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0
     if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS) {
       report(item.id, 'is being paid since its faults ended')

@@ -22,12 +22,8 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     if (!isReversal && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
     }
-    const posts = postsOf.get(debit.uuid) ?? []
-    for (const post of posts) checkPost(post, debit, refund, index, report)
+    for (const post of postsOf.get(debit.uuid) ?? []) checkPost(post, debit, refund, index, report)
     checkRefund(refund, index, report)
-    if (observations.setup.endpoints.includes(refund.item.bank)) {
-      checkVerdicts(refund.item, posts, report)
-    }
   }
   // A restore may lose a reversal whose refund the bank has paid; the bank's statement shows it.
   if (observations.setup.isRestored) return
@@ -107,27 +103,5 @@ const checkRefund = (
   const since = Math.max(setup.healedAt, changes.at(-1)?.at ?? 0)
   if (!ENDS[status] && setup.endedAt - since > END_MS) {
     report(reference, `has a refund that is ${status} at the end`)
-  }
-}
-
-/** The bank's final words, by the uuid of the refund. */
-const checkVerdicts = (
-  { reference, uuid, status }: RawRefund,
-  posts: readonly BankPost[],
-  report: Reporter,
-): void => {
-  const verdicts = new Map(posts.map(({ idempotencyKey, verdict }) => [idempotencyKey, verdict]))
-  const last = verdicts.get(uuid)
-  if (status === 'completed' && last !== 'paid') {
-    report(reference, 'is refunded, but not by its bank')
-  }
-  if (status === 'waived' && posts.length > 0) report(reference, 'is refunded, but was waived')
-  if (status === 'failed' && last !== 'rejected') {
-    report(reference, 'has a failed refund that its bank did not reject')
-  }
-  for (const [key, verdict] of verdicts) {
-    if (key !== uuid && verdict !== 'rejected') {
-      report(reference, `was refunded as ${key}, then retried as ${uuid}`)
-    }
   }
 }

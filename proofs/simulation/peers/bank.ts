@@ -56,7 +56,8 @@ const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
     case 'accepted':
       return json(202, { ...about, status: 'accepted', bank_reference })
     case 'paid':
-      return json(201, { ...about, status: 'paid', bank_reference })
+      // The name of the payee has changed, and is no part of the protocol.
+      return json(201, { ...about, status: 'paid', bank_reference, account_name: 'Renamed' })
     case 'underway':
       return json(202, { ...about, status: 'underway' })
     case 'rejected':

@@ -8,30 +8,25 @@ import type { ScriptedReport } from '../scenario/script.ts'
 
 export type Books = ReturnType<typeof newBooks>
 
-const COLLECTED: Record<BookEntry['type'], number> = {
-  debit: 1,
-  refund: -1,
-  payout: 0,
-  remittance: -1,
-}
-
 export const newBooks = (clock: Clock, random: Random) => {
   const entries: BookEntry[] = []
-  const collected = (isCounted: (entry: BookEntry) => boolean): number =>
-    entries.filter(isCounted).reduce((sum, { type, amount }) => sum + COLLECTED[type] * amount, 0)
+  const sum = (isCounted: (entry: BookEntry) => boolean): number =>
+    entries.filter(isCounted).reduce((total, { amount }) => total + amount, 0)
   const write = (type: BookEntry['type'], bank: string, of: string, amount: unknown): void => {
-    entries.push({ at: clock.now(), type, bank, of, amount: pesewasOf(amount) ?? 0 })
+    const moved = pesewasOf(amount) ?? 0
+    entries.push({ at: clock.now(), type, bank, of, amount: type === 'debit' ? moved : -moved })
   }
   return {
     entries,
     /** @param of the uuid of a debit, the id of a batch or the reference of a remittance */
     write,
     /** Returns the pesewas of a debit that its bank did not return; 0 if no money moved. */
-    held: (uuid: string): number => collected(({ of }) => of === uuid),
+    held: (uuid: string): number => sum(({ of }) => of === uuid),
     /** Remits what a bank had collected by an instant, less what it has returned. */
     remit: (bank: string, reference: string, until: number): void => {
-      const amount = collected(
-        (entry) => entry.bank === bank && (entry.type !== 'debit' || entry.at <= until),
+      const amount = sum(
+        ({ type, ...entry }) =>
+          entry.bank === bank && type !== 'payout' && (type !== 'debit' || entry.at <= until),
       )
       if (amount > 0) write('remittance', bank, reference, inGhs(amount))
     },

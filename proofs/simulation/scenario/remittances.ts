@@ -18,7 +18,8 @@ const record = async ({ operators, books }: Deps, random: Random): Promise<void>
   const recorded = new Map(
     ((resultOf(list) ?? []) as Recorded[]).map((one) => [`${one.bank} ${one.reference}`, one]),
   )
-  for (const { bank, of: reference, amount, at } of books.remittances()) {
+  for (const { bank, of: reference, amount: booked, at } of books.remittances()) {
+    const amount = -booked
     const known = recorded.get(`${bank} ${reference}`)
     const wrong = random.pick([amount, amount, amount * 10, Math.ceil(amount / 10)])
     const remittance = { bank, reference, amount: inGhs(known ? amount : wrong) }
