@@ -85,7 +85,6 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   restore: (call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call),
 }
 
-/** Returns the number of each rare event. */
 export const countRareEvents = (observations: Observations): [name: string, times: number][] => [
   ...Object.entries({ ...changes, ...smallSizeEvents }).map(
     ([name, isCounted]): [string, number] => [

@@ -171,7 +171,6 @@ const recordedRun = (
 
 type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
 
-/** Returns the messages that a worker may have handled before. */
 const repeatedIn = (event: unknown): string => {
   const { Records = [] } = event as { Records?: readonly Message[] }
   const repeated = Records.filter(
@@ -187,7 +186,6 @@ const isFinished = (result: InvocationResult<unknown>): boolean => {
   return batchItemFailures.length === 0
 }
 
-/** The functions that stream reports. */
 const streaming = new Set<string>(
   functionRows
     .filter(

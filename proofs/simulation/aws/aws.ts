@@ -92,7 +92,6 @@ const NIGHTLY: Record<Exclude<RecurringQueue, 'sweeps'>, readonly number[]> = {
 }
 const nightly = Object.entries(NIGHTLY) as [keyof typeof NIGHTLY, readonly number[]][]
 
-/** Schedules the runs of each night. */
 const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName) => void): void => {
   for (
     let day = Math.floor(scenario.startAt / DAY_MS) + 1;

@@ -5,8 +5,6 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { Random } from '../engine/random.ts'
 
-/** Failures of AWS calls, as the SDK throws them. */
-
 export const timedOut = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
 

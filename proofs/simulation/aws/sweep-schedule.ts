@@ -52,7 +52,6 @@ export const newSweepSchedule = ({ clock, fire }: { clock: Clock; fire: () => vo
   }
 
   return {
-    /** Follows a change of an item. */
     follow: ({ before, after }: Change): void => {
       if (!after) {
         const key = `${before?.pk} ${before?.sk}`

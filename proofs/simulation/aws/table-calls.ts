@@ -5,8 +5,6 @@ import { currentInvocation } from '../engine/invocations.ts'
 import type { FaultyCalls } from './calls.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
 
-/** Calls to DynamoDB and their failures. */
-
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
 const SHORT_PAGE = 3

@@ -84,7 +84,6 @@ export type Losses = Readonly<Record<string, number>>
 
 type FaultSettings = {
   faults: ReadonlySet<FaultName>
-  /** Multiplies the probabilities. */
   intensity: number
   losses?: Losses
 }
@@ -119,14 +118,12 @@ export const newFaults = (
       hit(name)
       return true
     },
-    /** Whether the scenario loses a message, record or timer. */
     loses: (name: string): boolean => {
       const [prefix, count] = [...remaining].find(([key]) => name.startsWith(key)) ?? ['', 0]
       if (isHealed || count === 0) return false
       remaining.set(prefix, count - 1)
       return true
     },
-    /** Stops all faults. */
     heal: (): void => {
       isHealed = true
     },

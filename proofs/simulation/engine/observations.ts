@@ -16,7 +16,6 @@ type ChangesOf<N> = N extends { name: infer Name extends string; verbs: infer Ve
       [V in keyof Verbs & string]: Verbs[V] extends { effect: 'reads' } ? never : `${Name} ${V}`
     }[keyof Verbs & string]
   : never
-/** The verbs that change a setting of a provider, bank, webhook or customer. */
 export type SettingVerb = ChangesOf<Nouns[keyof Nouns]>
 
 export type Options = Readonly<Record<string, string>>
@@ -30,7 +29,6 @@ export type ApiCall = {
   caller: { kind: 'provider' | 'bank'; id: string } | undefined
   path: Record<string, string>
   token?: string | undefined
-  /** The secret that signed it. */
   secret?: string | undefined
   /** The request body, or an operator's `{ verb, options }`. */
   sent: unknown
@@ -40,9 +38,7 @@ export type ApiCall = {
         at: number
         status: number
         headers: Record<string, unknown>
-        /** The parsed body, or an operator function's result. */
         body: unknown
-        /** The exact text of the reply. */
         raw?: string
       }
     | undefined
@@ -52,24 +48,17 @@ export type ApiCall = {
   invocation: number
 }
 
-/** One webhook request, as a receiver sees it. */
 export type Post = {
   at: number
   url: string
   headers: Record<string, string>
-  /** The exact body. */
   raw: string
-  /** The response status; null without a response. */
   code: number | null
-  /** Whether the sender received the response. */
   responseReceived: boolean
-  /** The response's `Retry-After`, in seconds. */
   retryAfter?: number
-  /** The invocation that sent it, as in `Change.by`. */
   by?: number | undefined
 }
 
-/** One POST to a bank: a debit, a payout or a refund. */
 export type BankPost = {
   at: number
   /** Where and by which secret the bank received it. */
@@ -81,9 +70,7 @@ export type BankPost = {
   body: Record<string, unknown>
   /** Whether the bank acted on it: the idempotency key was new. */
   effective: boolean
-  /** The bank's result for this key. */
   verdict: PayoutResult['kind'] | 'accepted' | 'nothing'
-  /** The invocation that sent it, as in `Change.by`. */
   by?: number | undefined
 }
 
@@ -98,7 +85,6 @@ export type BankQuery = {
   answer: BankPost['verdict'] | 'completed' | 'failed' | 'none'
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
-  /** The invocation that sent it, as in `Change.by`. */
   by?: number | undefined
 }
 
@@ -139,14 +125,12 @@ export type SimulatedProvider = {
 /** In pesewas. */
 export type FeeSchedule = { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
 
-/** The account that receives payouts. */
 export type Account = { bank: string; number: string; name: string }
 
 export type RunSetup = {
   seed: number
   referencePrefix: string
   startedAt: number
-  /** Faults stop here. */
   healedAt: number
   endedAt: number
   /** Whether the scenario has neither faults nor crashes. */
@@ -163,13 +147,11 @@ export type RunSetup = {
   waitsForFunding: boolean
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
-  /** Whether the table returned to an earlier second. */
   isRestored: boolean
   providers: readonly SimulatedProvider[]
   banks: readonly string[]
   /** The account number by phone number, at each bank. */
   customerAccounts: Readonly<Record<string, string>>
-  /** The banks that can be queried. */
   endpoints: readonly string[]
   /** Their first connections. */
   connections: Readonly<Record<string, { connectorUrl: string; connectorSecret: string }>>
@@ -188,9 +170,7 @@ export type Observations = {
   queries: readonly BankQuery[]
   books: readonly BookEntry[]
   invocations: ReadonlyMap<number, InvocationRecord>
-  /** The faults that struck, and the function in which they did. */
   strikes: readonly { at: number; name: FaultName; by: string | undefined }[]
 }
 
-/** A violated invariant (proofs/simulation/invariants/all.ts). */
 export type Violation = { invariant: number; about: string; message: string }

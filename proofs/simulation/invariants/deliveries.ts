@@ -37,7 +37,6 @@ export const subscribedEventsHaveDeliveries: Check = (index, report) => {
   }
 }
 
-/** 15: every delivery ends. */
 export const wantedEventsEnd: Check = (index, report) => {
   const { skew, endedAt } = index.observations.setup
   for (const [key, { provider, type, writtenAt }] of index.events) {

@@ -10,14 +10,12 @@ type EventExpectation = {
   writers: readonly ('provider' | 'bank' | 'job')[]
   /** The verb by which operators write it; null: they do not. */
   verb: string | null
-  /** The attempts of its event after the first. */
   retries: number
   /** A member of the event's data that others lack. */
   adds: 'error_details' | 'refund' | null
 }
 
 type Expectation = EventExpectation & {
-  /** The lists that can have the debit, as stored. */
   lists: readonly string[]
   /** Whether the bank gets the debit: always before the status, perhaps, or at no time. */
   submitted: 'always' | 'maybe' | 'never'

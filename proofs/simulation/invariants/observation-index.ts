@@ -21,8 +21,6 @@ import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
 
-/** The observations, grouped by object. */
-
 /** @param about a reference, uuid or key */
 export type Reporter = (about: string, message: string) => void
 export type Check = (index: ObservationIndex, report: Reporter) => void
@@ -44,7 +42,6 @@ export type BatchHistory = History<RawBatch> & { lines: readonly BatchLine[] }
 
 export type DeliveryHistory = History<RawDelivery> & {
   key: string
-  /** Every recorded attempt, in no order. */
   attempts: readonly RawAttempt[]
   posts: readonly ReceivedPost[]
 }
@@ -78,7 +75,6 @@ export const indexObservations = (observations: Observations) => {
   return {
     observations,
     providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
-    /** By reference. */
     debits,
     byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
     claims: itemsOf('claim'),
@@ -87,19 +83,15 @@ export const indexObservations = (observations: Observations) => {
     claimChanges: changesOf('claim'),
     exceptionChanges: changesOf('exception'),
     batches,
-    /** By reference of their debit. */
     refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
-    /** Rejected bank reports. */
     exceptions,
     /** The exceptions of failed refunds, by the uuid of the refund. */
     refundFailures: new Map(refundFailures.map((item) => [item.requestId, item])),
-    /** By reference and number of the event. */
     events: eventsIn(debits, batches),
     deliveries: deliveriesIn(stored, postsOf),
     /** By provider: its events, as `reference#n`. */
     feeds: feedsIn(stored),
     posts,
-    /** By reference and number of the event. */
     postsOf,
     /** Providers whose webhook was ever disabled. */
     disabled: new Set(
@@ -107,12 +99,10 @@ export const indexObservations = (observations: Observations) => {
         .map(imageOf)
         .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
     ),
-    /** The cash for payouts. */
     cashChanges: changes.filter(
       ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
     ) as ChangeOf<Item & { cash: number }>[],
     bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
-    /** By idempotency key. */
     bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
     /** By debit, batch or remittance. */
     booksOf: Map.groupBy(observations.books, ({ of }) => of),

@@ -32,7 +32,6 @@ const usual = {
   requestSecret: undefined as Secret | undefined,
   connectorUrl: undefined as string | undefined,
   connectorSecret: undefined as string | undefined,
-  /** The account number of a customer. */
   customer: undefined as string | undefined,
 }
 export type Values = typeof usual
@@ -43,7 +42,6 @@ type Period = { from: number; until: number }
 
 type Possible = Period & { value: unknown }
 
-/** A change of settings, and the period in which it took effect. */
 export type SettingCall = Period & {
   verb: SettingVerb
   subject: string
@@ -65,7 +63,6 @@ const scheduleIn = (options: Options): FeeSchedule => {
   }
 }
 
-/** Returns the values that options name. */
 const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
@@ -185,7 +182,6 @@ const ALWAYS = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY
 
 type Initial = [subject: string, values: Partial<Values>]
 
-/** Returns the settings of the start. */
 const initialValues = (setup: RunSetup): Initial[] => {
   const absent = Object.entries(setup.absent).flat()
   const present: Initial[] = [

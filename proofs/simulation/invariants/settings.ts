@@ -66,7 +66,6 @@ export const settingsStay: Check = ({ observations, timeline }, report) => {
   }
 }
 
-/** Ignores undefined members. */
 const plain = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 

@@ -23,7 +23,6 @@ export type Request = {
   query?: Record<string, string>
   /** Instead of the caller's own one. */
   token?: string
-  /** The attempts until the caller gives up. */
   triesMax?: number
 }
 
@@ -134,7 +133,6 @@ const recordedCalls = ({ clock, run, calls }: Pick<Deps, 'clock' | 'run' | 'call
     return call
   }
 
-  /** Invokes a function and records the call. */
   const put = async (
     requested: Requested,
     event: unknown,
@@ -158,7 +156,6 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
   const credentials = newCredentials()
   const { record, put } = recordedCalls({ clock, run, calls })
 
-  /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
@@ -183,7 +180,6 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     return call
   }
 
-  /** Retries until a final reply arrives. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
     const { triesMax = TRIES_MAX } = request
     for (let attempts = 0; attempts < triesMax; attempts += 1) {

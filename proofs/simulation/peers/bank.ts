@@ -25,17 +25,13 @@ type Deps = {
   books: Books
   bankPosts: BankPost[]
   queries: BankQuery[]
-  /** Decides on a new debit. */
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
-  /** Starts the bank's reports. */
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => PaymentResult
   onRefund: () => PaymentResult
-  /** Decides on a payment under way. */
   onQuery: () => PaymentResult
   /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
   isIdempotent: boolean
-  /** Whether it refuses every request. */
   isOut: () => boolean
   /** Returns the outcome that the bank has by now. */
   outcomeOf: (uuid: string) => ScriptedReport | undefined
@@ -47,7 +43,6 @@ const json = (code: number, body: object): PeerAnswer => ({
   text: JSON.stringify(body),
 })
 
-/** The subject of a response. */
 type About = { uuid: string; amount: unknown }
 
 const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
@@ -120,7 +115,6 @@ const newRecords = (deps: Deps) => {
   const known = new Map<string, BankPost>()
   const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
 
-  /** Books the money of a payment. */
   const pay = ({ path, body }: Pick<BankPost, 'path' | 'body'>): void => {
     if (path === '/settlements') books.write('payout', id, String(body.batch), body.amount)
     if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount)

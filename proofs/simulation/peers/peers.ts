@@ -12,8 +12,6 @@ import { newBank } from './bank.ts'
 import type { Books } from './books.ts'
 import { newReceiver } from './receiver.ts'
 
-/** The banks and receivers, by host. */
-
 type Deps = {
   clock: Clock
   random: Random

@@ -11,7 +11,6 @@ type Deps = {
   random: Random
   faults: Faults
   posts: Post[]
-  /** The periods in which it is down. */
   downs: readonly { from: number; to: number }[]
   /** The statuses of the first responses of all receivers; 0 for none. */
   answers: number[]

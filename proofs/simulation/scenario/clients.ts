@@ -23,7 +23,6 @@ type Deps = {
   operators: Operators
   clock: Clock
   random: Random
-  /** Whether banks never repeat a report. */
   reportsOnce: boolean
   books: Books
 }
@@ -39,7 +38,6 @@ const providerOf = ({ provider }: DebitScript) => ({
   id: simulatedProviders[provider]?.id ?? '',
 })
 
-/** Returns another provider. */
 const otherProvider = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
@@ -65,7 +63,6 @@ const differenceOf = ({ charge, bank }: DebitScript): object | undefined => {
     : undefined
 }
 
-/** Members of invalid charges. */
 const INVALID: readonly object[] = [
   { amount: '0.99' },
   { amount: '10000.01' },
@@ -107,7 +104,6 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
     await operators.operate('debit', script.manual.verb, options)
   }
 
-  /** Requests the redelivery of one of the first events. */
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.redelivered === undefined) return
     await api.until(script.at + script.redelivered * 1000)
@@ -140,7 +136,6 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
         redeliver(script, data.reference),
       ])
     },
-    /** Returns the reversals since an instant. */
     reversedSince: (since: number) =>
       reversals.flatMap(({ at, options }) => (at > since ? [options] : [])),
   }
@@ -183,7 +178,6 @@ export const newClients = (deps: Deps) => {
   const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
   const providers = newProviders(deps)
   return {
-    /** Returns the script named in a narration. */
     named: (narration: unknown): DebitScript | undefined =>
       byNumber.get(Number(String(narration).replace('Debit ', ''))),
     start: (script: DebitScript): Promise<void> => {

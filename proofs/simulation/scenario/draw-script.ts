@@ -11,8 +11,6 @@ import {
   type ScriptedReport,
 } from './script.ts'
 
-/** Draws the script of one debit. */
-
 /** The phone numbers that the sandbox bank distinguishes. */
 const PHONES = [
   '+233241234567',
@@ -99,7 +97,6 @@ const drawReversal = (
     random.between(60, 900),
     // Reversed while the index still shows it as completed.
     (midnight - random.between(0, 45 * SECOND_MS)) / SECOND_MS,
-    // During the night's runs.
     (midnight + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
     (midnight + random.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
     (midnight + DAY_MS + random.between(0, 90 * SECOND_MS)) / SECOND_MS,

@@ -96,12 +96,10 @@ const bankOf = (identifier: BankIdentifier): Bank => ({
   connectorType: 'both',
 })
 
-/** The account number by phone number, at each bank. */
 export const customerAccounts: Readonly<Record<string, string>> = Object.fromEntries(
   ['+233241234567', '+233241111111', '+233245555555'].map((phone) => [phone, phone.slice(1)]),
 )
 
-/** Writes a bank, its token, and the account of each phone number. */
 export const writeBank = (
   bank: Bank,
   options: ConnectorOptions,
@@ -122,7 +120,6 @@ export const writeBank = (
   ]
 }
 
-/** Writes a provider, its token, and its webhook, if it has one. */
 export const writeProvider = (
   provider: PaidProvider,
   receiver: Pick<Webhook, 'url' | 'secret'> | undefined,

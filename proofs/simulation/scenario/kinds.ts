@@ -1,19 +1,14 @@
 import type { FaultName } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 
-/** The kinds of scenarios, with their share of the runs. */
-
 /** The settings of a usual scenario; other kinds change some. */
 const usual = {
-  /** The share of debits that an operator reverses. */
   reversedShare: 0.2,
   /** Whether most reversals follow the settlement, while the providers charge less each day. */
   isReversedLate: false,
-  /** The share of payouts and refunds that a bank rejects. */
   rejectedShare: 0.12,
   /** The share of the others that a bank pays only later. */
   underwayShare: 0.25,
-  /** Changes of settings by operators, some with a second one that ends them. */
   settingChanges: 3,
   /** The share of runs in which operators create one of the providers and banks. */
   absentShare: 0.05,
@@ -29,9 +24,7 @@ const usual = {
   reportsOnce: false,
   /** A bank that is not idempotent acts on each POST. */
   isIdempotent: true,
-  /** Faults that every run of the kind has. */
   faults: [] as readonly FaultName[],
-  /** Whether the table returns to an earlier second. */
   isRestored: false,
   /** Whether the product's page sizes, lanes, leases and time limits are small (engine/sizes.ts). */
   hasSmallSizes: false,

@@ -5,7 +5,6 @@ import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from '../invariants/time-and-mo
 import type { Operators } from '../peers/operators.ts'
 import type { Scenario } from './scenario.ts'
 
-/** The time of the nightly reconciliation. */
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILIATIONS_MAX = 3
 

@@ -17,7 +17,6 @@ export const newStage = () => {
   let waiting: (() => void)[] = []
   return {
     isPaused: (): boolean => isPaused,
-    /** Waits until jobs may start. */
     resumed: (): Promise<void> =>
       isPaused ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(),
     pause: (): void => {
@@ -38,7 +37,6 @@ type Deps = {
   operators: Operators
   clients: Clients
   stage: Stage
-  /** Returns the table to its state at an instant. */
   restoreTable: (at: number) => void
 }
 

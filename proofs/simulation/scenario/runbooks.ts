@@ -7,7 +7,6 @@ import { isDone, type Operators, resultOf } from '../peers/operators.ts'
 
 /** What operators do by docs/operators.md and docs/operations.md, as tables. */
 
-/** An open exception, as the list shows it. */
 type Case = { reference: string; kind: ExceptionKind; bank: string; amount: string; report: string }
 
 type Call = readonly [noun: string, verb: string, options: Record<string, string>]
@@ -91,7 +90,6 @@ export const newRunbooks = ({ api, operators, books }: Deps) => {
     'bank reports otherwise': (one) => report(one, one.report.replace('"B-', '"C-')),
   }
 
-  /** Returns whether the act succeeded. */
   const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
     const [noun, verb, options] = calls[act] ?? []
     if (noun && verb) {

@@ -32,12 +32,10 @@ export type Scenario = {
   startAt: number
   scripts: readonly DebitScript[]
   faults: ReadonlySet<FaultName>
-  /** Multiplies the probability of each fault. */
   intensity: number
   healAt: number
   endAt: number
   losses?: Losses
-  /** Crashes in addition to random ones. */
   crashes: readonly Crash[]
   /** The results of payouts, in turn. */
   payments: readonly PaymentResult[]
@@ -47,9 +45,7 @@ export type Scenario = {
   answers: readonly number[]
   /** Indexes of the providers; fewer shorten the nights. */
   providers: readonly number[]
-  /** Whether a second operator must approve guarded calls. */
   approvals: boolean
-  /** Whether a payout waits until the recorded remittances cover it. */
   waitsForFunding: boolean
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
@@ -70,10 +66,8 @@ const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
-/** The share of scenarios without faults. */
 export const HEALTHY_SHARE = 0.1
 
-/** Bursts of charges, some just before midnight. */
 const drawBursts = (random: Random, startAt: number): number[] =>
   Array.from({ length: 2 + random.below(2) }, () =>
     random.happens(0.3)
@@ -91,7 +85,6 @@ const drawDecliningBursts = (random: Random, startAt: number): number[] => {
   return [...Array.from({ length: 5 }, () => first), ...laterDays]
 }
 
-/** Bursts between six and sixteen o'clock. */
 const drawMorningBursts = (random: Random, startAt: number): number[] =>
   [1, 1, 2].map(
     (day) =>
@@ -143,7 +136,6 @@ const drawPayment = (
   return random.happens(underwayShare) ? 'underway' : 'paid'
 }
 
-/** Returns the scenario of a seed. */
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
   const settings = settingsOf(kind)

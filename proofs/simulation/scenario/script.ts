@@ -48,14 +48,11 @@ export const debitOperations = operationNames.filter((name) => {
 export type DebitScript = {
   /** Identifies the script; part of the narration. */
   number: number
-  /** The time of the charge. */
   at: number
   provider: number
   bank: BankName
-  /** With two decimals. */
   amount: string
   phone: string
-  /** The bank's response to the submission. */
   verdict: 'accepted' | 'rejected'
   reports: readonly ScriptedReport[]
   /** `twice`: an identical repeat. `invalid`: rejected. Otherwise the field that a repeat changes. */
@@ -64,6 +61,5 @@ export type DebitScript = {
   calls: readonly { afterSeconds: number; name: OperationName }[]
   redelivered: number | undefined
   reversed: number | undefined
-  /** An outcome that an operator records. */
   manual?: { afterSeconds: number; verb: 'complete' | 'fail' }
 }

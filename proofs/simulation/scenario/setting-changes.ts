@@ -6,8 +6,6 @@ import { type Operators, resultOf } from '../peers/operators.ts'
 import { customerAccounts, hostOf, secretsOf, simulatedProviders } from './fixtures.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
-/** The changes of settings by operators. */
-
 export type SettingChange = { at: number; verb: SettingVerb; options: Options }
 
 type Change = readonly [verb: SettingVerb, options: Options]
@@ -154,7 +152,6 @@ export const drawSettingChanges = (
   })
 }
 
-/** Returns the calls that create a provider or bank. */
 const creationOf = (id: string, random: Random): Change[] => {
   const bank = HTTP_BANKS.find((name) => name === id)
   if (!bank) {
@@ -177,7 +174,6 @@ const creationOf = (id: string, random: Random): Change[] => {
   ]
 }
 
-/** Draws the providers and banks that operators create after the start. */
 export const drawAbsent = (seed: number, share: number): string[] => {
   const random = randomOf(seedOf(seed, 12, 2))
   if (!random.happens(share)) return []
