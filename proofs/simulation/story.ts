@@ -115,23 +115,18 @@ const entriesOf = (observations: Observations, names: readonly string[]): Entry[
   ].toSorted((one, other) => one.at - other.at)
 }
 
-/** Joins repeats, then drops the middle of what is neither a fault nor a change. */
+/** Joins repeats, and leaves out the middle of many. */
 const shortened = (entries: readonly Entry[]): Entry[] => {
-  const joined: (Entry & { times: number })[] = []
+  const lines: Entry[] = []
   for (const entry of entries) {
-    const last = joined.at(-1)
-    if (last?.text === entry.text) last.times += 1
-    else joined.push({ ...entry, times: 1 })
+    const last = lines.at(-1)
+    if (last?.text.replace(/ and again$/, '') !== entry.text) lines.push(entry)
+    else lines[lines.length - 1] = { ...last, text: `${entry.text} and again` }
   }
-  const lines = joined.map(({ at, text, isFault, times }) => ({
-    at,
-    isFault,
-    text: times > 1 ? `${text} (${times} times)` : text,
-  }))
-  if (lines.length <= LINES_MAX) return lines
-  const [first, last] = [lines.slice(0, LINES_MAX / 2 - 1), lines.slice(-LINES_MAX / 2)]
-  const text = `... ${lines.length - first.length - last.length} more`
-  return [...first, { at: first.at(-1)?.at ?? 0, text, isFault: false }, ...last]
+  const half = Math.floor(LINES_MAX / 2)
+  const rest = lines.splice(half, Math.max(0, lines.length - 2 * half))
+  const [first] = rest
+  return first ? lines.toSpliced(half, 0, { ...first, text: `... ${rest.length} more` }) : lines
 }
 
 /** @returns the lines that a person reads to understand a violation */

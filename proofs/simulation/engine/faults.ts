@@ -82,11 +82,7 @@ const PROBABILITY_MAX = 0.5
 /** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */
 export type Losses = Readonly<Record<string, number>>
 
-type FaultSettings = {
-  faults: ReadonlySet<FaultName>
-  intensity: number
-  losses?: Losses
-}
+type FaultSettings = { faults: ReadonlySet<FaultName>; intensity: number; losses?: Losses }
 
 export const newFaults = (
   random: Random,

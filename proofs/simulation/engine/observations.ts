@@ -34,13 +34,7 @@ export type ApiCall = {
   sent: unknown
   /** Undefined if the function crashed or returned nothing. */
   reply:
-    | {
-        at: number
-        status: number
-        headers: Record<string, unknown>
-        body: unknown
-        raw?: string
-      }
+    | { at: number; status: number; headers: Record<string, unknown>; body: unknown; raw?: string }
     | undefined
   /** Whether the caller received the reply; otherwise it retries. */
   received: boolean

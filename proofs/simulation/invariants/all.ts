@@ -1,9 +1,9 @@
 import type { Observations, Violation } from '../engine/observations.ts'
-import * as amounts from './amounts.ts'
 import { guardedCallsAreApproved } from './approvals.ts'
 import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
 import * as bankPosts from './bank-posts.ts'
 import * as bankReports from './bank-reports.ts'
+import * as batches from './batches.ts'
 import * as books from './books.ts'
 import * as charges from './charges.ts'
 import { closedExceptionsStayClosed, requestsTakeEffectOnce } from './decisions.ts'
@@ -13,18 +13,15 @@ import {
   wantedEventsEnd,
 } from './deliveries.ts'
 import * as events from './events.ts'
-import { feesAreOfBank, schedulesAreCurrent } from './fees.ts'
 import * as histories from './histories.ts'
 import * as limits from './limits.ts'
 import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
-import { postsAreSigned, postsReachOwner } from './posts.ts'
+import * as posts from './posts.ts'
 import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
-import { completedBatchesAreFinal, contentsStay, payoutsAgree } from './sealed-batches.ts'
 import * as settings from './settings.ts'
-import * as settled from './settled-debits.ts'
 import * as tenancy from './tenancy.ts'
 
 type Invariant = readonly [number: number, rule: string, ...checks: Check[]]
@@ -85,22 +82,27 @@ export const invariants: readonly Invariant[] = [
   ],
   [16, 'attempts have the required delays', attemptsAreSpaced],
   [17, 'the response decides whether a retry follows', responseDecidesRetry],
-  [18, 'a signature covers the exact bytes, with the right secret', postsAreSigned],
-  [19, 'events reach only their own provider', postsReachOwner],
+  [18, 'a signature covers the exact bytes, with the right secret', posts.postsAreSigned],
+  [19, 'events reach only their own provider', posts.postsReachOwner],
   [20, 'the daily total is the sum of the debits, within the limit', limits.dayTotalsMatchDebits],
   [21, 'a charge within the limit is not rejected by it', limits.refusesOnlyAboveLimit],
-  [23, 'only a completed debit gets a line', settled.linesAreOfCompletedDebits],
+  [23, 'only a completed debit gets a line', batches.linesAreOfCompletedDebits],
   [25, 'a bank pays a completed batch once', books.payoutsMatchBooks],
   [
     26,
     'a sealed batch stays unchanged and is paid once',
-    contentsStay,
-    completedBatchesAreFinal,
-    payoutsAgree,
+    batches.contentsStay,
+    batches.completedBatchesAreFinal,
+    batches.payoutsAgree,
   ],
-  [28, 'a debit is settled by the first night after completion', settled.debitsAreSettledInTime],
-  [29, 'a fee is that of the bank, else of the schedule', schedulesAreCurrent, feesAreOfBank],
-  [30, 'amounts are published with two decimals', amounts.publishedAmountsAreExact],
+  [28, 'a debit is settled by the first night after completion', batches.debitsAreSettledInTime],
+  [
+    29,
+    'a fee is that of the bank, else of the schedule',
+    payouts.schedulesAreCurrent,
+    payouts.feesAreOfBank,
+  ],
+  [30, 'amounts are published with two decimals', posts.publishedAmountsAreExact],
   [
     31,
     'a rejected bank report has one exception with its body',

@@ -1,9 +1,9 @@
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { isConfirmed, isFinished, type ReceivedPost } from './item-histories.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
-import { isConfirmed, isFinished, type ReceivedPost } from './received-posts.ts'
 import type { Values } from './setting-timeline.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 

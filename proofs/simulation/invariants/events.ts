@@ -1,6 +1,6 @@
+import { isFinished, type ReceivedPost } from './item-histories.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
-import { isFinished, type ReceivedPost } from './received-posts.ts'
 import { eventNumber, SETTLED } from './time-and-money.ts'
 
 /** 13, 14, 50: events, their ids and their contents. */

@@ -3,7 +3,14 @@ import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
-import { type History, type ItemHistories, imageOf, itemHistories } from './item-histories.ts'
+import {
+  type History,
+  type ItemHistories,
+  imageOf,
+  itemHistories,
+  type ReceivedPost,
+  receivedPosts,
+} from './item-histories.ts'
 import {
   type ChangeOf,
   type Entry,
@@ -17,7 +24,6 @@ import {
   type RawException,
   type RawLine,
 } from './raw-items.ts'
-import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
 
