@@ -65,55 +65,40 @@ const connectorOf = ({ httpBank: bank, random }: Drawn) => ({
   'connector-secret': random.pick(secretsOf(bank)),
 })
 
-const GRACE = ['0', '1800', '86400']
-const graceOf = ({ random }: Drawn) => ({ 'grace-seconds': random.pick(GRACE) })
+const chargesOf = ({ provider, random }: Drawn) => {
+  return { provider, operation: 'charge', 'per-minute': String(5 + random.below(40)) }
+}
 
-/** Each row draws a change and the one that ends it. */
-const rows: readonly ((drawn: Drawn) => readonly [Change, Change?])[] = [
-  (drawn) => [['provider update', accountOf(drawn)]],
-  (drawn) => [['provider update', feesOf(drawn)]],
-  (drawn) => [['limit set', dailyLimitOf(drawn)]],
-  (drawn) => [
-    ['limit remove', { provider: drawn.provider }],
-    ['limit set', dailyLimitOf(drawn)],
-  ],
-  ({ provider, random }) => {
-    const perMinute = String(5 + random.below(40))
-    return [['limit set', { provider, operation: 'charge', 'per-minute': perMinute }]]
-  },
-  ({ provider }) => [
-    ['provider disable', { provider }],
-    ['provider enable', { provider }],
-  ],
-  (drawn) => [['webhook set', webhookOf(drawn)]],
-  (drawn) => [
-    ['webhook remove', { provider: drawn.provider }],
-    ['webhook set', webhookOf(drawn)],
-  ],
-  (drawn) => [['webhook rotate-secret', { provider: drawn.provider, ...graceOf(drawn) }]],
-  (drawn) => [
-    ['provider rotate-request-secret', { provider: drawn.provider, ...graceOf(drawn) }],
-    ['provider update', { provider: drawn.provider, 'request-secret': 'none' }],
-  ],
-  ({ provider }) => [
-    ['credential issue', { provider }],
-    ['credential revoke', { provider }],
-  ],
-  ({ bank }) => [
-    ['credential issue', { bank }],
-    ['credential revoke', { bank }],
-  ],
-  ({ bank }) => [
-    ['bank disable', { bank }],
-    ['bank enable', { bank }],
-  ],
-  (drawn) => [['bank update', connectorOf(drawn)]],
-  (drawn) => [['connector set', connectorOf(drawn)]],
-  ({ provider }) => [['webhook enable', { provider }]],
-  (drawn) => [
-    ['customer unlink', { phone: drawn.phone, bank: drawn.bank }],
-    ['customer link', customerOf(drawn)],
-  ],
+const ofProvider = ({ provider }: Drawn) => ({ provider })
+const ofBank = ({ bank }: Drawn) => ({ bank })
+const ofCustomer = ({ phone, bank }: Drawn) => ({ phone, bank })
+const withGrace = ({ provider, random }: Drawn) => {
+  return { provider, 'grace-seconds': random.pick(['0', '1800', '86400']) }
+}
+const unsigned = ({ provider }: Drawn) => ({ provider, 'request-secret': 'none' })
+
+type Draw = (drawn: Drawn) => Options
+type Row = readonly [verb: SettingVerb, options: Draw, ending?: SettingVerb, endingOptions?: Draw]
+
+/** The changes, some with the one that ends them. */
+const rows: readonly Row[] = [
+  ['provider update', accountOf],
+  ['provider update', feesOf],
+  ['provider disable', ofProvider, 'provider enable'],
+  ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
+  ['credential issue', ofProvider, 'credential revoke'],
+  ['credential issue', ofBank, 'credential revoke'],
+  ['limit set', dailyLimitOf],
+  ['limit set', chargesOf],
+  ['limit remove', ofProvider, 'limit set', dailyLimitOf],
+  ['bank update', connectorOf],
+  ['connector set', connectorOf],
+  ['bank disable', ofBank, 'bank enable'],
+  ['customer unlink', ofCustomer, 'customer link', customerOf],
+  ['webhook set', webhookOf],
+  ['webhook remove', ofProvider, 'webhook set', webhookOf],
+  ['webhook rotate-secret', withGrace],
+  ['webhook enable', ofProvider],
 ]
 
 const drawnBy = (random: Random): Drawn => ({
@@ -129,7 +114,9 @@ const drawTime = (random: Random, bursts: readonly number[]): number => {
   const burst = random.pick(bursts)
   const midnight = burst - (burst % DAY_MS) + DAY_MS
   return random.pick([
-    burst + random.between(-MINUTE_MS, 10 * MINUTE_MS),
+    // Before the sweep repairs what was lost.
+    burst + random.between(0, 2 * MINUTE_MS),
+    burst + random.between(0, 10 * MINUTE_MS),
     burst + random.between(-HOUR_MS, 12 * HOUR_MS),
     midnight + random.between(0, 15 * MINUTE_MS),
   ])
@@ -144,34 +131,13 @@ export const drawSettingChanges = (
 ): SettingChange[] => {
   const random = randomOf(seedOf(seed, 12, 1))
   return Array.from({ length: count }).flatMap(() => {
-    const [[verb, options], end] = random.pick(rows)(drawnBy(random))
+    const [verb, options, ending, endingOptions = options] = random.pick(rows)
+    const drawn = drawnBy(random)
     const at = Math.max(from, Math.min(until, drawTime(random, bursts)))
     const endAt = Math.min(until, at + random.between(MINUTE_MS, 90 * MINUTE_MS))
-    const ends = end ? [{ at: endAt, verb: end[0], options: end[1] }] : []
-    return [{ at, verb, options }, ...ends]
+    const ends = ending ? [{ at: endAt, verb: ending, options: endingOptions(drawn) }] : []
+    return [{ at, verb, options: options(drawn) }, ...ends]
   })
-}
-
-const creationOf = (id: string, random: Random): Change[] => {
-  const bank = HTTP_BANKS.find((name) => name === id)
-  if (!bank) {
-    const drawn = { ...drawnBy(random), provider: id }
-    const settings = { ...accountOf(drawn), ...feesOf(drawn), ...dailyLimitOf(drawn) }
-    return [
-      ['provider create', { ...settings, name: id }],
-      ['credential issue', { provider: id }],
-      ['webhook set', webhookOf(drawn)],
-    ]
-  }
-  const drawn = { ...drawnBy(random), bank, httpBank: bank }
-  const settings = { connector: 'http', 'connector-type': 'both', name: `Bank ${id}` }
-  return [
-    ['bank create', { ...connectorOf(drawn), ...settings }],
-    ['credential issue', { bank }],
-    ...Object.keys(customerAccounts).map(
-      (phone): Change => ['customer link', customerOf({ ...drawn, phone })],
-    ),
-  ]
 }
 
 export const drawAbsent = (seed: number, share: number): string[] => {
@@ -180,11 +146,27 @@ export const drawAbsent = (seed: number, share: number): string[] => {
   return [random.pick([...simulatedProviders.map(({ id }) => id), ...HTTP_BANKS])]
 }
 
+/** Draws the calls that create them. */
 export const drawCreations = (seed: number, absent: readonly string[], at: number) => {
-  const random = randomOf(seedOf(seed, 12, 3))
-  return absent
-    .flatMap((id) => creationOf(id, random))
-    .map(([verb, options], n) => ({ at: at + n, verb, options }))
+  const drawn = drawnBy(randomOf(seedOf(seed, 12, 3)))
+  const settings = { connector: 'http', 'connector-type': 'both' }
+  const changes = absent.flatMap((id): Change[] => {
+    const bank = HTTP_BANKS.find((name) => name === id)
+    if (!bank) {
+      const own = { ...drawn, provider: id }
+      const money = { ...accountOf(own), ...feesOf(own), ...dailyLimitOf(own) }
+      const issued: Change = ['credential issue', { provider: id }]
+      return [['provider create', { ...money, name: id }], issued, ['webhook set', webhookOf(own)]]
+    }
+    const own = { ...drawn, bank, httpBank: bank }
+    const linked = (phone: string): Change => ['customer link', customerOf({ ...own, phone })]
+    return [
+      ['bank create', { ...connectorOf(own), ...settings, name: `Bank ${id}` }],
+      ['credential issue', { bank }],
+      ...Object.keys(customerAccounts).map(linked),
+    ]
+  })
+  return changes.map(([verb, options], n) => ({ at: at + n, verb, options }))
 }
 
 /** How long callers try a revoked token. */
