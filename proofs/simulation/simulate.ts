@@ -28,9 +28,8 @@ type RunTask = Extract<Task, { kind: 'run' }>
 function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
   const count = Math.ceil(lifecycles / each)
   for (const step of [1, REPEATED_EACH]) {
-    for (let index = 0; index < count; index += step) {
+    for (let index = 0; index < count; index += step)
       yield { kind: 'run', seed: seed + index, debits: each, scenario: kind }
-    }
   }
 }
 
@@ -49,9 +48,8 @@ const printCounts = (
   const printRow = (name: string, ...cells: unknown[]) =>
     print([name.padEnd(width), ...cells.map((cell) => String(cell).padStart(8))].join(' '))
   printRow(title, 'times', 'in runs')
-  for (const [name, { times, runs }] of sums) {
+  for (const [name, { times, runs }] of sums)
     printRow(name, times, runs, ...(rows[name] ? [` ${rows[name].description}`] : []))
-  }
   print()
 }
 
@@ -87,9 +85,8 @@ export const printTables = (each: number): void => {
   print(
     `\n${100 * HEALTHY_SHARE} % of the runs have no faults. So many of the others have this fault:\n`,
   )
-  for (const [name, { share, description }] of Object.entries(faults)) {
+  for (const [name, { share, description }] of Object.entries(faults))
     print(`${runs(share * (1 - HEALTHY_SHARE))}  ${name}: ${description}`)
-  }
 }
 
 export const simulate = async (size: Size, workers: number): Promise<number> => {

@@ -28,9 +28,8 @@ const { values, refuse } = await readArguments({
 
 const parseCrash = (text: string): Crash => {
   const [effect, when] = text.split(':')
-  if (!Number(effect) || (when !== 'before' && when !== 'after')) {
+  if (!Number(effect) || (when !== 'before' && when !== 'after'))
     return refuse(`${text} is not a crash: use 12:before or 12:after`)
-  }
   return { effect: Number(effect), when }
 }
 

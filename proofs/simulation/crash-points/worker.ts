@@ -57,9 +57,8 @@ const runShape = async ({ name, effect, pairs }: ShapeTask): Promise<ShapeResult
     for (const whenLater of WHENS) {
       // Retries add effects, so each run corrects their number.
       let count = Number.POSITIVE_INFINITY
-      for (let later = effect + 1; later <= count; later += 1) {
+      for (let later = effect + 1; later <= count; later += 1)
         count = await runWith([first, { effect: later, when: whenLater }])
-      }
     }
   }
   return result

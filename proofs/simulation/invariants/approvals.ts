@@ -21,9 +21,8 @@ const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: num
 
 const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => {
   const { status, reference: target } = after
-  if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:')) {
+  if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:'))
     return undefined
-  }
   return { noun: 'debit', verb: expectations[status].verb ?? status, target }
 }
 

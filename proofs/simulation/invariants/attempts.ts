@@ -62,9 +62,8 @@ const checkDelay = (
   const { least, most } = delaysAfter(last.number, heardOf(record, last)?.retryAfter ?? 0)
   // The later time applies if two attempts end at once.
   const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
-  if (seconds < least || (seconds > most && !isKept)) {
+  if (seconds < least || (seconds > most && !isKept))
     report(record.key, `waits ${seconds} s after attempt ${last.number}`)
-  }
 }
 
 const checkDueTimes = (
@@ -83,9 +82,8 @@ const checkDueTimes = (
       const startedAt = Math.min(Date.parse(last.at), postOf(record, last)?.at ?? Infinity)
       // An attempt in flight may precede the new due time.
       const isAfter = startOf(change, last, record, index) >= setAt
-      if (due !== undefined && isAfter && startedAt < due - 2 * skew) {
+      if (due !== undefined && isAfter && startedAt < due - 2 * skew)
         report(record.key, `had attempt ${last.number} ${due - startedAt} ms before it was due`)
-      }
       due = undefined
     }
     if (change.after?.nextAttemptAt) {
@@ -168,16 +166,13 @@ const checkAttempt = (
   // A redelivery requested during a failed attempt is still due.
   const isStillDue =
     isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
-  if (status !== expected && !isStillDue) {
+  if (status !== expected && !isStillDue)
     report(key, `is ${status} after ${response}, not ${expected}`)
-  }
-  if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue)) {
+  if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue))
     report(key, `has its next attempt at ${nextAttemptAt} after ${response}`)
-  }
   if (last.number !== attemptCount) report(key, `has another count than attempt ${last.number}`)
-  if (last.responseCode !== null && !heardOf(record, last)) {
+  if (last.responseCode !== null && !heardOf(record, last))
     report(key, `records ${last.responseCode}, which its receiver did not send`)
-  }
 }
 
 /** Without an attempt, a record is revived or abandoned. */

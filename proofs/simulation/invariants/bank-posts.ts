@@ -80,9 +80,8 @@ export const repeatsFollowQuery: Check = (index, report) => {
       const isQueried = (index.queriesOf.get(key) ?? []).some(
         ({ by, at, answer }) => by === post.by && at <= post.at && answer === 'nothing',
       )
-      if (!isQueried && !isFirst(post, index)) {
+      if (!isQueried && !isFirst(post, index))
         report(key, `was sent again to ${post.bank}${post.path} without a query`)
-      }
     }
   }
 }
@@ -101,13 +100,11 @@ export const submissionsAreInTime: Check = (index, report) => {
     const startedAt = index.startOf(by, at)
     const isLate = startedAt - debit.createdAt > SUBMITTED_MS + 2 * skew
     const isSlow = isHealthy && at - debit.createdAt > SUBMITTED_MS + SENDING_MS + skew
-    if (isLate || isSlow) {
+    if (isLate || isSlow)
       report(reference, `was submitted ${at - debit.createdAt} ms after its charge`)
-    }
     const endedAt = debit.changes.find(({ after }) => after && after.status !== 'pending')?.at
-    if (endedAt !== undefined && endedAt < startedAt) {
+    if (endedAt !== undefined && endedAt < startedAt)
       report(reference, 'was submitted after it had left the status pending')
-    }
   }
 }
 
@@ -120,9 +117,8 @@ export const statusesFollowSubmissions: Check = (index, report) => {
       if (!after || after.status === before?.status) continue
       const { submitted } = expectations[after.status]
       const isSent = posts.some((post) => submitted === 'never' || post.at <= at)
-      if (submitted !== 'maybe' && isSent !== (submitted === 'always')) {
+      if (submitted !== 'maybe' && isSent !== (submitted === 'always'))
         report(reference, `is ${after.status}, but was ${isSent ? '' : 'not '}submitted`)
-      }
     }
   }
 }

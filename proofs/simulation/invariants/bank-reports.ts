@@ -32,12 +32,10 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
     const { reply } = call
     if (!debit || !reply || typeof status !== 'string') continue
     const about = debit.item.reference
-    if (isAccepted(call) && status !== 'approved' && reachedAt(debit, status) > reply.at) {
+    if (isAccepted(call) && status !== 'approved' && reachedAt(debit, status) > reply.at)
       report(about, `its bank received ${status}, which it was not`)
-    }
-    if (code === INVALID_TRANSITION && rejectionsOf(debit, status, reply.at).length === 0) {
+    if (code === INVALID_TRANSITION && rejectionsOf(debit, status, reply.at).length === 0)
       report(about, `its bank was rejected, but ${status} was possible`)
-    }
   }
 }
 
@@ -48,16 +46,14 @@ export const repeatedStatusChangesNothing: Check = (index, report) => {
     const { call, status, code } = bankReport
     const { reference } = debit.item
     const writes = debit.changes.filter(({ by }) => by?.invocation === call.invocation)
-    if (isRefused(call) && writes.length > 0) {
+    if (isRefused(call) && writes.length > 0)
       report(reference, `was changed, but its bank received ${call.reply?.status}`)
-    }
     const isSaid = ({ before, after }: (typeof writes)[number]): boolean =>
       status === 'approved' ? before?.status === after?.status : status === after?.status
     if (!writes.every(isSaid)) report(reference, `was changed, but its bank reported ${status}`)
     if (!isRepeat(bankReport, debit)) continue
-    if (code === INVALID_TRANSITION) {
+    if (code === INVALID_TRANSITION)
       report(reference, `was already ${status}, but its bank was rejected`)
-    }
     if (writes.length > 0) report(reference, `was already ${status}, but was written again`)
   }
   for (const [reference, { changes }] of index.debits) {

@@ -42,9 +42,8 @@ export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
     const chunk = after ?? before
     if (!chunk) continue
     if (before) report(chunk.pk, `change ${sequence} changes existing lines`)
-    if (sequence > (sealed.get(chunk.pk) ?? Infinity)) {
+    if (sequence > (sealed.get(chunk.pk) ?? Infinity))
       report(chunk.pk, `got ${chunk.sk} after its seal`)
-    }
   }
 }
 
@@ -57,12 +56,10 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
     ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
   ]
   if (other.length > 0) report(about, `another ${other}`)
-  if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
+  if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))
     report(about, 'changed after completion')
-  }
-  if (before.status !== after.status && !isStep(before, after, by?.name)) {
+  if (before.status !== after.status && !isStep(before, after, by?.name))
     report(about, `${by?.name} moved it from ${before.status} to ${after.status}`)
-  }
   const isRetry = before.status === 'failed' && after.status === 'pending'
   if ((before.uuid !== after.uuid) !== isRetry) report(about, `the uuid ${after.uuid}`)
 }

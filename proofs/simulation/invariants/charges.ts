@@ -41,9 +41,8 @@ export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }
         if (before[fact] !== after[fact]) report(reference, `another ${fact} was written`)
       }
       const { identifier, name } = before.bank
-      if (after.bank.identifier !== identifier || after.bank.name !== name) {
+      if (after.bank.identifier !== identifier || after.bank.name !== name)
         report(reference, 'another bank was written')
-      }
     }
   }
   for (const { before, after } of claimChanges) {
@@ -74,9 +73,8 @@ export const refusedChargeLeavesNoTrace: Check = (index, report) => {
   for (const call of index.observations.calls) {
     if (call.name !== 'charge' || !isRefused(call)) continue
     for (const { after } of index.changesBy.get(call.invocation) ?? []) {
-      if (after && OF_A_CHARGE.has(kindOf(after))) {
+      if (after && OF_A_CHARGE.has(kindOf(after)))
         report(after.pk, `was written, but the reply was ${call.reply?.status}`)
-      }
     }
   }
   for (const [reference, { item, changes }] of index.debits) {
@@ -158,8 +156,7 @@ const checkRejected = (
 export const referencesHaveTheirDay: Check = ({ debits }, report) => {
   for (const [reference, { item, createdAt }] of debits) {
     if (item.pk !== `DEBIT#${reference}`) report(reference, `has the key ${item.pk}`)
-    if (reference.split('-')[1] !== dayOf(createdAt).replaceAll('-', '')) {
+    if (reference.split('-')[1] !== dayOf(createdAt).replaceAll('-', ''))
       report(reference, 'has the day of another charge')
-    }
   }
 }

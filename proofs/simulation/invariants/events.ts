@@ -28,9 +28,8 @@ export const eventIdsAreStable: Check = (index, report) => {
       if (ids.some((one) => one !== event)) report(key, `has the ids ${ids}, not ${event}`)
       if (post.headers['x-svc-event'] !== body.event) report(key, 'has another type')
       if (!shape.test(id)) report(key, `has an attempt named ${id}`)
-      if (!recorded.has(id) && isFinished(post, index.observations)) {
+      if (!recorded.has(id) && isFinished(post, index.observations))
         report(key, `has no record of ${id}`)
-      }
     }
     const ids = posts.map(({ id }) => id)
     if (new Set(ids).size < ids.length) report(key, `has repeated attempt ids: ${ids}`)
@@ -86,9 +85,8 @@ export const payloadsShowTheirState: Check = (index, report) => {
       if (other) report(String(other.body.event_id), 'has no subject')
       continue
     }
-    if (posts.some(({ post }) => post.raw !== first.post.raw)) {
+    if (posts.some(({ post }) => post.raw !== first.post.raw))
       report(key, 'was published with different bytes')
-    }
     if (index.events.has(key)) checkPayload(key, first, index, report)
     else report(key, 'was published, but never happened')
   }

@@ -11,9 +11,8 @@ import { MINUTE_MS } from './time-and-money.ts'
 export const debitsAreListed: Check = ({ debits }, report) => {
   for (const [reference, { item }] of debits) {
     const [provider, list = ''] = String(item.byStatus).split('#')
-    if (provider !== item.provider || !expectations[item.status].lists.includes(list)) {
+    if (provider !== item.provider || !expectations[item.status].lists.includes(list))
       report(reference, `is ${item.status}, but listed as ${item.byStatus}`)
-    }
   }
 }
 
@@ -26,9 +25,8 @@ export const writesIncreaseVersion: Check = ({ debits }, report) => {
     for (const { before, after, sequence } of changes) {
       if (!before || !after) continue
       const counted = after.version - before.version
-      if (counted !== (counts(before) === counts(after) ? 0 : 1)) {
+      if (counted !== (counts(before) === counts(after) ? 0 : 1))
         report(reference, `change ${sequence} increases the version by ${counted}`)
-      }
     }
   }
 }
@@ -53,14 +51,12 @@ export const statusAndEntryMove: Check = ({ debits }, report) => {
         continue
       }
       const earlier = entriesOf(before)
-      if (!earlier.every((entry, n) => isSameEntry(entry, entries[n]))) {
+      if (!earlier.every((entry, n) => isSameEntry(entry, entries[n])))
         report(reference, `change ${sequence} rewrote its history`)
-      }
       const added = entries.slice(earlier.length).map(({ type }) => type)
       const moved = before.status === after.status ? [] : [after.status]
-      if (added.join() !== moved.join()) {
+      if (added.join() !== moved.join())
         report(reference, `change ${sequence} adds the entries ${added}, but moves to ${moved}`)
-      }
     }
   }
 }
@@ -114,16 +110,13 @@ const checkCause = (
   if (!entry || after.history.length === before?.history.length) return
   const { reference } = after
   const most = by?.name.startsWith('manage-') ? OPERATOR_MAX_MS : CAUSE_MAX_MS
-  if (Math.abs(at - entry.writtenAt) > most) {
+  if (Math.abs(at - entry.writtenAt) > most)
     report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
-  }
   if (!by) return
   const call = callBy.get(by.invocation)
-  if (!isActor(entry.by, by.name, call?.caller)) {
+  if (!isActor(entry.by, by.name, call?.caller))
     report(reference, `change ${sequence} of ${by.name} names ${entry.by}`)
-  }
   const requestId = call?.reply && requestIdOf(call.reply)
-  if (call?.caller && requestId !== undefined && requestId !== entry.rid) {
+  if (call?.caller && requestId !== undefined && requestId !== entry.rid)
     report(reference, `change ${sequence} is of the request ${requestId}, not ${entry.rid}`)
-  }
 }

@@ -209,9 +209,8 @@ const eventsIn = (
 ): ReadonlyMap<string, HistoryEvent> => {
   const events = new Map<string, HistoryEvent>()
   for (const [reference, { item, entries }] of debits) {
-    for (const [n, { type, writtenAt }] of entries.entries()) {
+    for (const [n, { type, writtenAt }] of entries.entries())
       events.set(eventKey(reference, n), { provider: item.provider, type, writtenAt })
-    }
   }
   for (const [id, { item }] of batches) {
     if (item.status !== 'completed') continue

@@ -43,9 +43,7 @@ export const debitsEndInTime: Check = ({ debits, observations: { setup } }, repo
   for (const [reference, history] of debits) {
     const end = endsBy(history, setup)
     const outcome = history.entries.find(isOutcome)
-    if (outcome && outcome.at > end) {
-      report(reference, `ended ${outcome.at - end} ms late`)
-    }
+    if (outcome && outcome.at > end) report(reference, `ended ${outcome.at - end} ms late`)
     if (!outcome && setup.endedAt > end) report(reference, `is ${history.item.status} at the end`)
   }
 }
@@ -62,12 +60,10 @@ export const failuresHaveMessages: Check = ({ debits }, report) => {
       if (
         (set.errorMessage !== undefined) !== isFailure ||
         (set.errorCode !== undefined) !== isFailure
-      ) {
+      )
         report(reference, `${type} with the message ${set.errorMessage}`)
-      }
-      if (type === 'processing' && !set.bankReference) {
+      if (type === 'processing' && !set.bankReference)
         report(reference, 'is processing without a bank reference')
-      }
     }
     const failed = history.entries.find(typeIs('failed'))
     if (failed?.by.startsWith('job:')) checkTimeout(failed, history, report)
@@ -125,9 +121,8 @@ export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, r
     if (!last) report(reference, 'timed out without a query to its bank')
     if (!setup.isHealthy) continue
     if (last && at - last.at > QUERY_MS) report(reference, 'timed out long after a query')
-    if (last?.answer === 'completed' || last?.answer === 'failed') {
+    if (last?.answer === 'completed' || last?.answer === 'failed')
       report(reference, `timed out, but its bank reported ${last.answer}`)
-    }
   }
 }
 
@@ -165,8 +160,7 @@ const checkOutcomes = (
       call.path.uuid === uuid &&
       membersOf(call.sent).status === after.status
     const isSaid = words.some((word) => word.at <= at && said.includes(word.says))
-    if (!isReported && !isSaid) {
+    if (!isReported && !isSaid)
       report(item.reference, `is ${after.status}, which its bank never said`)
-    }
   }
 }

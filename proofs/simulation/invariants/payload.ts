@@ -131,9 +131,8 @@ export const settledEventOf = (batch: RawBatch) => {
 const differingIn = (name: string, actual: unknown, expected: unknown): string | undefined => {
   const isObject = typeof expected === 'object' && expected !== null
   // Metadata is of the provider and its banks.
-  if (!isObject || name === 'metadata') {
+  if (!isObject || name === 'metadata')
     return isDeepStrictEqual(actual, expected) ? undefined : name
-  }
   return typeof actual === 'object' && actual !== null ? differing(actual, expected) : name
 }
 

@@ -132,9 +132,8 @@ export const dueBatchesArePaid: Check = (index, report) => {
       if (isDue && isLeft && isActive && isCovered) report(item.id, 'is due, but was not paid')
     }
     const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0
-    if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS) {
+    if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS)
       report(item.id, 'is being paid since its faults ended')
-    }
   }
 }
 

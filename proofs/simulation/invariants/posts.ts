@@ -91,9 +91,8 @@ export const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
     if (!receiver) report(post.url, 'is not a receiver')
     const owner = (debits.get(reference) ?? batches.get(reference))?.item.provider
-    if (about && owner !== receiver?.id) {
+    if (about && owner !== receiver?.id)
       report(reference, `belongs to ${owner}, but reached ${receiver?.id}`)
-    }
   }
 }
 
@@ -118,9 +117,8 @@ export const publishedAmountsAreExact: Check = ({ posts, debits, observations },
     const bad = badIn(own)
     if (bad !== undefined) report(reference, `has the amount ${bad}`)
     const debit = about === 'transaction' && debits.get(reference)
-    if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`)) {
+    if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`))
       report(reference, `was published without the amount ${inGhs(debit.item.amount)}`)
-    }
   }
   for (const { name, reply } of observations.calls) {
     if (!reply || reply.status >= 300) continue

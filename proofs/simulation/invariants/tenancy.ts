@@ -35,9 +35,8 @@ export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report)
     const writes = changesBy.get(call.invocation) ?? []
     const isWritten = writes.some(({ after }) => after?.pk === debit.item.pk)
     // An invalid transition reveals that the debit exists.
-    if (isAccepted(call) || code === 3001 || isWritten) {
+    if (isAccepted(call) || code === 3001 || isWritten)
       report(debit.item.reference, `was changed or revealed to ${bank}`)
-    }
   }
 }
 

@@ -49,9 +49,8 @@ const printRow = (...cells: string[]): void => {
 type End = { isCaught: boolean; by: string; runs: number }
 
 function* tasks(runs: number): Generator<Task> {
-  for (let run = 0; run < runs; run += 1) {
+  for (let run = 0; run < runs; run += 1)
     yield { kind: 'run', seed: seed + run, debits: EACH, scenario: undefined }
-  }
 }
 
 const violationsIn = (result: TaskResult): string => {
