@@ -97,6 +97,7 @@ export const exceptionsAreComplete: Check = (index, report) => {
     if (record.report !== body) report(uuid, 'has an exception with another body')
     const kind = kindOf(bankReport, debit)
     if (record.kind !== kind) report(uuid, `has an exception of kind ${record.kind}, not ${kind}`)
+    if (record.code !== bankReport.code) report(uuid, `has an exception of ${record.code}`)
   }
   for (const record of index.exceptions) {
     const debit = index.debits.get(record.reference)

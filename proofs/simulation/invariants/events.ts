@@ -1,6 +1,8 @@
+import type { Post } from '../engine/observations.ts'
 import { isFinished, type ReceivedPost } from './item-histories.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
+import type { RawAttempt } from './raw-items.ts'
 import { eventNumber, SETTLED } from './time-and-money.ts'
 
 /** 13, 14, 50: events, their ids and their contents. */
@@ -21,19 +23,34 @@ export const eventIdsAreStable: Check = (index, report) => {
     const number = numberOf(first, index)
     const event = `evt_${number}`
     const shape = new RegExp(`^dlv_${number}_[0-9a-f]{16}$`)
-    const recorded = new Set(index.deliveries.get(key)?.attempts.map(({ id }) => id))
+    const recorded = new Map(index.deliveries.get(key)?.attempts.map((one) => [one.id, one]))
     for (const { id, post, body } of posts) {
       const { 'x-svc-event-id': named, 'webhook-id': webhookId } = post.headers
       const ids = [body.event_id, named, webhookId]
       if (ids.some((one) => one !== event)) report(key, `has the ids ${ids}, not ${event}`)
       if (post.headers['x-svc-event'] !== body.event) report(key, 'has another type')
       if (!shape.test(id)) report(key, `has an attempt named ${id}`)
-      if (!recorded.has(id) && isFinished(post, index.observations))
-        report(key, `has no record of ${id}`)
+      const attempt = recorded.get(id)
+      if (!attempt && isFinished(post, index.observations)) report(key, `has no record of ${id}`)
+      if (attempt && !isOfPost(attempt, post, index.observations.setup.skew))
+        report(key, `has another request than the record ${id}`)
     }
     const ids = posts.map(({ id }) => id)
     if (new Set(ids).size < ids.length) report(key, `has repeated attempt ids: ${ids}`)
   }
+}
+
+/** Connecting takes a part of the attempt. */
+const CONNECTING_MS = 30_000
+
+const isOfPost = ({ at, sentAs, responseCode }: RawAttempt, post: Post, skew: number): boolean => {
+  const before = post.at - Date.parse(at)
+  return (
+    sentAs === post.headers['x-svc-event'] &&
+    (!post.responseReceived || responseCode === post.code) &&
+    before >= -skew &&
+    before <= CONNECTING_MS + skew
+  )
 }
 
 export const attemptsAreRecorded: Check = ({ deliveries }, report) => {
@@ -41,7 +58,9 @@ export const attemptsAreRecorded: Check = ({ deliveries }, report) => {
     // After a crash, the last attempt may be stored in both places.
     const ids = new Set(attempts.map(({ id }) => id))
     const places = new Set(attempts.map(({ id, number }) => `${number} ${id}`))
-    if (ids.size === item.attemptCount && places.size === ids.size) continue
+    const numbers = new Set(attempts.map(({ number }) => number))
+    const counts = [ids.size, places.size, numbers.size, Math.max(0, ...numbers)]
+    if (counts.every((count) => count === item.attemptCount)) continue
     report(key, `counts ${item.attemptCount} attempts, but records ${[...ids]}`)
   }
 }
