@@ -10,9 +10,11 @@ import { newEffects } from './engine/effects.ts'
 import { newFaults } from './engine/faults.ts'
 import {
   currentInvocation,
+  drawSkew,
   type InvocationResult,
   type Invocations,
   newInvocations,
+  skewOf,
 } from './engine/invocations.ts'
 import { newNetwork, type Peer } from './engine/network.ts'
 import type {
@@ -43,7 +45,6 @@ import type { Scenario } from './scenario/scenario.ts'
 import { bankNames, HTTP_BANKS } from './scenario/script.ts'
 import { newSettings } from './scenario/setting-changes.ts'
 
-const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
 
 /**
@@ -59,10 +60,10 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     lists.strikes.push({ at: clock.now(), name, by: currentInvocation()?.name })
   })
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
-  const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
   const writers = new Set<InvocationRecord>()
-  const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations, writers })
+  const workers = newInvocations({ clock, skew: drawSkew(faults, random) })
+  const run = recordedRun(workers, { clock, trace, invocations, writers })
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
@@ -225,8 +226,6 @@ const runUntil = async (
   return steps
 }
 
-const skewOf = ({ faults }: Scenario): number => (faults.has('clock skew') ? SKEW_MAX_MS : 0)
-
 const setupOf = (scenario: Scenario): Observations['setup'] => ({
   seed: scenario.seed,
   referencePrefix: REFERENCE_PREFIX,
@@ -235,8 +234,8 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   endedAt: scenario.endAt,
   isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
   isQueried: !scenario.faults.has('stalled worker'),
-  skew: skewOf(scenario),
-  staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario),
+  skew: skewOf(scenario.faults),
+  staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
   approvals: scenario.approvals,
   waitsForFunding: scenario.waitsForFunding,
   isIdempotent: scenario.isIdempotent,

@@ -15,7 +15,7 @@ export type Conditions = {
   losesRecord: () => boolean
   shards: number
   /** Returns the milliseconds until the next read of a shard. */
-  readDelay: () => number
+  readDelay: (shard: number) => number
   /** Returns the position in the completed records from which the stream repeats them. */
   repeatsFrom: (completed: number) => number
   /** Returns the milliseconds until an index shows a change. */

@@ -7,11 +7,14 @@ import type { Message, Queues } from './queues.ts'
 
 /** Lambda's event source mappings: batches, concurrency limits and retries. */
 
-/** Invokes a function. `failed`: it crashed or threw, so every record of its batch failed. */
+/**
+ * Invokes a function. `failed`: it crashed or threw, so every record of its batch failed. `throttled`: it
+ * did not start.
+ */
 export type Invoke = (
   name: JobName,
   event: unknown,
-) => Promise<{ kind: 'done'; value: unknown } | { kind: 'failed' }>
+) => Promise<{ kind: 'done'; value: unknown } | { kind: 'failed' | 'throttled' }>
 
 type Failures = { batchItemFailures?: { itemIdentifier: string }[] }
 
@@ -20,7 +23,7 @@ const failedOf = (
   result: Awaited<ReturnType<Invoke>>,
   all: readonly string[],
 ): ReadonlySet<string> => {
-  if (result.kind === 'failed') return new Set(all)
+  if (result.kind !== 'done') return new Set(all)
   const { batchItemFailures = [] } = (result.value ?? {}) as Failures
   return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
 }
@@ -108,8 +111,13 @@ export const newQueueSource = ({ invoke, queues, clock, conditions }: QueueSourc
   }
 }
 
-/** A failed batch is retried so often; then it moves to the on-failure queue. */
+/** A failed batch is retried so often; then it moves to the on-failure queue. Throttles do not count. */
 const STREAM_RETRIES_MAX = 10
+/** Lambda discards older records. */
+const RECORD_SECONDS_MAX = 23 * 3_600
+
+/** Returns the shard of a partition key. */
+export const shardOf = (pk: string, shards: number): number => pk.charCodeAt(pk.length - 1) % shards
 
 type StreamSourceDeps = {
   invoke: Invoke
@@ -126,30 +134,47 @@ type StreamSourceDeps = {
 export const newStreamSource = (deps: StreamSourceDeps) => {
   const { invoke, clock, conditions, fitting, onHandled, onLost } = deps
   const { batchSize } = jobRow('relay').from
-  const shards = Array.from({ length: conditions.shards }, () => ({
+  const shards = Array.from({ length: conditions.shards }, (_, number) => ({
+    number,
     waiting: [] as DynamoDBRecord[],
     isBusy: false,
     failures: 0,
     halves: 0,
   }))
 
+  const isExpired = ({ dynamodb }: DynamoDBRecord): boolean =>
+    clock.now() / 1000 - Number(dynamodb?.ApproximateCreationDateTime) > RECORD_SECONDS_MAX
+
+  const drop = (shard: (typeof shards)[number], count: number): void => {
+    const lost = shard.waiting.splice(0, count)
+    onHandled(lost)
+    onLost(lost)
+  }
+
   const read = async (shard: (typeof shards)[number]): Promise<void> => {
+    const fresh = shard.waiting.findIndex((record) => !isExpired(record))
+    if (fresh !== 0) drop(shard, fresh === -1 ? shard.waiting.length : fresh)
+    if (fresh === -1) {
+      shard.isBusy = false
+      return
+    }
     // A retry bisects the batch.
     const batch = fitting(shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves)))
     const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
-    const failed = failedOf(await invoke('relay', { Records: batch }), ids)
+    const result = await invoke('relay', { Records: batch })
+    const failed = failedOf(result, ids)
     const first = ids.findIndex((id) => failed.has(id))
     const done = first === -1 ? batch.length : first
     shard.isBusy = false
     shard.waiting.splice(0, done, ...batch.slice(conditions.repeatsFrom(done), done))
     onHandled(batch.slice(0, done))
-    shard.failures = done > 0 ? 0 : shard.failures + 1
-    shard.halves = first === -1 ? 0 : shard.halves + 1
+    if (result.kind !== 'throttled') {
+      shard.failures = done > 0 ? 0 : shard.failures + 1
+      shard.halves = first === -1 ? 0 : shard.halves + 1
+    }
     if (shard.failures > STREAM_RETRIES_MAX) {
       // Drops a record that fails alone; the sweep repairs its effects.
-      const lost = shard.waiting.splice(0, 1)
-      onHandled(lost)
-      onLost(lost)
+      drop(shard, 1)
       shard.failures = 0
     }
     wake(shard, first === -1 ? 0 : Math.min(1_000 * 2 ** shard.failures, 60_000))
@@ -158,13 +183,13 @@ export const newStreamSource = (deps: StreamSourceDeps) => {
   const wake = (shard: (typeof shards)[number], delay: number): void => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
-    clock.after(delay + conditions.readDelay(), () => void read(shard))
+    clock.after(delay + conditions.readDelay(shard.number), () => void read(shard))
   }
 
   return {
     take: (record: DynamoDBRecord): void => {
       const pk = record.dynamodb?.Keys?.pk?.S ?? ''
-      const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]
+      const shard = shards[shardOf(pk, shards.length)]
       if (!shard) return
       shard.waiting.push(record)
       wake(shard, 0)

@@ -60,12 +60,16 @@ const DELAY_MAX_SECONDS = 900
 const BATCH_MAX = 10
 const MESSAGE_MAX_BYTES = 1_048_576
 
-const newOffers = ({ clock, onVisible }: Pick<Deps, 'clock' | 'onVisible'>) => {
+type OfferDeps = Pick<Deps, 'clock' | 'onVisible'> & { expire: (message: Message) => void }
+
+const newOffers = ({ clock, onVisible, expire }: OfferDeps) => {
   const offerAt = (message: Message, at: number): void => {
     if (message.offer) cancel(message.offer)
     message.visibleAt = at
     message.offer = clock.at(at, () => {
-      if (!message.isGone) onVisible(message)
+      if (message.isGone) return
+      if (isExpired(message, clock.now())) expire(message)
+      else onVisible(message)
     })
   }
 
@@ -89,24 +93,28 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
   const byReceipt = new Map<string, Message>()
   const groups = newGroups<Message>()
   const letters = newDeadLetters({ now: clock.now, arnOf: queueArn, journal })
-  const { offerAt, hide } = newOffers({ clock, onVisible })
+  const { offerAt, hide } = newOffers({ clock, onVisible, expire: (one) => end(one, false) })
   const newMessage = messagesOf({ clock, journal })
   let count = 0
 
   const add = (sent: SentMessage): void => {
     count += 1
-    const receipt = `receipt-${count}`
-    const message = { ...sent, receipt, receives: 0, offer: undefined, isGone: false }
-    byReceipt.set(receipt, message)
+    const state = { receives: 0, offer: undefined, isGone: false }
+    const message = { ...sent, receipt: `receipt-${count}`, ...state }
+    byReceipt.set(message.receipt, message)
     groups.add(message)
     offerAt(message, sent.visibleAt)
   }
 
-  const forget = (message: Message): void => {
+  const end = (message: Message, isDead: boolean): void => {
     message.isGone = true
     if (message.offer) cancel(message.offer)
     byReceipt.delete(message.receipt)
     groups.remove(message)
+    if (isDead) {
+      onDeadLetter(message)
+      letters.add(letterOf(message, clock.now()))
+    } else journal.write({ removed: message.id })
   }
 
   const put: Put = (queue, body, delaySeconds = 0, members = {}) => {
@@ -140,13 +148,8 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
     /** Deletes completed messages and dead letters; the others become visible again. */
     settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
       for (const message of received) {
-        const isDead = failed.has(message.id) && isLastReceive(message)
-        if (failed.has(message.id) && !isDead) continue
-        forget(message)
-        if (isDead) {
-          onDeadLetter(message)
-          letters.add(letterOf(message, clock.now()))
-        } else journal.write({ removed: message.id })
+        const isFailed = failed.has(message.id)
+        if (!isFailed || isLastReceive(message)) end(message, isFailed)
       }
     },
     calls: { ...callsOf({ put, putLetter, hide, byReceipt, now: clock.now }), ...letters.calls },
@@ -163,6 +166,9 @@ const letterOf = (message: Message, now: number) => {
     ...membersOf({ group, deduplicationId, attributes }),
   }
 }
+
+const isExpired = ({ queue, sentAt }: Message, now: number): boolean =>
+  now - sentAt >= rows[queue].retentionSeconds * 1000
 
 const isLastReceive = ({ queue, receives }: Message): boolean =>
   receives >= rows[queue].maxReceiveCount

@@ -1,4 +1,4 @@
-import type { RecurringQueue } from '../../../infra/definitions/jobs.ts'
+import { jobNames, type RecurringQueue } from '../../../infra/definitions/jobs.ts'
 import { newAws as newServices, type Aws as Services } from '../../../sandbox/aws/aws.ts'
 import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Conditions } from '../../../sandbox/aws/conditions.ts'
@@ -6,12 +6,13 @@ import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
-import type { Faults } from '../engine/faults.ts'
+import { type Faults, randomOfFault } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
+import { newPeriods, tableOutage } from './lasting.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
@@ -32,52 +33,53 @@ type Deps = {
   stage: Stage
 }
 
-const outages = ({ clock, random, faults, scenario }: Deps) => ({
-  of: (name: 'table outage' | 'queue outage') => {
-    const { at } = random.pick(scenario.scripts)
-    const isAtMidnight = scenario.kind === 'outage at midnight'
-    const midnight = (Math.floor(at / DAY_MS) + 1) * DAY_MS
-    const from = (isAtMidnight ? midnight : at) + random.between(-5 * MINUTE_MS, 5 * MINUTE_MS)
-    const to = from + random.between(MINUTE_MS, (isAtMidnight ? 40 : 10) * MINUTE_MS)
-    return (): boolean => {
-      if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
-      faults.hit(name)
-      return true
-    }
-  },
-})
-
 /** A small table has one shard, a large one has eight. */
 const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
 
-const conditionsOf = ({ random, faults }: Deps): Conditions => ({
-  copies: (queue) => {
-    if (faults.strikes('message lost') || faults.loses(queue)) return []
-    const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
-    const delay = late + random.between(5, 60)
-    if (!faults.strikes('message twice')) return [delay]
-    // At once, during the first delivery, or later.
-    return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
-  },
-  pollDelay: () => 0,
-  workers: (count) => count,
-  pick: random.below,
-  firings: (at) => {
-    if (faults.strikes('timer never') || faults.loses('timer')) return []
-    const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
-    const once = [at + late]
-    return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
-  },
-  losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
-  shards: random.pick(SHARDS),
-  readDelay: () => {
-    const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
-    return late + random.between(20, 800)
-  },
-  repeatsFrom: (completed) =>
-    completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
-  indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
-})
+const conditionsOf = ({ clock, random, faults, scenario }: Deps): Conditions => {
+  const period = newPeriods({ clock, faults, scenario })
+  const lateIndex = period('index far behind')
+  const shards = random.pick(SHARDS)
+  const stops = (['hot shard', 'shard blocked'] as const).map((name) => {
+    const stop = period(name)
+    return { ...stop, shard: stop.random.below(shards) }
+  })
+  return {
+    copies: (queue) => {
+      if (faults.strikes('message lost') || faults.loses(queue)) return []
+      const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
+      const delay = late + random.between(5, 60)
+      if (faults.strikes('message days later'))
+        return [delay, delay + random.between(1, 3) * DAY_MS]
+      if (!faults.strikes('message twice')) return [delay]
+      // At once, during the first delivery, or later.
+      return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
+    },
+    pollDelay: () => 0,
+    workers: (count) => count,
+    pick: random.below,
+    firings: (at) => {
+      if (faults.strikes('timer never') || faults.loses('timer')) return []
+      const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
+      const once = [at + late]
+      return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
+    },
+    losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
+    shards,
+    readDelay: (shard) => {
+      const stopped = stops.map((stop) => (stop.shard === shard ? stop.rest() : 0))
+      const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
+      return Math.max(late, ...stopped) + random.between(20, 800)
+    },
+    repeatsFrom: (completed) =>
+      completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
+    indexLag: () => {
+      const lag = faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0
+      const rest = lateIndex.rest()
+      return rest === 0 ? lag : Math.min(rest, lateIndex.random.between(0, 10 * MINUTE_MS))
+    },
+  }
+}
 
 type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
 
@@ -124,6 +126,18 @@ const changedAfter = (changes: readonly Change[], at: number) => {
   return Array.from(touched, ([key, { pk, sk }]) => ({ Key: { pk, sk }, Item: kept.get(key) }))
 }
 
+const EXPIRY_EACH_MS = 6 * 60 * MINUTE_MS
+
+/** Removes expired items up to 48 hours after their expiry. */
+const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => void): void => {
+  const random = randomOfFault(scenario.seed, 'expired items removed', 1)
+  for (let at = scenario.startAt; at < scenario.endAt; at += EXPIRY_EACH_MS) {
+    clock.at(at, () => {
+      if (faults.strikes('expired items removed')) remove(at - random.between(0, 2 * DAY_MS))
+    })
+  }
+}
+
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
@@ -133,6 +147,9 @@ export const newAws = (deps: Deps) => {
   let lostRecords = 0
   let isRestoring = false
   const conditions = conditionsOf(deps)
+  const period = newPeriods(deps)
+  const throttling = period('function throttled')
+  const throttled = throttling.random.pick(jobNames)
   const services: Services = newServices({
     clock,
     tableName: TABLE,
@@ -141,6 +158,7 @@ export const newAws = (deps: Deps) => {
       if (name === 'relay' && isLost(event as StreamEvent, lostRecords)) {
         return { kind: 'done', value: {} }
       }
+      if (name === throttled && throttling.strikes()) return { kind: 'throttled' }
       const result = await run(name as Parameters<Run>[0], event)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
@@ -157,20 +175,21 @@ export const newAws = (deps: Deps) => {
   const fireCron = (queue: QueueName): void => {
     if (faults.strikes('run missed')) return
     services.queues.put(queue, '{}')
-    if (faults.strikes('run twice')) services.queues.put(queue, '{}')
+    const isSlow = queue === 'sweeps' && faults.has('slow sweep')
+    if (isSlow || faults.strikes('run twice')) services.queues.put(queue, '{}')
   }
   const sweeps = newSweepSchedule({ clock, fire: () => fireCron('sweeps') })
-  const outage = outages(deps)
   const { perform } = services
   const faulty = { perform, effects, faults, random, clock }
-  const toTable = tableCalls({ ...faulty, isOut: outage.of('table outage') })
+  const toTable = tableCalls({ ...faulty, isOut: tableOutage(period) })
   const calls: Record<string, (command: Command) => Promise<unknown>> = {
-    ...queueCalls({ ...faulty, isOut: outage.of('queue outage') }),
+    ...queueCalls({ ...faulty, isOut: period('queue outage').strikes }),
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty),
-    ...secretCalls(faulty),
+    ...secretCalls(faulty, period('key store outage'), period('sealing key missing')),
   }
   startNights(deps, fireCron)
+  startExpiry(deps, services.table.removeExpired)
   const restoreTable = (at: number): void => {
     isRestoring = true
     for (const { Key, Item } of changedAfter(changes, at)) {

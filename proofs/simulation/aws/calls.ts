@@ -3,8 +3,10 @@ import { queueIn, type SendBatchInput } from '../../../sandbox/aws/queues.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
+import { currentInvocation } from '../engine/invocations.ts'
 import type { Random } from '../engine/random.ts'
 import { timedOut, unavailable } from './failures.ts'
+import type { Period } from './lasting.ts'
 
 /** Calls to SQS, Scheduler, S3 and Secrets Manager, and their failures. */
 
@@ -56,6 +58,15 @@ export const queueCalls = ({
       const bodies = input.Entries.map(({ MessageBody }) => MessageBody).join(' ')
       return sending(`send ${queueIn(input.QueueUrl)} ${bodies}`, () => sendBatch(input))
     },
+    ...Object.fromEntries(
+      ['ReceiveMessageCommand', 'DeleteMessageBatchCommand', 'GetQueueAttributesCommand'].map(
+        (name) => [
+          name,
+          ({ input }: Command) =>
+            effects.call({ name, changes: true, takes: QUEUE_TAKES }, () => perform(name, input)),
+        ],
+      ),
+    ),
     ChangeMessageVisibilityCommand: (command) =>
       effects.call({ name: 'hide', changes: false, takes: QUEUE_TAKES }, () => {
         if (isOut()) throw unavailable()
@@ -87,6 +98,17 @@ export const bucketCalls = ({ perform, effects, faults }: FaultyCalls): Calls =>
 })
 
 /** A key is in the cache of a function at almost every call, so that it takes no time. */
-export const secretCalls = ({ perform }: FaultyCalls): Calls => ({
-  GetSecretValueCommand: async ({ constructor: { name }, input }) => perform(name, input),
+export const secretCalls = (
+  { perform, effects }: FaultyCalls,
+  outage: Period,
+  absence: Period,
+): Calls => ({
+  GetSecretValueCommand: ({ constructor: { name }, input }) => {
+    const isUsual = !outage.isOn() && !absence.isOn()
+    if (isUsual || !currentInvocation()) return Promise.resolve(perform(name, input))
+    return effects.call({ name, changes: false, takes: QUEUE_TAKES }, () => {
+      if (outage.strikes()) throw unavailable()
+      return perform(name, absence.strikes() ? { ...input, VersionId: 'missing' } : input)
+    })
+  },
 })

@@ -12,7 +12,7 @@ const SHORT_PAGE = 3
 /** The time until the SDK detects a lost call; it retries once. */
 const LOST_CALL_MS = 2_000
 
-type Deps = FaultyCalls & { clock: Clock; isOut: () => boolean }
+type Deps = FaultyCalls & { clock: Clock; isOut: (input: object) => boolean }
 
 type Keyed = { Key?: { pk: string; sk: string }; Item?: { pk: string; sk: string } }
 type Written = { Put?: Keyed; Update?: Keyed; Delete?: Keyed; ConditionCheck?: Keyed }
@@ -54,7 +54,7 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
   const happen = (name: string, input: Record<string, unknown>): unknown => {
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
-    if (isOut() || faults.strikes('table throttled')) {
+    if (isOut(input) || faults.strikes('table throttled')) {
       throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
     }
     if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from './faults.ts'
+import type { FaultName, Faults } from './faults.ts'
 import { currentInvocation, type Invocation, never } from './invocations.ts'
 import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
@@ -21,6 +21,12 @@ type Deps = {
   faults: Faults
   trace: Trace
   crashes: readonly Crash[]
+}
+
+/** Functions with a fault that slows their calls, by up to so many milliseconds. */
+const SLOW: Record<string, readonly [FaultName, number]> = {
+  'build-batch': ['slow settlement', 60_000],
+  sweep: ['slow sweep', 5_000],
 }
 
 export type Effects = ReturnType<typeof newEffects>
@@ -80,8 +86,8 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
           }
         }
         const stall = faults.strikes('stalled worker') ? random.between(1_000, 900_000) : 0
-        const isSlow = worker.name === 'build-batch' && faults.strikes('slow settlement')
-        const delay = stall + (isSlow ? random.between(1_000, 60_000) : 0)
+        const slow = SLOW[worker.name]
+        const delay = stall + (slow && faults.strikes(slow[0]) ? random.between(1_000, slow[1]) : 0)
         clock.after(random.between(...outgoing.takes) + delay, happen)
       })
     },

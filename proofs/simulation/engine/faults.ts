@@ -5,12 +5,16 @@ import { type Random, randomOf, seedOf } from './random.ts'
  * intensity.
  */
 
-/** @param share the share of faulty scenarios that have it */
-const fault = (probability: number, description: string, share = 0.16) => ({
-  probability,
-  description,
-  share,
-})
+/**
+ * @param share the share of faulty scenarios that have it
+ * @param minutes the duration of a fault that lasts
+ */
+const fault = (
+  probability: number,
+  description: string,
+  share = 0.16,
+  minutes: readonly [least: number, most: number] = [1, 10],
+) => ({ probability, description, share, minutes })
 
 export const faults = {
   'killed before an effect': fault(
@@ -69,6 +73,28 @@ export const faults = {
   'table outage': fault(1, 'DynamoDB rejects every call for up to ten minutes', 0.05),
   'slow settlement': fault(0.1, 'a call of a builder takes up to a minute', 0.01),
   'queue outage': fault(1, 'SQS rejects every call for up to ten minutes', 0.05),
+  'key store outage': fault(
+    1,
+    'Secrets Manager rejects every call for up to half an hour',
+    0.05,
+    [1, 30],
+  ),
+  'sealing key missing': fault(1, 'no version of the sealing key is found for minutes', 0.05),
+  'hot key': fault(1, 'one key of the table or an index is throttled for minutes', 0.1, [5, 10]),
+  'hot shard': fault(1, 'one shard of the stream is not read for minutes', 0.08, [5, 10]),
+  'shard blocked': fault(
+    1,
+    'one shard is not read for more than a day, and its records expire',
+    0.04,
+    [1_500, 1_800],
+  ),
+  'index far behind': fault(1, 'an index shows writes up to ten minutes later', 0, [5, 30]),
+  'function throttled': fault(1, 'Lambda starts no invocation of one job for minutes', 0.1),
+  'slow sweep': fault(0.3, 'each call of a sweep takes seconds, and two run at once', 0.03),
+  'clock far off': fault(0.02, 'the clock of an invocation is up to three minutes off', 0.08),
+  'message days later': fault(0.003, 'a message is delivered again up to three days later'),
+  'dead letters redriven': fault(1, 'operators redrive dead letters, some days later', 0.5),
+  'expired items removed': fault(1, 'items are deleted up to 48 hours after their expiry', 0.3),
 }
 
 export type FaultName = keyof typeof faults
@@ -129,8 +155,8 @@ export const newFaults = (
 const STREAM = 13
 
 /** Returns random draws for one fault of a scenario. Other faults leave them unchanged. */
-export const randomOfFault = (seed: number, name: FaultName): Random =>
-  randomOf(seedOf(seed, STREAM, ...Buffer.from(name)))
+export const randomOfFault = (seed: number, name: FaultName, use = 0): Random =>
+  randomOf(seedOf(seed, STREAM, use, ...Buffer.from(name)))
 
 export const drawFaults = (seed: number): FaultName[] =>
   faultNames.filter((name) => randomOfFault(seed, name).happens(faults[name].share))

@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, cancel } from '../../../sandbox/aws/clock.ts'
+import type { FaultName, Faults } from './faults.ts'
+import type { Random } from './random.ts'
 
 /** Invocations of functions; each may crash at any moment. */
 
@@ -26,6 +28,21 @@ const NONE = { name: '', number: 0 }
 
 /** Returns a new promise each time: a shared one would retain every waiter. */
 export const never = (): Promise<never> => new Promise(() => undefined)
+
+/** The faults of clocks, and the largest offset of each. */
+const SKEWS: readonly (readonly [FaultName, milliseconds: number])[] = [
+  ['clock far off', 180_000],
+  ['clock skew', 5_000],
+]
+
+/** Returns the largest offset in a scenario with these faults. */
+export const skewOf = (faults: ReadonlySet<FaultName>): number =>
+  SKEWS.find(([name]) => faults.has(name))?.[1] ?? 0
+
+export const drawSkew = (faults: Faults, random: Random) => (): number => {
+  const [, most = 0] = SKEWS.find(([name]) => faults.strikes(name)) ?? []
+  return most && random.between(-most, most)
+}
 
 export type InvocationResult<T> =
   | { kind: 'done'; value: T }

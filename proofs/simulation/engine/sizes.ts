@@ -29,7 +29,9 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/sweep\/run FEED_MS$/, [300, 600]],
   [/^shared\/store\/sweep-progress PAGE_MAX$/, [1, 2]],
   // Formats, retries, and places in a list.
-  [/ (?:RACES_MAX|EMPTY_READS_MAX|VERSIONS_MAX|LEASES_MAX|TOKEN_LENGTH_MAX|PAGES_PER_GENERATION)$/],
+  [
+    / (?:AUTO_RETRIES_MAX|RACES_MAX|EMPTY_READS_MAX|VERSIONS_MAX|LEASES_MAX|TOKEN_LENGTH_MAX|PAGES_PER_GENERATION)$/,
+  ],
   [/ (?:SHARDS|MARKS|DEBIT|DAY_TOTAL|TRANSITION|CACHE_FACTOR|SCHEDULING_SHARE|LATE_SHARE)$/],
   [/[ _](?:MS|SECONDS|DAYS|HOURS|LENGTH|DIGITS|BYTES|CHARACTERS)(?:_MAX)?$/],
   [/ \w+_AT_ONCE$| CONCURRENCY$/, [1, 3]],

@@ -103,14 +103,14 @@ const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitHistory
 
 const checkCause = (
   { before, after, by, at, sequence }: ChangeOf<RawDebit>,
-  { callBy }: ObservationIndex,
+  { callBy, observations: { setup } }: ObservationIndex,
   report: Reporter,
 ): void => {
   const entry = after && entriesOf(after).at(-1)
   if (!entry || after.history.length === before?.history.length) return
   const { reference } = after
   const most = by?.name.startsWith('manage-') ? OPERATOR_MAX_MS : CAUSE_MAX_MS
-  if (Math.abs(at - entry.writtenAt) > most)
+  if (Math.abs(at - entry.writtenAt) > most + setup.skew)
     report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
   if (!by) return
   const call = callBy.get(by.invocation)

@@ -82,7 +82,7 @@ const wrongIn = (
       .digest('base64')
     if (standard[n] !== `v1,${own}`) return 'standard signature'
   }
-  const isNow = Math.abs(Number(stamp) * 1000 - at) <= FRESH_MS
+  const isNow = Math.abs(Number(stamp) * 1000 - at) <= FRESH_MS + skew
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }
 

@@ -1,8 +1,9 @@
 import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from '../engine/faults.ts'
+import { queueNames } from '../../../shared/queues/messages.ts'
+import { type Faults, randomOfFault } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from '../invariants/time-and-money.ts'
-import type { Operators } from '../peers/operators.ts'
+import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Scenario } from './scenario.ts'
 
 const RECONCILED_MS = 2 * HOUR_MS
@@ -20,6 +21,15 @@ export const startNights = (
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
       void operators.operate('settlement', 'run', { date: dayOf(night) })
+    })
+  }
+  if (scenario.faults.has('dead letters redriven')) {
+    const wait = randomOfFault(scenario.seed, 'dead letters redriven', 1).between(0, 20 * HOUR_MS)
+    clock.at(scenario.healAt + wait, async () => {
+      for (const queue of queueNames) {
+        const call = await operators.operate('dead-letters', 'redrive', { queue })
+        if (resultOf(call)?.moved > 0) faults.hit('dead letters redriven')
+      }
     })
   }
   for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
