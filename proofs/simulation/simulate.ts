@@ -33,7 +33,6 @@ function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
   }
 }
 
-/** Prints the sum of each name's counts, and the runs that have one; names without a count are 0. */
 const printCounts = (
   title: string,
   counts: readonly (readonly [name: string, times: number])[],
@@ -93,9 +92,8 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
   const runs = new Map<number, Run>()
   const failed: Failed[] = []
   let identical = 0
-  const fail = (seed: number, lines: string[], isShrinkable = false) => {
+  const fail = (seed: number, lines: string[], isShrinkable = false) =>
     failed.push({ seed, lines, isShrinkable })
-  }
   const addRun = (run: Run): void => {
     const { seed, digest, violations } = run
     const previous = runs.get(seed)
@@ -119,20 +117,12 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
   const all = [...runs.values()].sort((one, other) => one.seed - other.seed)
   const sum = (name: 'scripts' | 'debits' | 'steps') =>
     all.reduce((total, run) => total + run[name], 0)
-  printCounts(
-    'fault',
-    all.flatMap(({ hits }) => hits),
-    faults,
-  )
-  printCounts(
-    'scenario',
-    all.map(({ kind }) => [kind, 1]),
-    kinds,
-  )
-  printCounts(
-    'rare event',
-    all.flatMap(({ events }) => events),
-  )
+  const hits = all.flatMap((run) => run.hits)
+  printCounts('fault', hits, faults)
+  const drawn = all.map(({ kind }) => [kind, 1] as const)
+  printCounts('scenario', drawn, kinds)
+  const events = all.flatMap((run) => run.events)
+  printCounts('rare event', events)
   print(
     `${sum('scripts')} lifecycles (${sum('debits')} debits) in ${all.length} runs from seed ` +
       `${size.seed}, ${sum('steps')} steps, ${seconds} s with ${workers} workers; ` +

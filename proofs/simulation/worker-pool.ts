@@ -30,10 +30,6 @@ export const performTasks = async <T extends Task>(
   }
   process.once('exit', stop)
   let isStopped = false
-  const next = (): T | undefined => {
-    const { value, done } = isStopped ? { value: undefined, done: true } : tasks.next()
-    return done ? undefined : value
-  }
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const child = fork(join(folder ?? ROOT, 'proofs/simulation/crash-points/worker.ts'), {
@@ -47,7 +43,8 @@ export const performTasks = async <T extends Task>(
       child.on('message', (message: TaskResult | 'ready') => {
         if (limit) limit.refresh()
         if (message !== 'ready' && task && !onResult(message, task)) isStopped = true
-        task = next()
+        const { value, done } = isStopped ? { done: true, value: undefined } : tasks.next()
+        task = done ? undefined : value
         if (task) child.send(task)
         else child.disconnect()
       })

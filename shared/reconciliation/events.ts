@@ -68,14 +68,12 @@ const IS_FINAL: Record<DeliveryStatus, boolean> = {
   abandoned: true,
 }
 
-const AUTO_RETRIES_MAX = 3
-
 const endOf = (attempt: Attempt | null): number =>
   attempt === null ? Number.NaN : attempt.at.getTime() + attempt.milliseconds
 
 const hasEnded = (delivery: Delivery, now: Date): CheckResult => {
   const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, last } = delivery
-  const { failedAt, reason, autoRetries } = delivery
+  const { failedAt, reason } = delivery
   const isFinal = IS_FINAL[status]
   return checkResult({
     [`event ${n} has ${attemptCount} attempts, more than ${attemptsMax}`]:
@@ -86,7 +84,6 @@ const hasEnded = (delivery: Delivery, now: Date): CheckResult => {
       attemptCount === 1 && status === 'delivered' && deliveredAt?.getTime() !== endOf(last),
     [`event ${n} is ${status}, but failed at ${failedAt?.toISOString()} with ${reason}`]:
       (status === 'abandoned') !== isSet(failedAt) || (isSet(failedAt) && !isSet(reason)),
-    [`event ${n} was retried ${autoRetries} times after its end`]: autoRetries > AUTO_RETRIES_MAX,
     [`event ${n} is abandoned, but was delivered`]: status === 'abandoned' && deliveredAt !== null,
     [`event ${n} is ${status}, but has a next attempt`]: isFinal && nextAttemptAt !== null,
     [`event ${n} is ${status}, but has no next attempt`]: !isFinal && nextAttemptAt === null,

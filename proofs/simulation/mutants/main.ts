@@ -95,8 +95,8 @@ const runMutants = async (): Promise<End[]> => {
   return ends
 }
 
-const clean = await runCopy(CLEAN_RUNS)
-if (clean.by === 'nothing') {
+const { by } = await runCopy(CLEAN_RUNS)
+if (by === 'nothing') {
   printRow('mutant', 'caught by', 'after', 'seconds')
   const ends = await runMutants()
   const caught = ends.filter(({ isCaught }) => isCaught).length
@@ -104,6 +104,6 @@ if (clean.by === 'nothing') {
   print(`\n${caught} of ${ends.length} caught (${percent.toFixed(0)} %)`)
   process.exitCode = percent >= CAUGHT_MIN_PERCENT ? 0 : 1
 } else {
-  print(`The source fails without a mutant: ${clean.by}`)
+  print(`The source fails without a mutant: ${by}`)
   process.exitCode = 1
 }
