@@ -16,12 +16,14 @@ import {
   newInvocations,
   skewOf,
 } from './engine/invocations.ts'
+import { collectMetrics } from './engine/metrics.ts'
 import { newNetwork, type Peer } from './engine/network.ts'
 import type {
   ApiCall,
   BankPost,
   BankQuery,
   InvocationRecord,
+  Measurement,
   Observations,
   Post,
 } from './engine/observations.ts'
@@ -56,6 +58,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
   const lists = newLists()
+  collectMetrics(lists.measurements)
   const faults = newFaults(random, scenario, (name) => {
     lists.strikes.push({ at: clock.now(), name, by: currentInvocation()?.name })
   })
@@ -65,7 +68,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const workers = newInvocations({ clock, skew: drawSkew(faults, random) })
   const run = recordedRun(workers, { clock, trace, invocations, writers })
   const stage = newStage()
-  const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
+  const aws = newAws({ clock, random, faults, effects, scenario, run, stage, ...lists })
 
   const api = newApi({ clock, random, faults, run, calls: lists.calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random: randomOf(seedOf(scenario.seed, 11)) })
@@ -134,6 +137,8 @@ const newLists = () => ({
   bankPosts: [] as BankPost[],
   queries: [] as BankQuery[],
   strikes: [] as Observations['strikes'][number][],
+  reports: [] as Observations['reports'][number][],
+  measurements: [] as Measurement[],
 })
 
 type Recording = {
@@ -150,7 +155,7 @@ const recordedRun = (
 ): Run => {
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
-    const record = { startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
+    const record = { name, startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
     if (streaming.has(name)) writers.add(record)
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}

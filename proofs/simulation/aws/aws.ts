@@ -31,6 +31,8 @@ type Deps = {
   scenario: Scenario
   run: Run
   stage: Stage
+  /** The files that it stores. */
+  reports: { at: number; key: string }[]
 }
 
 /** A small table has one shard, a large one has eight. */
@@ -141,7 +143,7 @@ const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => 
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, run, stage } = deps
+  const { clock, random, faults, effects, run, stage, reports } = deps
   const changes: Change[] = []
   /** The last record of the table before its restore; the stream of the new table is empty. */
   let lostRecords = 0
@@ -185,7 +187,7 @@ export const newAws = (deps: Deps) => {
   const calls: Record<string, (command: Command) => Promise<unknown>> = {
     ...queueCalls({ ...faulty, isOut: period('queue outage').strikes }),
     ...schedulerCalls(faulty),
-    ...bucketCalls(faulty),
+    ...bucketCalls(faulty, (key) => reports.push({ at: clock.now(), key })),
     ...secretCalls(faulty, period('key store outage'), period('sealing key missing')),
   }
   startNights(deps, fireCron)

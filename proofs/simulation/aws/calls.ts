@@ -87,11 +87,15 @@ export const schedulerCalls = ({ perform, effects, faults }: FaultyCalls): Calls
   },
 })
 
-export const bucketCalls = ({ perform, effects, faults }: FaultyCalls): Calls => ({
+export const bucketCalls = (
+  { perform, effects, faults }: FaultyCalls,
+  onWrite: (key: string) => void,
+): Calls => ({
   PutObjectCommand: (command) => {
     const name = `report ${command.input.Key}`
     return effects.call({ name, changes: true, takes: [20, 90] }, () => {
       if (faults.strikes('report not written')) throw unavailable()
+      onWrite(String(command.input.Key))
       return perform(command.constructor.name, command.input)
     })
   },

@@ -10,7 +10,6 @@ Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: 'simulated',
   AWS_SECRET_ACCESS_KEY: 'simulated',
   AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'FATAL',
-  METRICS_DISABLED: 'true',
   STAGE: 'production',
   SANDBOX_BANK: 'true',
   TABLE_NAME: 'simulated',

@@ -71,7 +71,7 @@ export const faults = {
   'receiver unknown': fault(0.02, 'a host has no address or no valid certificate'),
   'receiver flaps': fault(0.25, 'a receiver is down for some minutes'),
   'table outage': fault(1, 'DynamoDB rejects every call for up to ten minutes', 0.05),
-  'slow settlement': fault(0.1, 'a call of a builder takes up to a minute', 0.01),
+  'slow settlement': fault(0.03, 'a call of a builder takes up to a minute', 0.01),
   'queue outage': fault(1, 'SQS rejects every call for up to ten minutes', 0.05),
   'key store outage': fault(
     1,

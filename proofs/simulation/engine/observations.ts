@@ -96,6 +96,7 @@ export type BookEntry = {
 
 /** `isFinished`: the invocation completed its writes and reported no failure. */
 export type InvocationRecord = {
+  name: string
   startedAt: number
   isFinished: boolean
   /** Its messages that SQS delivered before, or that ask for a repeat. */
@@ -153,6 +154,9 @@ export type RunSetup = {
   absent: Readonly<Record<string, string>>
 }
 
+/** A metric, and the invocation that measured it. */
+export type Measurement = { name: string; value: number; by: number | undefined }
+
 export type Observations = {
   setup: RunSetup
   /** The table at the end. */
@@ -164,6 +168,9 @@ export type Observations = {
   queries: readonly BankQuery[]
   books: readonly BookEntry[]
   invocations: ReadonlyMap<number, InvocationRecord>
+  /** The files that the service stored in its bucket. */
+  reports: readonly { at: number; key: string }[]
+  measurements: readonly Measurement[]
   strikes: readonly { at: number; name: FaultName; by: string | undefined }[]
 }
 

@@ -15,12 +15,14 @@ import {
 import * as events from './events.ts'
 import * as histories from './histories.ts'
 import * as limits from './limits.ts'
+import { eventsAreMeasured } from './metrics.ts'
 import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
 import * as posts from './posts.ts'
 import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
+import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
 import * as settings from './settings.ts'
 import * as tenancy from './tenancy.ts'
 
@@ -161,11 +163,14 @@ export const invariants: readonly Invariant[] = [
     'a change of a webhook loses no event that was subscribed at its time',
     subscribedEventsHaveDeliveries,
   ],
+  [60, 'no bank receives a request for nothing', sentAmountsArePositive],
+  [61, 'a batch is paid after its reports exist', reportsPrecedePayouts],
+  [63, 'the metrics of alarms are measured at their events', eventsAreMeasured],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
-  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58,
+  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 63,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

@@ -86,13 +86,15 @@ const drawReports = (random: Random, malformedShare: number): ScriptedReport[] =
 const drawReversal = (
   random: Random,
   at: number,
-  { reversedShare, isReversedLate }: KindSettings,
+  { reversedShare, isReversedLate, hasSmallSizes }: KindSettings,
 ): number | undefined => {
   if (!random.happens(reversedShare)) return undefined
   const midnight = DAY_MS - (at % DAY_MS)
   if (isReversedLate && random.happens(0.9)) {
     return (midnight + random.between(2 * HOUR_MS, 60 * HOUR_MS)) / SECOND_MS
   }
+  // By a slow clock before midnight, while builders add lines.
+  if (hasSmallSizes && random.happens(0.6)) return midnight / SECOND_MS + random.between(0, 6)
   return random.pick([
     random.between(60, 900),
     // Reversed while the index still shows it as completed.

@@ -6,6 +6,8 @@ const usual = {
   reversedShare: 0.2,
   /** Whether most reversals follow the settlement, while the providers charge less each day. */
   isReversedLate: false,
+  /** The share of bursts just before a midnight. */
+  midnightShare: 0.3,
   rejectedShare: 0.12,
   /** The share of the others that a bank pays only later. */
   underwayShare: 0.25,
@@ -73,10 +75,11 @@ export const kinds = {
   }),
   'small sizes': kind(48, 'lanes, divided work and many pages, because the sizes are small', {
     hasSmallSizes: true,
+    midnightShare: 0.7,
     reversedShare: 0.35,
     rejectedShare: 0.25,
     hasRounds: true,
-    faults: ['slow settlement', 'page cut short', 'clock skew'],
+    faults: ['slow settlement', 'page cut short', 'index late', 'clock skew'],
   }),
   'outage at midnight': kind(20, 'DynamoDB and SQS fail around a midnight', {
     faults: ['table outage', 'queue outage'],

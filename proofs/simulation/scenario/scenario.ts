@@ -68,9 +68,9 @@ const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
 export const HEALTHY_SHARE = 0.1
 
-const drawBursts = (random: Random, startAt: number): number[] =>
+const drawBursts = (random: Random, startAt: number, { midnightShare }: KindSettings): number[] =>
   Array.from({ length: 2 + random.below(2) }, () =>
-    random.happens(0.3)
+    random.happens(midnightShare)
       ? midnightAfter(startAt) - random.between(0, 40 * SECOND_MS)
       : startAt + random.between(0, 30 * HOUR_MS),
   )
@@ -144,7 +144,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = settings.isRestored
     ? drawMorningBursts(random, startAt)
-    : (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt)
+    : (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt, settings)
   const scripts = Array.from({ length: lifecycles }, (_, index) => {
     const own = randomOf(seedOf(seed, 2, index))
     const at = own.pick(bursts) + own.between(0, 6 * SECOND_MS)

@@ -1,0 +1,107 @@
+import type { Change } from '../../../sandbox/aws/table/change.ts'
+import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
+import type { AlarmedMetric } from '../../../shared/metrics.ts'
+import type { Observations } from '../engine/observations.ts'
+import type { Check } from './observation-index.ts'
+
+/** 63: each metric that an alarm uses is measured when its event happens. */
+
+/** The event of a metric, and the invocation that measures it; undefined: one of the relay. */
+type Cause = { about: string; by?: number }
+
+type Causes = (observations: Observations) => Cause[]
+
+type IsCause = (before: Change['before'], after: Change['after']) => boolean
+
+const changesOf = ({ changes }: Observations, isCause: IsCause): Change[] =>
+  changes.filter(({ before, after, by }) => by && isCause(before, after))
+
+const aboutOf = ({ before, after }: Change): string => String((after ?? before)?.pk)
+
+const relayed =
+  (isCause: IsCause): Causes =>
+  (observations) =>
+    changesOf(observations, isCause).map((change) => ({ about: aboutOf(change) }))
+
+const opened = (kind: ExceptionKind): Causes =>
+  relayed(
+    (before, after) =>
+      !before && after?.entity === 'exception' && after.kind === kind && !after.resolvedAt,
+  )
+
+/** The invocation that writes the item measures it. */
+const written =
+  (isCause: IsCause): Causes =>
+  (observations) =>
+    changesOf(observations, isCause).map((change) => ({
+      about: aboutOf(change),
+      by: change.by?.invocation ?? 0,
+    }))
+
+const invoked =
+  (name: string): Causes =>
+  ({ invocations }) =>
+    [...invocations]
+      .filter(([, record]) => record.name === name)
+      .map(([by]) => ({ about: `${name}#${by}`, by }))
+
+const replied =
+  (isCause: (status: number) => boolean): Causes =>
+  ({ calls }) =>
+    calls
+      .filter(({ caller, reply }) => caller?.kind === 'bank' && reply && isCause(reply.status))
+      .map(({ name, invocation }) => ({ about: `${name}#${invocation}`, by: invocation }))
+
+const CREDENTIALS = [401, 403]
+
+/** Undefined: no observation shows the event. */
+const causesOf: Record<AlarmedMetric, Causes | undefined> = {
+  LateCompletion: opened('late_completion'),
+  RefusedReport: opened('refused_report'),
+  Contradiction: opened('contradiction'),
+  RefundFailed: opened('refund'),
+  ChangeRecordsAltered: relayed((before) => before?.entity === 'change'),
+  SettlementFailed: written(
+    (before, after) =>
+      before?.status === 'processing' && after?.status === 'failed' && 'n' in after,
+  ),
+  ReconciliationDifferences: written(
+    (before, after) =>
+      after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
+  ),
+  BankCredentialsRefused: replied((status) => CREDENTIALS.includes(status)),
+  BankRequestsLimited: replied((status) => status === 429),
+  BankRequestsRefused: replied(
+    (status) => status >= 400 && status < 500 && ![...CREDENTIALS, 429].includes(status),
+  ),
+  SettlementUnfinished: invoked('reconcile-day'),
+  SweepRuns: invoked('sweep'),
+  SweepLagSeconds: invoked('sweep'),
+  SettlementNotPaid: undefined,
+  ReconciliationUnfinished: undefined,
+  WebhookFailingDays: undefined,
+  SecretsUnreadable: undefined,
+  SweepFaults: undefined,
+  UnusualUse: undefined,
+}
+
+export const eventsAreMeasured: Check = ({ observations }, report) => {
+  const { measurements, invocations, strikes } = observations
+  const losesRecords = strikes.some(({ name }) => name === 'record lost')
+  const byName = Map.groupBy(measurements, ({ name }) => name)
+  for (const [name, causesIn] of Object.entries(causesOf)) {
+    const measured = byName.get(name) ?? []
+    const causes = causesIn?.(observations) ?? []
+    const measurers = new Set(measured.map(({ by }) => by))
+    for (const { about, by } of causes) {
+      if (by === undefined || !invocations.get(by)?.isFinished || measurers.has(by)) continue
+      report(about, `was not measured as ${name}`)
+    }
+    const relayedCount = causes.filter(({ by }) => by === undefined).length
+    const sum = measured.reduce((total, { value }) => total + value, 0)
+    if (sum < relayedCount && !losesRecords) {
+      report(name, `was measured ${sum} times, but happened ${relayedCount} times`)
+    }
+    if (causesIn && causes.length === 0 && sum > 0) report(name, 'was measured without its event')
+  }
+}
