@@ -94,7 +94,7 @@ const allowedImports = Object.groupBy(
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
-    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./domain/ ./views/ node:
+    proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./metrics.ts ./domain/ ./views/ node:
     proofs/simulation/platform/ proofs/simulation/engine/current.ts node:
   `),
   ([folder = '']) => folder,

@@ -10,6 +10,7 @@ Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: 'simulated',
   AWS_SECRET_ACCESS_KEY: 'simulated',
   AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'FATAL',
+  METRICS_DISABLED: 'false',
   STAGE: 'production',
   SANDBOX_BANK: 'true',
   TABLE_NAME: 'simulated',

@@ -209,6 +209,20 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { reference } = debit(run, 'settled')
     remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
   },
+  '60 a payout of nothing is sent': (run) =>
+    Object.assign(payout(run), { body: { ...payout(run).body, amount: '0.00' } }),
+  '61 a paid batch has no report': (run) => {
+    run.reports = run.reports.filter(({ key }: Any) => !key.endsWith('.csv'))
+  },
+  '63 an exception is not measured': (run) => {
+    run.measurements = run.measurements.filter(({ name }: Any) => name !== 'Contradiction')
+  },
+  '63 a sweep is not measured': (run) => {
+    const { by } = run.measurements.find(({ name }: Any) => name === 'SweepRuns')
+    run.measurements = run.measurements.filter((measurement: Any) => measurement.by !== by)
+  },
+  '63 a report is measured as refused, but is not': ({ measurements }) =>
+    measurements.push({ name: 'BankRequestsLimited', value: 1, by: 1 }),
 }
 
 /** Adds a call of an operator before all others. */
