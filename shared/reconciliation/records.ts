@@ -55,10 +55,13 @@ export const SKEW_MS = 60_000
 export const isSet = <T>(member: T | null | undefined): member is T =>
   member !== null && member !== undefined
 
+/** A clock may be minutes off; a wrong time is days off. */
+const ORDER_MS = HOUR_MS
+
 /** Reports whether each known time is at or after the one before it. */
 export const areInOrder = (times: readonly (Date | null | undefined)[]): boolean => {
   const known = times.filter(isSet).map((at) => at.getTime())
-  return known.every((at, index) => at >= (known[index - 1] ?? at) - SKEW_MS)
+  return known.every((at, index) => at >= (known[index - 1] ?? at) - ORDER_MS)
 }
 
 /** After this time an operator must ask the bank about a payout or refund. */
