@@ -33,8 +33,7 @@ export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type ObservationIndex = ReturnType<typeof indexObservations>
 
-/** A line, and the mark that its debit must have: batch and chunk. */
-export type BatchLine = { item: RawLine; batch: string; mark: string }
+type BatchLine = { item: RawLine; batch: string }
 
 export type DebitHistory = History<RawDebit> & {
   uuid: string
@@ -44,7 +43,7 @@ export type DebitHistory = History<RawDebit> & {
   exceptions: readonly RawException[]
 }
 
-export type BatchHistory = History<RawBatch> & { lines: readonly BatchLine[] }
+export type BatchHistory = History<RawBatch>
 
 export type DeliveryHistory = History<RawDelivery> & {
   key: string
@@ -73,7 +72,7 @@ export const indexObservations = (observations: Observations) => {
   const exceptions = exceptionsBy.get('bank report') ?? []
   const refundFailures = exceptionsBy.get('failed refund') ?? []
   const debits = debitsIn(stored, lines, exceptions)
-  const batches = batchesIn(stored, lines)
+  const batches = new Map(historiesOf('batch').map((batch) => [batch.item.id, batch]))
   const posts = receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
   const operatorCalls = operatorCallsIn(calls)
@@ -127,10 +126,9 @@ export const indexObservations = (observations: Observations) => {
 }
 
 const linesOf = ({ itemsOf }: ItemHistories): BatchLine[] =>
-  itemsOf('lines').flatMap((chunk) => {
-    const batch = ownerIn(chunk.pk)
-    return linesIn(chunk).map((item) => ({ item, batch, mark: `${batch}#${ownerIn(chunk.sk)}` }))
-  })
+  itemsOf('lines').flatMap((chunk) =>
+    linesIn(chunk).map((item) => ({ item, batch: ownerIn(chunk.pk) })),
+  )
 
 const debitsIn = (
   { historiesOf }: ItemHistories,
@@ -143,32 +141,13 @@ const debitsIn = (
     historiesOf('debit').map(({ item, changes }) => {
       const entries = entriesOf(item)
       const { reference } = item
-      return [
-        reference,
-        {
-          item,
-          uuid: uuidOf(reference),
-          changes,
-          entries,
-          createdAt: entries[0]?.at ?? 0,
-          lines: linesOfDebits.get(reference) ?? [],
-          exceptions: exceptionsOf.get(reference) ?? [],
-        },
-      ]
+      const own = { item, uuid: uuidOf(reference), changes, entries }
+      const related = {
+        lines: linesOfDebits.get(reference) ?? [],
+        exceptions: exceptionsOf.get(reference) ?? [],
+      }
+      return [reference, { ...own, createdAt: entries[0]?.at ?? 0, ...related }]
     }),
-  )
-}
-
-const batchesIn = (
-  { historiesOf }: ItemHistories,
-  lines: readonly BatchLine[],
-): Map<string, BatchHistory> => {
-  const linesOfBatches = Map.groupBy(lines, ({ batch }) => batch)
-  return new Map(
-    historiesOf('batch').map(({ item, changes }) => [
-      item.id,
-      { item, changes, lines: linesOfBatches.get(item.id) ?? [] },
-    ]),
   )
 }
 
@@ -188,12 +167,10 @@ const deliveriesIn = (
 }
 
 const feedsIn = ({ itemsOf }: ItemHistories): Map<string, Set<string>> => {
-  const feeds = new Map<string, Set<string>>()
-  for (const { pk, entries } of itemsOf('feed-page')) {
-    const provider = ownerIn(pk)
-    feeds.set(provider, new Set([...(feeds.get(provider) ?? []), ...entries]))
-  }
-  return feeds
+  const pages = Map.groupBy(itemsOf('feed-page'), ({ pk }) => ownerIn(pk))
+  return new Map(
+    [...pages].map(([provider, own]) => [provider, new Set(own.flatMap(({ entries }) => entries))]),
+  )
 }
 
 const readsIn = (calls: readonly ApiCall[], debits: ReadonlyMap<string, DebitHistory>) =>

@@ -179,25 +179,12 @@ export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 /** The lines of one transaction: rows of JSON, one per line of text. */
 export type RawChunk = Item & { debits?: string; adjustments?: string }
 
-export type RawLine = {
-  type: string
-  reference: string
-  completedAt: number
-  gross: number
-  fee: number
-  net: number
-}
+export type RawLine = { type: string; reference: string }
 
 export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
-  [
-    { type: 'debit', text: debits },
-    { type: 'adjustment', text: adjustments },
-  ].flatMap(({ type, text }) =>
+  Object.entries({ debit: debits, adjustment: adjustments }).flatMap(([type, text]) =>
     text
       .split('\n')
       .filter((row) => row !== '')
-      .map((row) => {
-        const [reference, , , , completedAt, gross, fee] = JSON.parse(row)
-        return { type, reference, completedAt, gross, fee, net: gross - fee }
-      }),
+      .map((row) => ({ type, reference: JSON.parse(row)[0] })),
   )
