@@ -1,3 +1,4 @@
+import { isOpen } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
@@ -6,12 +7,13 @@ import { mapConcurrent } from '../store/concurrent.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { type CheckedDebit, repair } from './repair.ts'
+import { follow } from './run.ts'
 
 /** The debits of one read of the feed. */
 const PAGE_SIZE = 1_000
 const READS_AT_ONCE = 10
 
-/** Repairs every debit that a provider charged on a day. Stops when the time is up. */
+/** Repairs every debit that a provider charged on a day, and makes the sweep follow the open ones. Stops when the time is up. */
 export const repairDay = async (
   provider: ProviderId,
   date: Day,
@@ -45,6 +47,9 @@ export const repairDay = async (
     })
     const { missing, failed } = await repair(provider, debits, now(), { since: () => from })
     if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
+    // The sweep has no other way to a debit that an index listed too late.
+    const open = debits.filter(({ debit }) => isOpen(debit.status))
+    await follow(open, { missing, failed }, now())
     for (const reference of missing) repaired.add(reference)
     lookedAt += references.length
   }

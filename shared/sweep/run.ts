@@ -103,7 +103,8 @@ const sweepProvider = async (
   return ended.some(({ debit }) => failed.has(debit.facts.reference)) ? span.from : until
 }
 
-const follow = (open: readonly CheckedDebit[], repaired: Repair | undefined, now: Date) =>
+/** Makes open debits due in the work index: the sweep then follows them until they end. */
+export const follow = (open: readonly CheckedDebit[], repaired: Repair | undefined, now: Date) =>
   mapConcurrent(open, WRITES_AT_ONCE, ({ debit }) => {
     const { reference } = debit.facts
     const isRepaired = repaired?.failed.has(reference) === false

@@ -279,6 +279,20 @@ test('the repair publishes each event of each debit of the day in the feed once'
   expect(feed.sort()).toEqual(expected.sort())
 })
 
+test('the repair makes the sweep end an overdue debit that an index showed too late', async () => {
+  const { id } = await createProvider(service, 'unlisted')
+  const at = new Date(Date.now() - 3_600_000)
+  const { reference } = (await writeDebit(pendingDebit({ provider: providerId(id) }, at))).facts
+  const sweepFrom = async (until: Date) => {
+    await putSweepProgress({ until, behind: new Map() })
+    await service.runJob('sweep', {}, 180)
+    return (await service.show(reference)).status
+  }
+  expect(await sweepFrom(new Date())).toBe('pending')
+  await service.call('debit', 'repair', { provider: id, date: dayOf(at) })
+  expect(await sweepFrom(new Date())).toBe('failed')
+})
+
 test('the repair submits a pending debit that was never submitted', async () => {
   const { id } = await createProvider(service, 'unsubmitted')
   const debit = pendingDebit({ provider: providerId(id) }, new Date(Date.now() - 180_000))
