@@ -245,6 +245,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   waitsForFunding: scenario.waitsForFunding,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
+  isRepaired: scenario.faults.has('index far behind'),
   providers: fixtures.simulatedProviders,
   banks: bankNames,
   customerAccounts: fixtures.customerAccounts,

@@ -88,7 +88,7 @@ export const faults = {
     0.04,
     [1_500, 1_800],
   ),
-  'index far behind': fault(1, 'an index shows writes up to ten minutes later', 0, [5, 30]),
+  'index far behind': fault(1, 'an index shows writes up to ten minutes later', 0.06, [5, 30]),
   'function throttled': fault(1, 'Lambda starts no invocation of one job for minutes', 0.1),
   'slow sweep': fault(0.3, 'each call of a sweep takes seconds, and two run at once', 0.03),
   'clock far off': fault(0.02, 'the clock of an invocation is up to three minutes off', 0.08),

@@ -143,6 +143,8 @@ export type RunSetup = {
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
   isRestored: boolean
+  /** Whether operators repair the debits of all days after the faults. */
+  isRepaired: boolean
   providers: readonly SimulatedProvider[]
   banks: readonly string[]
   /** The account number by phone number, at each bank. */

@@ -31,10 +31,10 @@ const isOutcome = ({ type }: Entry): boolean => type !== 'created' && expectatio
  */
 const endsBy = (
   { createdAt }: DebitHistory,
-  { isHealthy, isRestored, healedAt, skew }: RunSetup,
+  { isHealthy, isRestored, isRepaired, healedAt, skew }: RunSetup,
 ): number => {
-  // A restore holds the timeouts.
-  if (isRestored) return Math.max(createdAt, healedAt) + HOUR_MS
+  // A restore holds the timeouts, and the repair follows debits that the sweep has missed.
+  if (isRestored || isRepaired) return Math.max(createdAt, healedAt) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
 }

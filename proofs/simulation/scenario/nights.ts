@@ -2,8 +2,9 @@ import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import { queueNames } from '../../../shared/queues/messages.ts'
 import { type Faults, randomOfFault } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
-import { DAY_MS, dayOf, HOUR_MS, midnightAfter } from '../invariants/time-and-money.ts'
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/time-and-money.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
+import { simulatedProviders } from './fixtures.ts'
 import type { Scenario } from './scenario.ts'
 
 const RECONCILED_MS = 2 * HOUR_MS
@@ -21,6 +22,13 @@ export const startNights = (
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
       void operators.operate('settlement', 'run', { date: dayOf(night) })
+    })
+  }
+  if (scenario.faults.has('index far behind')) {
+    clock.at(scenario.healAt + MINUTE_MS, async () => {
+      for (let at = scenario.startAt; at < midnightAfter(scenario.healAt); at += DAY_MS)
+        for (const { id: provider } of simulatedProviders)
+          await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
     })
   }
   if (scenario.faults.has('dead letters redriven')) {
