@@ -231,6 +231,9 @@ const runUntil = async (
   return steps
 }
 
+// A stalled worker stops its query. A connector whose secret does not open is not queried.
+const UNQUERIED = ['stalled worker', 'key store outage', 'sealing key missing'] as const
+
 const setupOf = (scenario: Scenario): Observations['setup'] => ({
   seed: scenario.seed,
   referencePrefix: REFERENCE_PREFIX,
@@ -238,7 +241,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   healedAt: scenario.healAt,
   endedAt: scenario.endAt,
   isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
-  isQueried: !scenario.faults.has('stalled worker'),
+  isQueried: !UNQUERIED.some((name) => scenario.faults.has(name)),
   skew: skewOf(scenario.faults),
   staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
   approvals: scenario.approvals,
