@@ -3,13 +3,14 @@ import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
-import { linesOf } from '../../shared/store/settlement/lines.ts'
+import { addLines, findLaneEnd, linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
@@ -113,6 +114,36 @@ test('an open batch that is already full gets no more lines', async () => {
     [1, 40],
     [2, 10],
   ])
+})
+
+test('a debit that is reversed while its batch is open is taken back in the next batch', async () => {
+  const provider = await newProvider()
+  const { facts } = await completedDebit(provider, 10_00, at('12:00:00'))
+  await build(provider, { isInterrupted: true })
+  // A slow clock dates it before the day of the batch.
+  await reverse(facts.reference, at('23:59:59', 1))
+  await build(provider)
+  await build(provider)
+  expect(await listBatchesOfDay(provider, date)).toMatchObject([
+    { n: 1, totals: { debits: 1, adjustments: 0 } },
+    { n: 2, totals: { debits: 0, adjustments: -10_00 } },
+  ])
+})
+
+test('a builder that wakes up late adds no lines to its batch, which another one has sealed', async () => {
+  const provider = await newProvider()
+  await completedDebit(provider, 10_00, at('12:00:00'))
+  await build(provider, { isInterrupted: true })
+  const [open] = await listBatchesOfDay(provider, date)
+  if (!open) throw new Error('No batch')
+  const end = await findLaneEnd(open.id, 0)
+  await build(provider)
+  const debit = await completedDebit(provider, 20_00, at('13:00:00'))
+  const entries = [{ debit, line: debitLine(debit, null) }]
+  const lines = { entries, sweptBefore: NOON }
+  const added = await addLines({ batch: open, isNew: false }, end, lines, runtimeAt('00:10:00', 2))
+  expect(added).toEqual({ kind: 'moved' })
+  expect(await Array.fromAsync(linesOf(open.id))).toHaveLength(1)
 })
 
 test('a provider is unfinished from its first debit of the day before to the reports of its batch', async () => {
