@@ -16,9 +16,8 @@ for (const stream of [process.stdout, process.stderr]) {
     if (typeof text !== 'string' || !text.includes('"_aws":{')) return write(text, ...others)
     const line = JSON.parse(text)
     const by = currentInvocation()?.number
-    for (const { Name: name } of line._aws.CloudWatchMetrics[0].Metrics) {
+    for (const { Name: name } of line._aws.CloudWatchMetrics[0].Metrics)
       measured.push({ name, value: line[name], by })
-    }
     return true
   }
 }

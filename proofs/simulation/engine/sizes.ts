@@ -18,8 +18,9 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^functions\/jobs\/build-batch RUN_MS$/, [50, 500]],
   [/^functions\/jobs\/\S+ RUN_MS$/, [200, 900]],
   [/ SLICE_MAX$/, [6, 20]],
-  [/ LINES_MAX$/, [4, 30]],
+  [/ LINES_MAX$/, [4, 12]],
   [/ SHARES_MAX$/, [8, 24]],
+  [/ LINES_PER_CHUNK$/, [1, 3]],
   [/ (?:WIDE_LANES|SPLITS)$/, [2, 4]],
   [/ LANES_PER_BUILDER$/, [1, 2]],
   [/ DIVIDES_AFTER$/, [1, 4]],
@@ -35,7 +36,7 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/ (?:SHARDS|MARKS|DEBIT|DAY_TOTAL|TRANSITION|CACHE_FACTOR|SCHEDULING_SHARE|LATE_SHARE)$/],
   [/[ _](?:MS|SECONDS|DAYS|HOURS|LENGTH|DIGITS|BYTES|CHARACTERS)(?:_MAX)?$/],
   [/ \w+_AT_ONCE$| CONCURRENCY$/, [1, 3]],
-  [/ (?:\w+_)?(?:SIZE|MAX|FIRST|PAGES?|PER_(?:READ|CHUNK))$/, [2, 6]],
+  [/ (?:\w+_)?(?:SIZE|MAX|FIRST|PAGES?|PER_READ)$/, [2, 6]],
 ]
 
 const rangeOf = (name: string): Range | undefined =>

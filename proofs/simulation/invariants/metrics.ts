@@ -13,46 +13,37 @@ type Causes = (observations: Observations) => Cause[]
 
 type IsCause = (before: Change['before'], after: Change['after']) => boolean
 
-const changesOf = ({ changes }: Observations, isCause: IsCause): Change[] =>
-  changes.filter(({ before, after, by }) => by && isCause(before, after))
-
-const aboutOf = ({ before, after }: Change): string => String((after ?? before)?.pk)
-
-const relayed =
-  (isCause: IsCause): Causes =>
-  (observations) =>
-    changesOf(observations, isCause).map((change) => ({ about: aboutOf(change) }))
+/** The invocation that writes the item measures it, or the relay. */
+const changed =
+  (by: 'writer' | 'relay', isCause: IsCause): Causes =>
+  ({ changes }) =>
+    changes
+      .filter((change) => change.by && isCause(change.before, change.after))
+      .map(({ before, after, by: writer }) => ({
+        about: String((after ?? before)?.pk),
+        ...(by === 'writer' && { by: writer?.invocation ?? 0 }),
+      }))
 
 const opened = (kind: ExceptionKind): Causes =>
-  relayed(
+  changed(
+    'relay',
     (before, after) =>
       !before && after?.entity === 'exception' && after.kind === kind && !after.resolvedAt,
   )
 
-/** The invocation that writes the item measures it. */
-const written =
-  (isCause: IsCause): Causes =>
-  (observations) =>
-    changesOf(observations, isCause).map((change) => ({
-      about: aboutOf(change),
-      by: change.by?.invocation ?? 0,
-    }))
-
 const invoked =
   (name: string): Causes =>
   ({ invocations }) =>
-    [...invocations]
-      .filter(([, record]) => record.name === name)
-      .map(([by]) => ({ about: `${name}#${by}`, by }))
+    [...invocations].flatMap(([by, own]) => (own.name === name ? [{ about: name, by }] : []))
 
 const replied =
   (isCause: (status: number) => boolean): Causes =>
   ({ calls }) =>
     calls
       .filter(({ caller, reply }) => caller?.kind === 'bank' && reply && isCause(reply.status))
-      .map(({ name, invocation }) => ({ about: `${name}#${invocation}`, by: invocation }))
+      .map(({ name, invocation }) => ({ about: name, by: invocation }))
 
-const CREDENTIALS = [401, 403]
+const CREDENTIALS = new Set([401, 403])
 
 /** Undefined: no observation shows the event. */
 const causesOf: Record<AlarmedMetric, Causes | undefined> = {
@@ -60,19 +51,21 @@ const causesOf: Record<AlarmedMetric, Causes | undefined> = {
   RefusedReport: opened('refused_report'),
   Contradiction: opened('contradiction'),
   RefundFailed: opened('refund'),
-  ChangeRecordsAltered: relayed((before) => before?.entity === 'change'),
-  SettlementFailed: written(
+  ChangeRecordsAltered: changed('relay', (before) => before?.entity === 'change'),
+  SettlementFailed: changed(
+    'writer',
     (before, after) =>
       before?.status === 'processing' && after?.status === 'failed' && 'n' in after,
   ),
-  ReconciliationDifferences: written(
+  ReconciliationDifferences: changed(
+    'writer',
     (before, after) =>
       after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
   ),
-  BankCredentialsRefused: replied((status) => CREDENTIALS.includes(status)),
+  BankCredentialsRefused: replied((status) => CREDENTIALS.has(status)),
   BankRequestsLimited: replied((status) => status === 429),
   BankRequestsRefused: replied(
-    (status) => status >= 400 && status < 500 && ![...CREDENTIALS, 429].includes(status),
+    (status) => status >= 400 && status < 500 && status !== 429 && !CREDENTIALS.has(status),
   ),
   SettlementUnfinished: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
@@ -106,9 +99,8 @@ export const eventsAreMeasured: Check = ({ observations }, report) => {
     }
     const relayedCount = causes.filter(({ by }) => by === undefined).length
     const sum = measured.reduce((total, { value }) => total + value, 0)
-    if (sum < relayedCount && !losesRecords) {
+    if (sum < relayedCount && !losesRecords)
       report(name, `was measured ${sum} times, but happened ${relayedCount} times`)
-    }
     if (causes.length === 0 && sum > 0) report(name, 'was measured without its event')
   }
 }
