@@ -32,10 +32,11 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import {
   exceptionPages,
   findExceptions,
-  resolveException,
+  resolutionWrite,
 } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { optimistically } from '../../shared/store/optimistic.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { exceptionView as view } from '../../shared/views/operator/exception.ts'
 import { refundView } from '../../shared/views/refund.ts'
@@ -92,15 +93,22 @@ const alreadyNoted = () =>
     details: 'a note resolved a late completion of this debit: --despite-note true refunds it too',
   })
 
+/** A transaction has 100 writes; the refund, its record and a granted request need three. */
+const RESOLVED_MAX = 97
+
 /**
- * Opens the refund of a late completion or retries a failed refund, then resolves its exceptions. A
- * repeated call after a crash resolves the remaining ones (docs/api.md#exceptions).
+ * Opens the refund of a late completion or retries a failed refund, and resolves its exceptions
+ * (docs/api.md#exceptions).
  */
-const refund = async (
+const refund = (request: RefundRequest, author: Author, runtime: Runtime) =>
+  optimistically(`refund of ${request.reference}`, () => tryRefund(request, author, runtime))
+
+/** @returns undefined when another writer was first */
+const tryRefund = async (
   request: RefundRequest,
   author: Author,
   runtime: Runtime,
-): Promise<ResultOf<'exception', 'refund'> | Refusal> => {
+): Promise<ResultOf<'exception', 'refund'> | Refusal | undefined> => {
   const { reference, reason } = request
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
@@ -122,30 +130,41 @@ const refund = async (
   if (!next) {
     return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
   }
-  if (next !== current) {
-    const recording = { ...author, target: reference, provider: next.provider }
-    const writes = [
-      current ? refundReplacement(current, next) : refundCreation(next),
-      ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
-    ]
-    if (!(await transact(writes, runtime))) return refund(request, author, runtime)
-  }
-  await resolveAll(open, `refund ${next.uuid}`, author, runtime)
+  const note = `refund ${next.uuid}`
+  const resolved = open.slice(0, RESOLVED_MAX)
+  const recording = { ...author, target: reference, provider: next.provider }
+  const kinds = resolved.length > 0 ? { resolved: resolved.map(({ kind }) => kind), note } : {}
+  const writes = [
+    ...(next === current
+      ? []
+      : [current ? refundReplacement(current, next) : refundCreation(next)]),
+    ...resolved.map((exception) => resolutionWrite(exception, resolutionOf(note, author, runtime))),
+    ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid, ...kinds }),
+  ]
+  if (writes.length > 0 && !(await transact(writes, runtime))) return undefined
+  await resolveAll(open.slice(RESOLVED_MAX), note, author, runtime)
   return { reference, refund: refundView(next, formatAmount) }
 }
 
+const resolutionOf = (note: string, { by }: Author, { now }: Runtime) => ({
+  note,
+  resolvedBy: by,
+  resolvedAt: now().toISOString(),
+})
+
+/** Resolves the open exceptions one by one: a repeated call resolves the remaining ones. */
 const resolveAll = async (
   exceptions: readonly ReportException[],
   note: string,
-  author: Author,
+  { approval, ...author }: Author,
   runtime: Runtime,
 ) => {
-  const resolution = { note, resolvedBy: author.by, resolvedAt: runtime.now().toISOString() }
   for (const exception of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
     const { reference, provider, kind } = exception
     const recording = { ...author, id: runtime.newId(), target: reference, provider }
     const record = changeWrites(recording, {}, { resolved: kind, note })
-    await resolveException(exception, resolution, record, runtime)
+    const resolution = resolutionWrite(exception, resolutionOf(note, author, runtime))
+    await transact([resolution, ...record], runtime)
   }
 }
 

@@ -1,5 +1,4 @@
 import { defined } from '../../shared/domain/complete.ts'
-import type { BatchId } from '../../shared/domain/ids.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Batch, payableFrom, payoutOf } from '../../shared/domain/settlement/batch.ts'
@@ -8,7 +7,7 @@ import { type Author, noSuch, operatorHandler } from '../../shared/operator/hand
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, payeeOf, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
@@ -26,17 +25,11 @@ const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
 const viewOf = (result: Batch | Refusal) => unlessRefused(result, batchView)
 
-/** Returns the action that pays a batch. Records first that an operator starts the payout. */
-const paying =
-  (pay: typeof payBatch) =>
-  async ({ batch: id }: { batch: BatchId }, author: Author, runtime: Runtime) => {
-    const batch = await findBatch(id)
-    if (batch) {
-      const recording = { ...author, target: id, provider: batch.provider }
-      await putChange(recording, { from_status: batch.status })
-    }
-    return viewOf(await pay(id, paymentDeps(runtime)))
-  }
+const recordingOf = ({ id: target, provider }: Batch, author: Author) => ({
+  ...author,
+  target,
+  provider,
+})
 
 export const manageSettlement = operatorHandler(settlement, {
   run: async ({ date, provider, currency }, author, runtime) => {
@@ -74,7 +67,12 @@ export const manageSettlement = operatorHandler(settlement, {
     return format === 'csv' ? report.text : JSON.parse(report.text)
   },
   process: {
-    run: paying(payBatch),
+    /** Records first that an operator starts the payout. */
+    run: async ({ batch: id }, author, runtime) => {
+      const batch = await findBatch(id)
+      if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
+      return viewOf(await payBatch(id, paymentDeps(runtime)))
+    },
     check: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)
       return batch ? payeeOf(batch, at) : new Refusal(5404)
@@ -88,13 +86,17 @@ export const manageSettlement = operatorHandler(settlement, {
   complete: async ({ batch, 'bank-reference': bankReference, reason }, author, runtime) => {
     const recordChange = (previous: Batch, { status }: Batch) =>
       changeWrites(
-        { ...author, target: batch, provider: previous.provider },
+        recordingOf(previous, author),
         { status: previous.status },
         { status, bank_reference: bankReference, reason },
       )
     return viewOf(await completeBatch(batch, bankReference, recordChange, runtime))
   },
-  retry: paying(retryBatch),
+  retry: async ({ batch }, author, runtime) => {
+    const recordChange = (previous: Batch) =>
+      changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
+    return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime)))
+  },
 })
 
 export const handler = manageSettlement(real)

@@ -125,11 +125,15 @@ export const claimGranted = async (
   if (!(await store.claimApproval(claim, runtime))) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
+  // A worker that made the change may have failed after it.
+  if ((await store.findApproval(approval.id))?.hasEffect) {
+    await store.finishApproval(approval, { doneAt: runtime.now() }, runtime)
+    return domain.alreadyMade('its reply was lost')
+  }
   const { verb, requestedBy } = approval
   return {
-    verb,
     options,
-    requestedBy,
+    authors: { approval: approval.id, by: requestedBy, approvedBy: by, verb },
     finish: (doneAt: Date, refusal?: string) =>
       store.finishApproval(approval, { doneAt, refusal }, runtime),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
-import { UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
+import { type ApprovalId, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -23,6 +23,8 @@ export type Author = {
   at: Date
   by: string
   approvedBy?: string
+  /** The granted request that the call carries out. */
+  approval?: ApprovalId
   noun: string
   verb: string
 }
@@ -107,10 +109,9 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
     const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return granted
-    const { verb, options, requestedBy, finish, release } = granted
-    const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
+    const { options, authors, finish, release } = granted
     try {
-      const result = await perform({ verb, options }, authors)
+      const result = await perform({ verb: authors.verb, options }, { ...author, ...authors })
       await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
       return result
     } catch (error) {

@@ -23,6 +23,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import { findPayee, findProvider } from '../store/providers/providers.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
+import type { Write } from '../store/table.ts'
 
 export type PaymentDeps = {
   runtime: Runtime
@@ -173,8 +174,15 @@ export const replaceTogether = async (
     : { kind }
 }
 
-/** Pays a failed batch under a new uuid (docs/api.md#payouts). */
-export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
+/**
+ * Pays a failed batch under a new uuid (docs/api.md#payouts).
+ * @param recordChange returns the writes that record the operator's change
+ */
+export const retryBatch = async (
+  id: BatchId,
+  recordChange: (previous: Batch) => readonly Write[],
+  deps: PaymentDeps,
+): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) === 'none') return new Refusal(5005)
@@ -184,6 +192,7 @@ export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch 
   const account = await payeeOf(batch, deps.runtime.now())
   if (account instanceof Refusal) return account
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
-  await batches.replaceBatch(batch, retried, deps.runtime)
+  const alongside = recordChange(batch)
+  await batches.replaceBatches([{ previous: batch, next: retried }], { alongside }, deps.runtime)
   return payBatch(id, deps)
 }

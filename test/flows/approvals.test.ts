@@ -492,6 +492,26 @@ describe('a grant', () => {
     expect(numberOf(done)).toBe('1041008006')
   })
 
+  testInProcess.each(['exception refund', 'credential issue', 'settlement retry'])(
+    'the call `%s` is not made again when the worker fails after it',
+    async (title) => {
+      const [noun = '', verb = ''] = title.split(' ')
+      const options = (await optionsOf[title]?.()) ?? {}
+      const id = await request(noun, verb, options)
+      const { send } = table
+      const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) =>
+        JSON.stringify(command).includes('SET doneAt')
+          ? Promise.reject(new Error('lost'))
+          : Reflect.apply(send, table, [command])) as never)
+      await expect(grant(id)).rejects.toThrow(`manage-${noun}`)
+      spy.mockRestore()
+      const before = await call('change', 'list', { limit: '1000' })
+      expect(await refusalToGrant(id, kofi)).toBe('the call was already made: its reply was lost')
+      expect(await call('change', 'list', { limit: '1000' })).toEqual(before)
+      expect(await show(id)).toMatchObject({ status: 'granted', done_at: TIME })
+    },
+  )
+
   testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
     const { send } = table

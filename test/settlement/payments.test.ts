@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { gcb } from '../support/examples.ts'
@@ -66,7 +67,7 @@ const belowZero = async (...amounts: number[]): Promise<Batch[]> => {
 }
 
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
-const retry = async ({ id }: Batch) => granted(await retryBatch(id, deps()))
+const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
 const paidAmounts = () => [...bank.paid.values()]
 
@@ -147,11 +148,11 @@ test('the payouts after a change of the settlement account, and their retries, a
   bank.behaviours.push('reject')
   await pay(batch)
   await updateProvider(provider, { payoutsHeldUntil })
-  expect(refused(await retryBatch(batch.id, deps()))).toEqual(held)
-  expect(refused(await retryBatch(batch.id, depsAt('09:29:59.999')))).toEqual(held)
+  expect(refused(await retryBatch(batch.id, noWrites, deps()))).toEqual(held)
+  expect(refused(await retryBatch(batch.id, noWrites, depsAt('09:29:59.999')))).toEqual(held)
   expect(await reload(batch)).toMatchObject({ status: 'failed' })
   expect(paidAmounts()).toEqual([])
-  const paid = granted(await retryBatch(batch.id, depsAt('09:30:00')))
+  const paid = granted(await retryBatch(batch.id, noWrites, depsAt('09:30:00')))
   expect(paid).toMatchObject({ status: 'completed' })
   expect(paidAmounts()).toEqual([100_00])
 })

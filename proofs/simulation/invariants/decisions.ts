@@ -1,5 +1,5 @@
 import type { Change } from '../../../sandbox/aws/table/change.ts'
-import { type Members, membersOf, type OperatorCall } from './calls.ts'
+import { membersOf, type OperatorCall } from './calls.ts'
 import type { History } from './item-histories.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import type { RawException, RawRefund } from './raw-items.ts'
@@ -13,16 +13,11 @@ const effectsOf = (runs: readonly OperatorCall[], { changesBy }: ObservationInde
     .map((invocation) => changesBy.get(invocation) ?? [])
     .filter((changes) => changes.some(isEffect))
 
-/**
- * A payout is recorded before each attempt: a retry takes effect by its uuid. A repeated refund may
- * resolve the exceptions that remained after a crash.
- */
+/** A payout is recorded before each attempt: a retry takes effect by its uuid. */
 const isEffect = ({ before, after }: Change): boolean =>
   after?.entity === 'batch'
     ? before?.uuid !== after.uuid
-    : after?.entity === 'change' &&
-      after.noun !== 'settlement' &&
-      !('resolved' in membersOf(after.changed))
+    : after?.entity === 'change' && after.noun !== 'settlement'
 
 /** Secrets are sealed; these words choose an effect. */
 const isWritten = (name: string, text: string): boolean =>
@@ -44,7 +39,9 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
   const { operatorCalls, observations } = index
   const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
   const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
-  const touched = new Set(observations.changes.map(({ after }) => targetOf(after)))
+  const touched = new Set(
+    observations.changes.map(({ after }) => after?.entity === 'change' && after.target),
+  )
   for (const item of observations.items) {
     if (item.entity !== 'approval') continue
     const id = String(item.id)
@@ -58,14 +55,10 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
     const missing = request && effects.length > 0 ? missingIn(changes, request.options) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested.
-    const isDone =
-      item.doneAt && !item.refusal && !touched.has(targetOf({ ...item, entity: 'change' }))
+    const isDone = item.doneAt && !item.refusal && !touched.has(`${item.target}`)
     if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
   }
 }
-
-const targetOf = (item: Members | undefined): string =>
-  item?.entity === 'change' ? `${item.noun} ${item.target}` : ''
 
 /** Returns what makes two reports of a bank the same. */
 const contentOf = ({ kind, report }: RawException): string => {

@@ -68,10 +68,11 @@ const wrongIn = (
   for (const [n, secret] of [current, previous].entries()) {
     // A secret that no reply has shown cannot be checked.
     if (secret === undefined) continue
-    const isOver = n === 1 && at + skew + FRESH_MS > until
-    if (isOver && at - skew - FRESH_MS < until && signed[n] === undefined) continue
-    if (isOver !== (signed[n] === undefined)) return `overlap of secrets at ${n}`
-    if (isOver) continue
+    const isAbsent = signed[n] === undefined
+    const mayBeOver = n === 1 && at + skew + FRESH_MS > until
+    const mustBeOver = n === 1 && at - skew - FRESH_MS >= until
+    if (isAbsent ? !mayBeOver : mustBeOver) return `overlap of secrets at ${n}`
+    if (isAbsent) continue
     const keys = keysOf(secret)
     const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
     if (signed[n] !== signature) return 'signature'

@@ -44,6 +44,8 @@ export type Approval = {
   decidedAt?: Date
   /** The reason of a denial. */
   reason?: string
+  /** The granted call has changed what it was granted for. */
+  hasEffect?: true
   /** The time at which the granted call ended. */
   doneAt?: Date
   /** The reason why the granted call was refused. */
@@ -80,6 +82,9 @@ export const unnamed = (): Refusal =>
   new Refusal(1403, { details: 'an approval needs an operator with a known name' })
 
 export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
+
+export const alreadyMade = (since: string): Refusal =>
+  new Refusal(1409, { details: `the call was already made: ${since}` })
 
 /** Returns why a request can no longer be decided. */
 export const alreadyDecided = (approval: Approval, at: Date): Refusal => {

@@ -2,11 +2,9 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { newestFirst } from '../../domain/time.ts'
-import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
-import { transact } from '../transactions.ts'
 
 /** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
@@ -45,14 +43,12 @@ export async function* exceptionPages(
   }
 }
 
-/** Marks an open exception as resolved; a resolved one is unchanged. */
-export const resolveException = async (
+/** Returns the write that marks an open exception as resolved. */
+export const resolutionWrite = (
   exception: Pick<ReportException, 'reference' | 'at' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,
-  alongside: readonly db.Write[],
-  runtime: Jitter,
-): Promise<void> => {
-  const update = db.updateWrite(keys.exception(exception), {
+) =>
+  db.updateWrite(keys.exception(exception), {
     UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {
@@ -62,5 +58,3 @@ export const resolveException = async (
       ':resolved': keys.exceptions('resolved'),
     },
   })
-  await transact([update, ...alongside], runtime)
-}

@@ -1,3 +1,4 @@
+import type { ApprovalId } from '../../domain/operator/approval.ts'
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
 import { newestFirst } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
@@ -14,9 +15,11 @@ export type Recording = Omit<Change, 'changed'> & {
   id: string
   /** The keyed hash of the phone number of a customer whom the change concerns. */
   customer?: string
+  /** The granted request that makes the change. */
+  approval?: ApprovalId
 }
 
-const itemOf = ({ id, at, customer, ...change }: Recording & Pick<Change, 'changed'>) => {
+const itemOf = ({ id, at, customer, approval, ...change }: Recording & Pick<Change, 'changed'>) => {
   const time = `${at.toISOString()}#${id}`
   const owner = keys.changesOf(change)
   return {
@@ -30,7 +33,15 @@ const itemOf = ({ id, at, customer, ...change }: Recording & Pick<Change, 'chang
   }
 }
 
-/** Returns the write that records a change, for its transaction; none if no field differs. */
+/** Marks a granted request in the transaction of its change, so that it changes something once. */
+const effectWrite = (approval: ApprovalId): db.Write =>
+  db.updateWrite(keys.approval(approval), {
+    UpdateExpression: 'SET hasEffect = :true',
+    ConditionExpression: 'attribute_not_exists(hasEffect)',
+    ExpressionAttributeValues: { ':true': true },
+  })
+
+/** Returns the writes that record a change, for its transaction; none if no field differs. */
 export const changeWrites = (
   recording: Recording,
   previous: Fields | undefined,
@@ -38,7 +49,9 @@ export const changeWrites = (
 ): db.Write[] => {
   const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  return [db.putWrite(itemOf({ ...recording, changed }), db.isNew)]
+  const { approval } = recording
+  const record = db.putWrite(itemOf({ ...recording, changed }), db.isNew)
+  return approval ? [record, effectWrite(approval)] : [record]
 }
 
 export const changeRecorder =
@@ -46,7 +59,7 @@ export const changeRecorder =
   (previous: T | undefined, next?: T): db.Write[] =>
     changeWrites(recording, previous && fieldsOf(previous), next && fieldsOf(next))
 
-/** Records an operator's work before it starts. */
+/** Records an operator's work before it starts. The work of a granted request can be repeated. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
   // Its id is random, so a record that exists is this one, of a write whose reply was lost.

@@ -19,4 +19,4 @@ export const approvalView = (approval: Approval, at: Date) =>
     reason: approval.reason ?? null,
     done_at: approval.doneAt?.toISOString() ?? null,
     refusal: approval.refusal ?? null,
-  }) satisfies Shows<Approval, 'secrets' | 'decision' | 'customer'>
+  }) satisfies Shows<Approval, 'secrets' | 'decision' | 'customer' | 'hasEffect'>
