@@ -499,10 +499,12 @@ describe('a grant', () => {
       const options = (await optionsOf[title]?.()) ?? {}
       const id = await request(noun, verb, options)
       const { send } = table
-      const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) =>
-        JSON.stringify(command).includes('SET doneAt')
-          ? Promise.reject(new Error('lost'))
-          : Reflect.apply(send, table, [command])) as never)
+      const spy = vi
+        .spyOn(table, 'send')
+        .mockImplementation(((command: never) =>
+          JSON.stringify(command).includes('SET doneAt')
+            ? Promise.reject(new Error('lost'))
+            : Reflect.apply(send, table, [command])) as never)
       await expect(grant(id)).rejects.toThrow(`manage-${noun}`)
       spy.mockRestore()
       const before = await call('change', 'list', { limit: '1000' })

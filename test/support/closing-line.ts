@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 import { callsIn } from './permissions/calls.ts'
-import { findingsIn } from './permissions/findings.ts'
+import { findingsIn, hasSimulator } from './permissions/findings.ts'
 
 /** Ends a run with its counts on one line; a finding about permissions counts as failed. */
 export default class ClosingLine implements Reporter {
@@ -13,6 +13,9 @@ export default class ClosingLine implements Reporter {
     if (findings.length > 0) {
       process.stdout.write(`\n${findings.map((finding) => `  ${finding}\n`).join('')}`)
       process.exitCode = 1
+    }
+    if (calls && !hasSimulator()) {
+      process.stdout.write('\n  The calls were not simulated against the policies: npm run tools\n')
     }
     const failed = count('failed') + broken + findings.length
     process.stdout.write(`\n${count('passed')} passed, ${failed} failed\n`)
