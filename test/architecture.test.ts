@@ -298,7 +298,9 @@ test('only proofs, tests in a browser and LocalStack import packages of proofs/p
   const importing = [...code, ...tests].filter((file) =>
     importsIn(file).some((name) => names.some((tool) => name.startsWith(tool))),
   )
-  const others = importing.filter((file) => !/^test\/browser\/|\.proof\.ts$/.test(file))
+  const others = importing.filter(
+    (file) => !/^test\/(browser|support\/iam)\/|\.proof\.ts$/.test(file),
+  )
   expect(others).toEqual([])
   expect(importing).not.toEqual([])
 })
