@@ -1,3 +1,4 @@
+import type * as v from 'valibot'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { advance, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
@@ -70,6 +71,15 @@ const transitionBy = async (
   return result instanceof Refusal ? result : view(result, await findRefundOf(result))
 }
 
+const refusalToReverse = async ({
+  reference,
+  refund,
+}: v.InferOutput<typeof noun.verbs.reverse.options>): Promise<Refusal | undefined> => {
+  const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
+  if (!debit) return noSuchDebit()
+  return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
+}
+
 export const manageDebit = operatorHandler(noun, {
   show: async ({ reference }) => {
     const debit = await findDebit(reference)
@@ -83,14 +93,19 @@ export const manageDebit = operatorHandler(noun, {
     return debits.map(debitSummaryView)
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
-  reverse: async ({ reference, reason, refund }, author, runtime) => {
-    if (!refund && (await findExceptions(reference)).some(blocksRefund)) return contradicted()
-    await repairBeforeReversal(reference, runtime.now())
-    const record = { reversal_reason: reason, ...defined({ refund }) }
-    const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
-    const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
-    const request = { reference, to: 'reversed', changes, record, alongside } as const
-    return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+  reverse: {
+    run: async (options, author, runtime) => {
+      const { reference, reason, refund } = options
+      const refusal = await refusalToReverse(options)
+      if (refusal) return refusal
+      await repairBeforeReversal(reference, runtime.now())
+      const record = { reversal_reason: reason, ...defined({ refund }) }
+      const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
+      const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
+      const request = { reference, to: 'reversed', changes, record, alongside } as const
+      return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+    },
+    check: refusalToReverse,
   },
   /** Records an outcome that the bank reported outside the API, like its report. */
   complete: ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {

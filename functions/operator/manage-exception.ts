@@ -103,12 +103,8 @@ const RESOLVED_MAX = 97
 const refund = (request: RefundRequest, author: Author, runtime: Runtime) =>
   optimistically(`refund of ${request.reference}`, () => tryRefund(request, author, runtime))
 
-/** @returns undefined when another writer was first */
-const tryRefund = async (
-  request: RefundRequest,
-  author: Author,
-  runtime: Runtime,
-): Promise<ResultOf<'exception', 'refund'> | Refusal | undefined> => {
+/** Returns the refund before and after the call, and the exceptions that it resolves. */
+const planRefund = async (request: RefundRequest, { at }: Author) => {
   const { reference, reason } = request
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
@@ -123,13 +119,23 @@ const tryRefund = async (
   if (noted.length > 0 && !request['despite-note']) return alreadyNoted()
   const reasons = [...open, ...noted]
   const next = shownRefund(
-    debit && reasons.length > 0
-      ? refundAfter(debit, current, reasons, { reason, at: author.at })
-      : undefined,
+    debit && reasons.length > 0 ? refundAfter(debit, current, reasons, { reason, at }) : undefined,
   )
-  if (!next) {
-    return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
-  }
+  return next
+    ? { current, next, open }
+    : new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
+}
+
+/** @returns undefined when another writer was first */
+const tryRefund = async (
+  request: RefundRequest,
+  author: Author,
+  runtime: Runtime,
+): Promise<ResultOf<'exception', 'refund'> | Refusal | undefined> => {
+  const plan = await planRefund(request, author)
+  if (plan instanceof Refusal) return plan
+  const { reference } = request
+  const { current, next, open } = plan
   const note = `refund ${next.uuid}`
   const resolved = open.slice(0, RESOLVED_MAX)
   const recording = { ...author, target: reference, provider: next.provider }
@@ -178,7 +184,7 @@ export const manageException = operatorHandler(noun, {
     const exceptions = await findExceptions(reference)
     return exceptions.length > 0 ? exceptions.sort(newestFirst).map(view) : noSuch('exception')
   },
-  refund,
+  refund: { run: refund, check: planRefund },
   /** One resolution covers all open exceptions of a debit, because banks repeat reports. */
   resolve: async ({ reference, kind, note }, author, runtime) => {
     const listMatching = async () =>

@@ -429,6 +429,22 @@ describe('a request', () => {
     await grant(await request('provider', 'enable', { provider: 'demo' }))
   })
 
+  test('a refund that the service refuses makes no request', async () => {
+    const reference = await completed('sk_sandbox_demo')
+    const { uuid } = await service.show(reference)
+    await service.report(uuid, { status: 'failed', ...REPORT, error_message: 'Not debited' })
+    const reversal = { reference, reason: 'x' }
+    const blocked = expect.stringContaining('reverse with --refund none')
+    expect(await refusal('debit', 'reverse', reversal, ama)).toEqual(blocked)
+    expect(await refusal('exception', 'refund', { reference }, ama)).toEqual(blocked)
+    await request('debit', 'reverse', { ...reversal, refund: 'none' })
+    const late = await completedLate()
+    await call('exception', 'resolve', { ...late, note: 'GCB returned it' }, ama)
+    const noted = expect.stringContaining('--despite-note true')
+    expect(await refusal('exception', 'refund', late, ama)).toEqual(noted)
+    await request('exception', 'refund', { ...late, 'despite-note': 'true' })
+  })
+
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
     const [first, second] = [await create(), await create()]
