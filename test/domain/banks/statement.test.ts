@@ -5,7 +5,11 @@ import {
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
 import type { Day } from '../../../shared/domain/time.ts'
-import { MalformedStatement, readStatement } from '../../../shared/operator/statement-file.ts'
+import {
+  compareFile,
+  MalformedStatement,
+  readStatement,
+} from '../../../shared/operator/statement-file.ts'
 
 const UUID = '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'
 const OTHER = '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'
@@ -108,6 +112,27 @@ test.each([
 ])('a statement with the bytes %i %i, not UTF-8, is refused', async (...bytes) => {
   const rows = Array.fromAsync(readStatement([Uint8Array.from(bytes)]))
   await expect(rows).rejects.toThrow('the file is not UTF-8')
+})
+
+test('a statement of any size is read at most 30,000 rows ahead of their comparison', async () => {
+  let [read, compared, ahead] = [0, 0, 0]
+  function* file() {
+    yield Buffer.from(`${HEADER}\n`)
+    for (; read < 60_000; read += 1_000) {
+      const uuids = Array.from({ length: 1_000 }, (_, n) => String(read + n).padStart(12, '0'))
+      yield Buffer.from(uuids.map((n) => `00000000-0000-4000-8000-${n},,1.00,GHS,${AT}\n`).join(''))
+    }
+  }
+  const { report } = await compareFile(
+    { file: file(), date: '2026-11-21' as Day },
+    async (request) => {
+      ahead = Math.max(ahead, read - compared)
+      if ('uuids' in request) compared += request.uuids.length
+      return { debits: [], next: null }
+    },
+  )
+  expect([report.missing_here.count, report.missing_here.sum]).toEqual([60_000, '60000.00'])
+  expect(ahead).toBeLessThanOrEqual(30_000)
 })
 
 test.each(['"', ','])(
