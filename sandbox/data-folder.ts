@@ -31,7 +31,8 @@ const lock = (folder: string): (() => void) => {
 /** Opens the folder that keeps the state of a sandbox, for one process. @throws StartFailure */
 export const openDataFolder = (folder: string): JournalFile => {
   try {
-    mkdirSync(folder, { recursive: true })
+    // Its files have personal data and the sealing key.
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
     const unlock = lock(folder)
     const journal = openJournalFile(join(folder, 'journal.jsonl'))
     return {

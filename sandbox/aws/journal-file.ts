@@ -53,7 +53,7 @@ export const openJournalFile = (file: string) => {
     /** Replaces all entries; until then, nothing is written. */
     compact: (entries: Iterable<Entry>): void => {
       const next = `${file}.next`
-      descriptor = openSync(next, 'w')
+      descriptor = openSync(next, 'w', 0o600)
       for (const entry of entries) write(entry)
       renameSync(next, file)
     },

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
@@ -69,6 +69,13 @@ test('a sandbox that is killed four times loses no debit, no event and no settin
     expect(missing).toEqual([])
   }, PATIENCE)
 }, 120_000)
+
+test('only the owner can read the state', async () => {
+  const folder = join(data, 'state')
+  await addressOf(start([...words().slice(0, -1), folder]))
+  const modes = [folder, join(folder, 'journal.jsonl')].map((path) => statSync(path).mode & 0o777)
+  expect(modes).toEqual([0o700, 0o600])
+})
 
 test('an incomplete last line is ignored, and a second sandbox is refused', async () => {
   const first = start(words())
