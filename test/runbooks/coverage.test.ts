@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isRehearsed, notRehearsed, withoutCommands } from './not-rehearsed.ts'
-import { operatorWords, PAGES, sectionsOf } from './page.ts'
+import { blocksOf, operatorWords, PAGES, sectionsOf } from './page.ts'
 
 /** Every command of docs/operations.md and docs/operators.md runs in a test of its section. */
 
@@ -37,6 +37,13 @@ test('each row of the commands that no test runs is of a command of a page, and 
     (reason) => reason.match(/test\/[\w/.-]+/g) ?? [],
   )
   expect(cited.filter((file) => !existsSync(file))).toEqual([])
+})
+
+test('each code block with commands has the language sh', () => {
+  const others = PAGES.flatMap(blocksOf).filter(({ language }) => language !== 'sh')
+  expect(others.length).toBeGreaterThan(0)
+  const command = /^ *(?:operator|npm|npx|aws|git) /m
+  expect(others.filter(({ block }) => command.test(block))).toEqual([])
 })
 
 test('each operator command runs, and each other command without a test has a reason', () => {

@@ -44,6 +44,12 @@ const isCall = (code: string): boolean => {
   return Object.hasOwn(nouns, noun) && others.some((word) => word.startsWith('--'))
 }
 
+/** Returns the code blocks of a page. Those of queries and formulas have no language. */
+export const blocksOf = (page: string): { language: string; block: string }[] =>
+  [...readFileSync(`docs/${page}`, 'utf8').matchAll(PART)].flatMap(([, language, block = '']) =>
+    language === undefined ? [] : [{ language, block }],
+  )
+
 export const sectionsOf = (page: string): Section[] => {
   const sections: Section[] = []
   const text = readFileSync(`docs/${page}`, 'utf8')
