@@ -59,6 +59,15 @@ describe('on a stage', () => {
     expect(await authors()).toEqual([])
   })
 
+  test('an imitated event names any caller, so that the policies refuse direct invocations', async () => {
+    // test/infra/operator-policies.test.ts evaluates them.
+    const kofi = 'arn:aws:sts::123456789012:assumed-role/approvers/kofi'
+    const { requestContext, body } = requestOf(create)
+    const forged = { ...requestContext, authorizer: { iam: { userArn: kofi } } }
+    await manageProvider(real)({ requestContext: forged, body })
+    expect(await authors()).toEqual([kofi])
+  })
+
   test('a direct invocation runs nothing but a granted request', async () => {
     const call = { ...create, actor: userArn, approval: '20261122T000000-abcdef' }
     expect(await manageProvider(real)(call)).toEqual({ error: 'no such approval' })
