@@ -26,6 +26,7 @@ const debitOf = ({ provider, references }: CompletedDay, index: number): Debit =
     reference,
     uuid: debitUuid(reference),
     provider,
+    providerName: 'Demo Payments',
     partnerReference: `order-2026-11-21-${String(index).padStart(12, '0')}`,
     amount: pesewas(1_00 + (index % 999_901)),
     bank: { identifier: 'GCB' as BankIdentifier, name: 'GCB Bank PLC' },

@@ -70,6 +70,7 @@ const facts = defined<Complete<Facts>>({
   reference,
   uuid: debitUuid(reference),
   provider: demo,
+  providerName: 'Demo Payments',
   partnerReference: 'order-1',
   bank: { identifier: gcb.identifier, name: gcb.name },
   phone,

@@ -58,6 +58,7 @@ export const fieldDescriptions: Record<string, string> = {
   package_name: 'Package name of the app',
   page: 'Number of the page, from 1',
   partner_reference: "The provider's own reference, unique for each transaction",
+  payee: 'The provider, for the prompt and the account statement of the customer',
   payment_partner: 'The provider of the transaction',
   per_page: 'Items of a page',
   phone_number: 'E.164, Ghana: +233 and nine digits',
@@ -148,6 +149,9 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     partner: 'Id of the provider',
     account_number: "The provider's account at the bank",
     date: 'UTC day on which the batch was opened',
+  },
+  Payee: {
+    name: 'Name of the provider. A prompt shows it and the amount first, the narration after them',
   },
   PingResult: { delivered: 'True if the receiver answered 2xx', at: 'Start of the attempt' },
   Refund: {

@@ -32,8 +32,13 @@ OTHERS = (
     "ReportedTransaction",
     "UpdateDebit",
 )
-# The requests to banks by their names in Python; a payout is the only payment.
-BANK_REQUESTS = {"Submission": "Submission", "Payout": "Payment", "RefundOrder": "RefundOrder"}
+# The requests to banks and their parts, by their names in Python; a payout is the only payment.
+BANK_REQUESTS = {
+    "Submission": "Submission",
+    "Payout": "Payment",
+    "RefundOrder": "RefundOrder",
+    "Payee": "Payee",
+}
 
 
 def prepared(schema: Any, name: str = "") -> Any:

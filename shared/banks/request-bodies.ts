@@ -6,7 +6,7 @@ import { CURRENCY, formatAmount } from '../domain/money.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import type { Payout, RefundPayment } from '../domain/settlement/payout.ts'
 import { Day } from '../domain/time.ts'
-import { AmountText, NullableText, Phone, Time } from '../views/fields.ts'
+import { AmountText, NullableText, named, Phone, Time } from '../views/fields.ts'
 
 /**
  * The bodies that a bank receives (docs/bank-protocol.md), and their schemas for descriptions and kits.
@@ -18,6 +18,9 @@ type BodyOf<Body extends Source, Source> = Body
 
 const money = () => ({ amount: AmountText, currency: v.literal(CURRENCY) })
 
+/** The provider, for the customer's prompt and account statement. */
+const payee = () => named('Payee', v.object({ name: v.string() }))
+
 export const submissionSchema = () =>
   v.object({
     uuid: Uuid,
@@ -25,13 +28,14 @@ export const submissionSchema = () =>
     phone_number: Phone,
     account_number: v.optional(v.string()),
     ...money(),
+    payee: payee(),
     narration: v.string(),
     timestamp: Time,
   })
 
 type SubmissionBody = BodyOf<
   Complete<v.InferInput<ReturnType<typeof submissionSchema>>>,
-  Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
+  Shows<Submission, 'phone' | 'account' | 'providerName' | 'createdAt' | 'bank' | 'repeated'>
 >
 
 export const submissionBody = (submission: Submission): SubmissionBody => ({
@@ -41,6 +45,7 @@ export const submissionBody = (submission: Submission): SubmissionBody => ({
   account_number: submission.account?.accountNumber,
   amount: formatAmount(submission.amount),
   currency: CURRENCY,
+  payee: { name: submission.providerName },
   narration: submission.narration,
   timestamp: submission.createdAt.toISOString(),
 })
@@ -80,13 +85,14 @@ export const refundOrderSchema = () =>
     bank_reference: NullableText,
     account_number: NullableText,
     ...money(),
+    payee: payee(),
     reason: v.string(),
     timestamp: Time,
   })
 
 type RefundBody = BodyOf<
   Complete<v.InferInput<ReturnType<typeof refundOrderSchema>>>,
-  Shows<RefundPayment, 'debitBankReference' | 'createdAt' | 'bank' | 'repeated'>
+  Shows<RefundPayment, 'debitBankReference' | 'providerName' | 'createdAt' | 'bank' | 'repeated'>
 >
 
 export const refundBody = (refund: RefundPayment): RefundBody => ({
@@ -96,6 +102,7 @@ export const refundBody = (refund: RefundPayment): RefundBody => ({
   account_number: refund.accountNumber,
   amount: formatAmount(refund.amount),
   currency: CURRENCY,
+  payee: { name: refund.providerName },
   reason: refund.reason,
   timestamp: refund.createdAt.toISOString(),
 })

@@ -29,6 +29,7 @@ export const refundView = <A>(refund: ShownRefund, amountOf: AmountForm<A>) =>
     | 'reference'
     | 'debitUuid'
     | 'provider'
+    | 'providerName'
     | 'bank'
     | 'debitBankReference'
     | 'accountNumber'

@@ -64,6 +64,7 @@ export const transactionView = <A>(state: State, amountOf: AmountForm<A>) =>
     | 'phone'
     | 'accountNumber'
     | 'provider'
+    | 'providerName'
     | 'countedOn'
     | 'refund'
   >

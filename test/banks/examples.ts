@@ -20,10 +20,13 @@ export const account = v.parse(CustomerAccount, {
 
 /** A first submission with a new reference and uuid. */
 export const submissionOf = (fields: Partial<Submission> = {}): Submission => {
-  const { reference, uuid, bank, amount, narration, createdAt } = stateAt(pendingDebit())
+  const { reference, uuid, providerName, bank, amount, narration, createdAt } = stateAt(
+    pendingDebit(),
+  )
   return {
     reference,
     uuid,
+    providerName,
     bank: bank.identifier,
     phone: '+233249999999' as PhoneNumber,
     amount,

@@ -32,6 +32,7 @@ test('a submission has the debit as JSON and its uuid as idempotency key', async
     account_number: account.accountNumber,
     amount: '100.00',
     currency: 'GHS',
+    payee: { name: 'Demo Payments' },
     narration: 'Order 1',
     timestamp: '2026-11-21T12:00:00.000Z',
   }

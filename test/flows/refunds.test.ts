@@ -84,7 +84,7 @@ test('a reversal creates one refund that the bank pays immediately and every vie
   expect([post?.path, post?.headers['x-idempotency-key']]).toEqual(['/debits/refunds', uuid])
   expect(post?.body).toEqual({
     ...{ uuid, debit_uuid: debit.uuid, bank_reference: 'BANK-77', account_number: null },
-    ...{ ...amount, timestamp: done.created_at },
+    ...{ ...amount, payee: { name: 'refunder' }, timestamp: done.created_at },
   })
   const reversed = await service.show(debit.reference)
   const metadata = { reversal_reason: 'Goods returned' }
@@ -102,6 +102,18 @@ test('a reversal creates one refund that the bank pays immediately and every vie
   const listed = await service.call('debit', 'list', { provider: provider.id, status: 'reversed' })
   expect(listed).toMatchObject([transaction])
   expect(listed[0].phone_number).not.toContain(SILENT.slice(4))
+})
+
+test('a submission and its refund name the payee as at the charge, also after a new name', async () => {
+  const debit = await completed('HTB')
+  await service.call('provider', 'update', { provider: provider.id, name: 'Renamed' })
+  await reverse(debit)
+  await becomes(debit, 'completed')
+  const submitted = bank.requests.find(({ body }) => body.reference === debit.reference)
+  for (const request of [submitted, posts(debit)[0]]) {
+    expect(request?.body.payee).toEqual({ name: 'refunder' })
+  }
+  await service.call('provider', 'update', { provider: provider.id, name: 'refunder' })
 })
 
 test('a reversal of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {

@@ -75,6 +75,7 @@ const fields: Record<string, Rows> = {
       ],
       [INDEX]: ['byStatus byCustomer'],
       'a bank may be renamed': ['bank bank.name'],
+      [CHOSEN]: ['providerName'],
     }),
     ...rows<Exclude<keyof Debit, 'facts' | 'settledChunk' | 'adjustedChunk'>>()({
       [COMPARED]: ['status version history settledIn adjustedIn approval approval.by approval.rid'],
@@ -125,6 +126,7 @@ const fields: Record<string, Rows> = {
       'createdAt processedAt completedAt failedAt failure bankReference byStatus',
     ],
     [INDEX]: ['byTime'],
+    [CHOSEN]: ['providerName'],
     [KEY]: ['uuid failed'],
     [LOCK]: ['version'],
   }),

@@ -132,6 +132,11 @@ const compareAccounts: Handler = (bank, request, response) => {
   return replying((body) => ({ body: body.replaceAll(another, uuid) }))(bank, request, response)
 }
 
+const refuseUnknownMembers: Handler = (bank, request, response) => {
+  const isUnknown = request.body.includes('added_later')
+  return isUnknown ? response.writeHead(400).end() : bank.node(request, response)
+}
+
 const beSlowOnce = (): Handler => {
   let milliseconds = 2_050
   return async (bank, request, response) => {
@@ -185,6 +190,7 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
     ['repeat-with-another-account'],
     ['submission'],
   ],
+  ['refuses unknown members', { handle: refuseUnknownMembers }, ['unknown-members']],
   [
     'writes amounts without decimals',
     { handle: replying((body) => ({ body: body.replace(/("amount":"[0-9]+)\.00"/, '$1"') })) },

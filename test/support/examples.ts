@@ -46,6 +46,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
       reference,
       uuid: debitUuid(reference),
       provider: demoProvider.id,
+      providerName: demoProvider.name,
       partnerReference: `order-${randomUUID()}`,
       bank: { identifier: gcb.identifier, name: gcb.name },
       phone: '+233241234567' as PhoneNumber,

@@ -40,6 +40,7 @@ export const debitFacts = {
   reference: PLAIN,
   uuid: PLAIN,
   provider: PLAIN,
+  providerName: PLAIN,
   partnerReference: chargeRequest.partner_reference,
   bank: PLAIN,
   phone: chargeRequest.phone_number,

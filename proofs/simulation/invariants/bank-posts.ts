@@ -45,9 +45,13 @@ const checkSubmission = (
     account_number: body.account_number,
     amount: inGhs(item.amount),
     currency: 'GHS',
+    payee: { name: item.providerName },
     narration: item.narration,
     timestamp: new Date(createdAt).toISOString(),
-  } satisfies Shows<Submission, 'phone' | 'account' | 'createdAt' | 'bank' | 'repeated'>
+  } satisfies Shows<
+    Submission,
+    'phone' | 'account' | 'providerName' | 'createdAt' | 'bank' | 'repeated'
+  >
   const wrong = bank === item.bank.identifier ? differing(body, expected) : 'bank'
   if (wrong) report(item.reference, `was submitted to ${bank} with another ${wrong}`)
   if ((changes[0]?.at ?? Infinity) > at) report(item.reference, 'was submitted before it existed')

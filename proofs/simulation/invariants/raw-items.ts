@@ -41,6 +41,7 @@ type RawFacts = Listing<
   {
     reference: string
     provider: string
+    providerName: string
     partnerReference: string
     bank: { identifier: string; name: string }
     phone: string

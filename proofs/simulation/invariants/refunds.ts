@@ -1,5 +1,6 @@
 import type { RefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { BankPost } from '../engine/observations.ts'
+import { membersOf } from './calls.ts'
 import type { History } from './item-histories.ts'
 import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
@@ -21,6 +22,9 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     if (!refund) continue
     if (!isReversal && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
+    }
+    if (refund.item.providerName !== debit.item.providerName) {
+      report(reference, `has a refund in the name of ${refund.item.providerName}`)
     }
     for (const post of postsOf.get(debit.uuid) ?? []) checkPost(post, debit, refund, index, report)
     checkRefund(refund, index, report)
@@ -65,6 +69,8 @@ const checkPost = (
   const { reference, phone, history } = debit
   if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
   if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
+  const payee = membersOf(body.payee).name
+  if (payee !== debit.providerName) report(reference, `is refunded in the name of ${payee}`)
   const { accountNumber } = history.find(({ set }) => set?.accountNumber)?.set ?? {}
   const from = byUuid.get(String(body.debit_uuid))?.createdAt ?? at
   const numbers = timeline.during('customer', `${phone} ${bank}`, from, at)

@@ -20,6 +20,8 @@ type Webhook = { url: string; events: readonly string[] | undefined; attemptsMax
 
 /** By provider, by bank, by phone and bank, or by token. Each has its value in a usual run. */
 const usual = {
+  /** Of a provider. */
+  name: undefined as string | undefined,
   account: undefined as Account | undefined,
   feeSchedule: undefined as FeeSchedule | undefined,
   dailyLimit: undefined as number | undefined,
@@ -68,6 +70,7 @@ const named: Effect = ({ options }) => {
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
   const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
   return {
+    ...(options.name ? { name: options.name } : {}),
     ...(bank && number
       ? { account: { bank, number, name: options['settlement-name'] ?? '' } }
       : {}),
@@ -188,7 +191,7 @@ const initialValues = (setup: RunSetup): Initial[] => {
     ...setup.providers.map(({ id, webhook, account, feeSchedule, dailyLimit }): Initial => {
       const { secret: current, ...settings } = webhook ?? { secret: '' }
       const hook = webhook && { webhook: settings as Webhook, webhookSecret: { current, until: 0 } }
-      return [id, { account, feeSchedule, dailyLimit, ...hook }]
+      return [id, { name: id, account, feeSchedule, dailyLimit, ...hook }]
     }),
     ...Object.entries(setup.connections),
     ...setup.banks.flatMap((bank) =>

@@ -12,9 +12,10 @@ type Decoder = (item: any) => [subject: string, values: Partial<Values>]
 
 /** The values in stored settings, by entity. Secrets are sealed: signatures show them. */
 const decoders: Record<string, Decoder> = {
-  provider: ({ id, status, dailyLimit, feeSchedule, requestLimits }) => {
+  provider: ({ id, name, status, dailyLimit, feeSchedule, requestLimits }) => {
     const chargesPerMinute = requestLimits?.charge ?? 1_000
-    return [id, { isActive: status === 'active', dailyLimit, feeSchedule, chargesPerMinute }]
+    const isActive = status === 'active'
+    return [id, { name, isActive, dailyLimit, feeSchedule, chargesPerMinute }]
   },
   payee: ({ pk, settlementAccount: to }) => {
     const account = to && { bank: to.bank, number: to.accountNumber, name: to.accountName }
@@ -123,6 +124,15 @@ export const urlsAreCurrent: Check = (index, report) => {
     const numbers = timeline.during('customer', `${debit.phone} ${bank}`, startOf(by, at), at)
     if (numbers.some((number) => (number ?? null) === (body.account_number ?? null))) continue
     report(debit.reference, `was submitted with ${body.account_number}, not ${numbers}`)
+  }
+}
+
+/** 57: a debit has the name that its provider had at the charge. */
+export const payeesAreCurrent: Check = ({ debits, timeline, startOf }, report) => {
+  for (const [reference, { item, changes }] of debits) {
+    const { at = 0, by } = changes[0] ?? {}
+    const names = timeline.recent('name', item.provider, startOf(by?.invocation, at), at)
+    if (by && !names.includes(item.providerName)) report(reference, `is of ${item.providerName}`)
   }
 }
 

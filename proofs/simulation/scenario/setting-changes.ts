@@ -19,10 +19,11 @@ const accountOf = ({ provider, random }: Drawn) => ({
 })
 
 /** Names every part, so that the value follows from one call. */
-const feesOf = ({ provider, random }: Drawn) => {
+const nameAndFeesOf = ({ provider, random }: Drawn) => {
   const minimum = random.below(200)
   return {
     provider,
+    name: `${provider} ${minimum}`,
     'fee-basis-points': String(random.pick([0, 50, 125, 150, 333])),
     'fee-fixed': inGhs(random.below(60)),
     'fee-minimum': random.happens(0.5) ? inGhs(minimum) : 'none',
@@ -83,7 +84,7 @@ type Row = readonly [verb: SettingVerb, options: Draw, ending?: SettingVerb, end
 /** The changes, some with the one that ends them. */
 const rows: readonly Row[] = [
   ['provider update', accountOf],
-  ['provider update', feesOf],
+  ['provider update', nameAndFeesOf],
   ['provider disable', ofProvider, 'provider enable'],
   ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
   ['credential issue', ofProvider, 'credential revoke'],
@@ -154,9 +155,9 @@ export const drawCreations = (seed: number, absent: readonly string[], at: numbe
     const bank = HTTP_BANKS.find((name) => name === id)
     if (!bank) {
       const own = { ...drawn, provider: id }
-      const money = { ...accountOf(own), ...feesOf(own), ...dailyLimitOf(own) }
+      const money = { ...accountOf(own), ...nameAndFeesOf(own), ...dailyLimitOf(own) }
       const issued: Change = ['credential issue', { provider: id }]
-      return [['provider create', { ...money, name: id }], issued, ['webhook set', webhookOf(own)]]
+      return [['provider create', money], issued, ['webhook set', webhookOf(own)]]
     }
     const own = { ...drawn, bank, httpBank: bank }
     const linked = (phone: string): Change => ['customer link', customerOf({ ...own, phone })]

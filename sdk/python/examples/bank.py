@@ -27,7 +27,13 @@ def book(account: str | None, amount: str, sign: int) -> bool:
     return bool(books.rows(move, pesewas, account, pesewas))
 
 
+def prompt(debit: Submission) -> str:
+    """The text of an approval. The payee's name is first: an operator sets it, and the payee writes the narration."""
+    return f"Pay {debit['payee']['name']} {debit['currency']} {debit['amount']}? ({debit['narration']})"
+
+
 def submit(submission: Submission) -> Result:
+    print(prompt(submission))
     if not book(submission["account_number"], submission["amount"], -1):
         return {"status": "rejected", "code": "insufficient_funds", "message": "Not enough money"}
     books.rows("INSERT INTO debits (uuid) VALUES (?)", submission["uuid"])

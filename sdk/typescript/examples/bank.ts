@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
-import { bankServer, pesewasOf } from '../src/index.ts'
+import { bankServer, pesewasOf, type Submission } from '../src/index.ts'
 import { replyStore } from './reply-store.ts'
 
 /** A bank in SQLite that debits customers, reports the outcomes, pays providers and refunds customers. */
@@ -29,11 +29,17 @@ const book = <S>(status: S, uuid: string, account: string | undefined, pesewas: 
   return { status, bankReference: referenceOf(uuid) }
 }
 
+/** The text of an approval. The payee's name is first: an operator sets it, and the payee writes the narration. */
+const promptOf = ({ payee, amount, currency, narration }: Submission) =>
+  `Pay ${payee.name} ${currency} ${amount}? (${narration})`
+
 const bank = bankServer({
   secret: CONNECTOR_SECRET ?? '',
   store: replyStore(db),
-  onSubmission: (debit) =>
-    book('accepted' as const, debit.uuid, debit.account_number, -pesewasOf(debit.amount)),
+  onSubmission: (debit) => {
+    process.stdout.write(`${promptOf(debit)}\n`)
+    return book('accepted' as const, debit.uuid, debit.account_number, -pesewasOf(debit.amount))
+  },
   onQuery: ({ kind, uuid }) =>
     kind === 'submission' ? { status: 'completed', bankReference: referenceOf(uuid) } : undefined,
   onPayout: ({ uuid, account_number, amount }) =>

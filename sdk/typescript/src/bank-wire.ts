@@ -123,6 +123,13 @@ export type Paid = {
     bank_reference: string;
 };
 
+export type Payee = {
+    /**
+     * Name of the provider. A prompt shows it and the amount first, the narration after them
+     */
+    name: string;
+};
+
 export type Payment = {
     /**
      * Identifies the payout; equal to the idempotency key
@@ -190,6 +197,10 @@ export type RefundOrder = {
      * ISO 4217; always GHS
      */
     currency: "GHS";
+    /**
+     * The provider, for the prompt and the account statement of the customer
+     */
+    payee: Payee;
     /**
      * Reason of the refund, at most 200 characters
      */
@@ -290,6 +301,10 @@ export type Submission = {
      * ISO 4217; always GHS
      */
     currency: "GHS";
+    /**
+     * The provider, for the prompt and the account statement of the customer
+     */
+    payee: Payee;
     /**
      * Text in the customer's transaction history
      */

@@ -109,6 +109,7 @@ export const accept = (request: ChargeRequest, context: ChargeContext): Debit | 
     reference,
     uuid: debitUuid(reference),
     provider: provider.id,
+    providerName: provider.name,
     partnerReference: request.partner_reference,
     bank: { identifier: bank.identifier, name: bank.name },
     phone: request.phone_number,

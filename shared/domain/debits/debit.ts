@@ -19,6 +19,8 @@ export type Facts = {
   reference: Reference
   uuid: Uuid
   provider: ProviderId
+  /** At the charge: a later name never changes what the customer was asked to pay. */
+  providerName: string
   partnerReference: string
   bank: { identifier: BankIdentifier; name: string }
   phone: PhoneNumber

@@ -57,6 +57,8 @@ export type Refund = {
   reference: Reference
   debitUuid: Uuid
   provider: ProviderId
+  /** At the charge. */
+  providerName: string
   bank: BankIdentifier
   amount: Pesewas
   /** The bank's reference of the debit, and the customer's account; null when unknown. */
@@ -93,13 +95,14 @@ export const newRefund = (
   debit: Debit,
   { origin, reason, at, debitBankReference }: RefundCause,
 ): Refund => {
-  const { reference, uuid, provider, bank, amount } = debit.facts
+  const { reference, uuid, provider, providerName, bank, amount } = debit.facts
   const { bankReference, accountNumber } = stateAt(debit)
   return {
     uuid: uuidOf(reference, 1),
     reference,
     debitUuid: uuid,
     provider,
+    providerName,
     bank: bank.identifier,
     amount,
     debitBankReference: bankReference ?? debitBankReference ?? null,

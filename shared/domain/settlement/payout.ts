@@ -22,6 +22,7 @@ export type RefundPayment = { repeated: boolean } & Pick<
   Refund,
   | 'uuid'
   | 'debitUuid'
+  | 'providerName'
   | 'bank'
   | 'debitBankReference'
   | 'accountNumber'

@@ -110,6 +110,8 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   return defined<Complete<Debit>>({
     facts: {
       ...plain,
+      // Debits of an earlier version have no name.
+      providerName: plain.providerName ?? plain.provider,
       uuid: debitUuid(plain.reference),
       metadata: metadata ? JSON.parse(metadata) : {},
     },

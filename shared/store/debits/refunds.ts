@@ -41,7 +41,8 @@ export const fromRefundItem = (item: db.Item): Refund => {
   const failed = refund.failed.map((attempt) =>
     fromStored<Refund['failed'][number]>(attempt, { failedAt: true }),
   )
-  return { ...refund, failed }
+  // Refunds of an earlier version have no name.
+  return { ...refund, providerName: refund.providerName ?? refund.provider, failed }
 }
 
 export const findRefund = (reference: Reference) => db.find(keys.refund(reference), fromRefundItem)

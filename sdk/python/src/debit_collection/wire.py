@@ -328,17 +328,6 @@ class TransactionReversedEvent(TypedDict):
     data: TransactionReversedEventData
 
 
-class Submission(TypedDict):
-    uuid: str
-    reference: str
-    phone_number: str
-    account_number: str | None
-    amount: str
-    currency: Literal["GHS"]
-    narration: str
-    timestamp: str
-
-
 class Payout(TypedDict):
     uuid: str
     batch: str
@@ -350,15 +339,8 @@ class Payout(TypedDict):
     date: str
 
 
-class RefundOrder(TypedDict):
-    uuid: str
-    debit_uuid: str
-    bank_reference: str | None
-    account_number: str | None
-    amount: str
-    currency: Literal["GHS"]
-    reason: str
-    timestamp: str
+class Payee(TypedDict):
+    name: str
 
 
 class ChargeResponse(TypedDict):
@@ -525,6 +507,30 @@ class SettlementReport(TypedDict):
     batch: Settlement
     lines: list[SettlementLine]
     totals: SettlementTotals
+
+
+class Submission(TypedDict):
+    uuid: str
+    reference: str
+    phone_number: str
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    payee: Payee
+    narration: str
+    timestamp: str
+
+
+class RefundOrder(TypedDict):
+    uuid: str
+    debit_uuid: str
+    bank_reference: str | None
+    account_number: str | None
+    amount: str
+    currency: Literal["GHS"]
+    payee: Payee
+    reason: str
+    timestamp: str
 
 
 Event: TypeAlias = (
