@@ -27,6 +27,7 @@ import type {
   Observations,
   Post,
 } from './engine/observations.ts'
+import { subjectsIn } from './engine/observations.ts'
 import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { setSizes } from './engine/sizes.ts'
@@ -59,14 +60,22 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const trace = newTrace(clock, print)
   const lists = newLists()
   collectMetrics(lists.measurements)
-  const faults = newFaults(random, scenario, (name) => {
-    lists.strikes.push({ at: clock.now(), name, by: currentInvocation()?.name })
+  const faults = newFaults(random, scenario, (name, about) => {
+    const worker = effects.acting()?.worker ?? currentInvocation()
+    const of = worker && `${worker.name} ${subjectsIn(events.get(worker.number))} `
+    lists.strikes.push({
+      at: clock.now(),
+      name,
+      by: worker?.name,
+      about: about || `${of ?? ''}${effects.acting()?.name ?? ''}`,
+    })
   })
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
   const invocations = new Map<number, InvocationRecord>()
   const writers = new Set<InvocationRecord>()
+  const events = new Map<number, unknown>()
   const workers = newInvocations({ clock, skew: drawSkew(faults, random) })
-  const run = recordedRun(workers, { clock, trace, invocations, writers })
+  const run = recordedRun(workers, { clock, trace, invocations, writers, events })
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage, ...lists })
 
@@ -137,6 +146,7 @@ const newLists = () => ({
   bankPosts: [] as BankPost[],
   queries: [] as BankQuery[],
   strikes: [] as Observations['strikes'][number][],
+  repairs: [] as Observations['repairs'][number][],
   reports: [] as Observations['reports'][number][],
   measurements: [] as Measurement[],
 })
@@ -147,11 +157,12 @@ type Recording = {
   invocations: Map<number, InvocationRecord>
   /** The invocations that may stream a report now. */
   writers: Set<InvocationRecord>
+  events: Map<number, unknown>
 }
 
 const recordedRun = (
   workers: Invocations,
-  { clock, trace, invocations, writers }: Recording,
+  { clock, trace, invocations, writers, events }: Recording,
 ): Run => {
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
@@ -160,6 +171,7 @@ const recordedRun = (
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}
       invocations.set(number, record)
+      events.set(number, event)
       onStart?.(number)
       trace.log(`${name}#${number} starts`)
       const end = record.startedAt + timeoutOf(name) * 1000

@@ -81,7 +81,7 @@ export const newAws = ({
       journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
   })
   const streamChange = (change: Change): void => {
-    const isTaken = isFollowed(change) && !conditions.losesRecord()
+    const isTaken = isFollowed(change) && !conditions.losesRecord(change)
     if (!isTaken && !onRecord) return
     const record = table.streamRecord(change)
     onRecord?.(record)

@@ -118,7 +118,7 @@ export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: D
   }
 
   const put: Put = (queue, body, delaySeconds = 0, members = {}) => {
-    const delays = copies(queue)
+    const delays = copies(queue, body)
     const message = newMessage(queue, body, members)
     for (const delay of delays) {
       const sent = { ...message, visibleAt: message.sentAt + delaySeconds * 1000 + delay }

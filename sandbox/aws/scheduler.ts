@@ -59,7 +59,7 @@ export const newScheduler = ({ clock, firings, deliver, journal }: Deps) => {
       }
       timers.set(
         Name,
-        firings(Date.parse(`${instant}Z`)).map((at) => clock.at(at, fireOnce)),
+        firings(Date.parse(`${instant}Z`), Name).map((at) => clock.at(at, fireOnce)),
       )
       return
     }

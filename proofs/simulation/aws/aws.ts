@@ -7,6 +7,7 @@ import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
 import { type Faults, randomOfFault } from '../engine/faults.ts'
+import { type Observations, subjectsIn } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Stage } from '../scenario/restore.ts'
@@ -33,12 +34,14 @@ type Deps = {
   stage: Stage
   /** The files that it stores. */
   reports: { at: number; key: string }[]
+  /** The messages that the sweep sends. */
+  repairs: Observations['repairs'][number][]
 }
 
 /** A small table has one shard, a large one has eight. */
 const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
 
-const conditionsOf = ({ clock, random, faults, scenario }: Deps): Conditions => {
+const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Deps): Conditions => {
   const period = newPeriods({ clock, faults, scenario })
   const lateIndex = period('index far behind')
   const shards = random.pick(SHARDS)
@@ -47,37 +50,44 @@ const conditionsOf = ({ clock, random, faults, scenario }: Deps): Conditions => 
     return { ...stop, shard: stop.random.below(shards) }
   })
   return {
-    copies: (queue) => {
-      if (faults.strikes('message lost') || faults.loses(queue)) return []
-      const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
+    copies: (queue, body) => {
+      const about = `message ${queue} ${body}`
+      if (effects.writer()?.name === 'sweep') repairs.push({ at: clock.now(), queue, body })
+      if (faults.strikes('message lost', about) || faults.loses(queue)) return []
+      const late = faults.strikes('message late', about) ? random.between(0, 120_000) : 0
       const delay = late + random.between(5, 60)
-      if (faults.strikes('message days later'))
+      if (faults.strikes('message days later', about))
         return [delay, delay + random.between(1, 3) * DAY_MS]
-      if (!faults.strikes('message twice')) return [delay]
+      if (!faults.strikes('message twice', about)) return [delay]
       // At once, during the first delivery, or later.
       return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
     },
     pollDelay: () => 0,
     workers: (count) => count,
     pick: random.below,
-    firings: (at) => {
-      if (faults.strikes('timer never') || faults.loses('timer')) return []
-      const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
+    firings: (at, name) => {
+      const about = `timer ${name}`
+      if (faults.strikes('timer never', about) || faults.loses('timer')) return []
+      const late = faults.strikes('timer late', about) ? random.between(0, MINUTE_MS) : 0
       const once = [at + late]
-      return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
+      return faults.strikes('timer twice', about)
+        ? [...once, at + random.between(0, 2 * MINUTE_MS)]
+        : once
     },
-    losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
+    losesRecord: ({ before, after }) =>
+      faults.strikes('record lost', `record ${(after ?? before)?.pk}`) || faults.loses('record'),
     shards,
     readDelay: (shard) => {
-      const stopped = stops.map((stop) => (stop.shard === shard ? stop.rest() : 0))
-      const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
+      const stopped = stops.map((stop) => (stop.shard === shard ? stop.rest('shard') : 0))
+      const late = faults.strikes('record late', 'shard') ? random.between(0, 120_000) : 0
       return Math.max(late, ...stopped) + random.between(20, 800)
     },
     repeatsFrom: (completed) =>
       completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
-    indexLag: () => {
-      const lag = faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0
-      const rest = lateIndex.rest()
+    indexLag: (_, item) => {
+      const about = `index ${item}`
+      const lag = faults.strikes('index late', about) ? random.between(0, MINUTE_MS) : 0
+      const rest = lateIndex.rest(about)
       return rest === 0 ? lag : Math.min(rest, lateIndex.random.between(0, 10 * MINUTE_MS))
     },
   }
@@ -160,11 +170,16 @@ export const newAws = (deps: Deps) => {
       if (name === 'relay' && isLost(event as StreamEvent, lostRecords)) {
         return { kind: 'done', value: {} }
       }
-      if (name === throttled && throttling.strikes()) return { kind: 'throttled' }
+      const about = () => `${name} ${subjectsIn(event)}`
+      if (name === throttled && throttling.isOn() && throttling.strikes(about()))
+        return { kind: 'throttled' }
       const result = await run(name as Parameters<Run>[0], event)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
-    conditions: { ...conditions, losesRecord: () => isRestoring || conditions.losesRecord() },
+    conditions: {
+      ...conditions,
+      losesRecord: (change) => isRestoring || conditions.losesRecord(change),
+    },
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }

@@ -22,13 +22,13 @@ export const newPeriods =
     const minutes = random.between(least, isAtMidnight ? 40 : most)
     const until = Math.min(from + minutes * MINUTE_MS, healAt)
     const isOn = (): boolean => from <= clock.now() && clock.now() < until && faults.has(name)
-    const strikes = (): boolean => {
+    const strikes = (about?: string): boolean => {
       if (!isOn()) return false
-      faults.hit(name)
+      faults.hit(name, about)
       return true
     }
     /** Returns the time until its end; 0 if it does not strike. */
-    const rest = (): number => (strikes() ? until - clock.now() : 0)
+    const rest = (about: string): number => (strikes(about) ? until - clock.now() : 0)
     return { random, isOn, strikes, rest }
   }
 

@@ -35,6 +35,7 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   let count = 0
   const list: { name: string; at: number }[] = []
   let writer: Invocation | undefined
+  let acting: { worker: Invocation; name: string } | undefined
 
   const shouldCrash = (when: Crash['when']): boolean =>
     crashes.some((crash) => crash.effect === count && crash.when === when) ||
@@ -68,6 +69,8 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   return {
     list,
     writer: (): Invocation | undefined => writer,
+    /** The invocation whose call happens, and its name. */
+    acting: () => acting,
     /** Performs a call for the current invocation, or at once outside of any. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = currentInvocation()
@@ -76,6 +79,7 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
       return new Promise((resolve, reject) => {
         const happen = () => {
           if (worker.isCrashed) return
+          acting = { worker, name: outgoing.name }
           try {
             const result = arrive(outgoing, worker, act)
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
@@ -83,6 +87,8 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
           } catch (error) {
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
             if (!worker.isCrashed) reject(error)
+          } finally {
+            acting = undefined
           }
         }
         const stall = faults.strikes('stalled worker') ? random.between(1_000, 900_000) : 0

@@ -113,7 +113,7 @@ type FaultSettings = { faults: ReadonlySet<FaultName>; intensity: number; losses
 export const newFaults = (
   random: Random,
   { faults: selected, intensity, losses = {} }: FaultSettings,
-  onHit: (name: FaultName) => void = () => undefined,
+  onHit: (name: FaultName, about: string) => void = () => undefined,
 ) => {
   const remaining = new Map(Object.entries(losses))
   const probability = new Map(
@@ -124,20 +124,23 @@ export const newFaults = (
   )
   const hits = new Map<FaultName, number>()
   let isHealed = false
-  const hit = (name: FaultName): void => {
+  const hit = (name: FaultName, about = ''): void => {
     hits.set(name, (hits.get(name) ?? 0) + 1)
-    onHit(name)
+    onHit(name, about)
   }
   return {
     hits,
     /** Counts a fault that was drawn before. */
     hit,
     has: (name: FaultName): boolean => !isHealed && selected.has(name),
-    /** Draws whether a fault strikes. A fault that the scenario lacks draws nothing. */
-    strikes: (name: FaultName): boolean => {
+    /**
+     * Draws whether a fault strikes. A fault that the scenario lacks draws nothing.
+     * @param about what it strikes, if that is no call of a function
+     */
+    strikes: (name: FaultName, about?: string): boolean => {
       if (isHealed || !selected.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
-      hit(name)
+      hit(name, about)
       return true
     },
     loses: (name: string): boolean => {

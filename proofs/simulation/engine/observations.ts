@@ -156,6 +156,20 @@ export type RunSetup = {
   absent: Readonly<Record<string, string>>
 }
 
+/**
+ * A fault. `about` begins with the function that it struck, or with `message`, `record`, `timer`, `index` or
+ * `shard`, and names the subjects of the work.
+ */
+export type Strike = { at: number; name: FaultName; by: string | undefined; about: string }
+
+type Work = { Records?: readonly { body?: string; dynamodb?: { Keys?: object } }[] }
+
+/** Returns the messages of an event, or the keys of its records. */
+export const subjectsIn = (event: unknown): string =>
+  ((event as Work).Records ?? [])
+    .map(({ body, dynamodb }) => body ?? JSON.stringify(dynamodb?.Keys))
+    .join(' ')
+
 /** A metric, and the invocation that measured it. */
 export type Measurement = { name: string; value: number; by: number | undefined }
 
@@ -173,7 +187,9 @@ export type Observations = {
   /** The files that the service stored in its bucket. */
   reports: readonly { at: number; key: string }[]
   measurements: readonly Measurement[]
-  strikes: readonly { at: number; name: FaultName; by: string | undefined }[]
+  strikes: readonly Strike[]
+  /** The messages that the sweep sent. */
+  repairs: readonly { at: number; queue: string; body: string }[]
 }
 
 export type Violation = { invariant: number; about: string; message: string }

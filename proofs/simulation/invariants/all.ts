@@ -16,6 +16,7 @@ import * as events from './events.ts'
 import * as histories from './histories.ts'
 import * as limits from './limits.ts'
 import { eventsAreMeasured } from './metrics.ts'
+import { repairsAreExplained, workIsPrompt } from './net.ts'
 import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
@@ -163,14 +164,17 @@ export const invariants: readonly Invariant[] = [
     'a change of a webhook loses no event that was subscribed at its time',
     subscribedEventsHaveDeliveries,
   ],
+  [59, 'the sweep repairs only what faults have lost', repairsAreExplained],
   [60, 'no bank receives a request for nothing', sentAmountsArePositive],
   [61, 'a batch is paid after its reports exist', reportsPrecedePayouts],
+  [62, 'without faults, work is done in seconds', workIsPrompt],
   [63, 'the metrics of alarms are measured at their events', eventsAreMeasured],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
-  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 63,
+  1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 59, 62,
+  63,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

@@ -13,9 +13,9 @@ export type IndexView = ReturnType<typeof newIndexView>
 /**
  * A global secondary index, which shows each change after a delay. The changes of one item appear in
  * their order. Entries hold the keys and the projected attributes.
- * @param lag returns the delay of a change, in milliseconds
+ * @param lag returns the delay of a change of an item, in milliseconds
  */
-export const newIndexView = (definition: IndexDefinition, lag: () => number) => {
+export const newIndexView = (definition: IndexDefinition, lag: (item: string) => number) => {
   const { partitionKey, sortKey, projected } = definition
   const attributes = [partitionKey, sortKey, ...projected]
   const rows = newRows<Row>(orderBy(sortKey))
@@ -58,7 +58,7 @@ export const newIndexView = (definition: IndexDefinition, lag: () => number) => 
     const row = removed ?? added
     if (!row) return
     const item = `${row.pk}\n${row.sk}`
-    const visibleAt = Math.max(at + lag(), lastAt.get(item) ?? 0)
+    const visibleAt = Math.max(at + lag(item), lastAt.get(item) ?? 0)
     lastAt.set(item, visibleAt)
     const position = firstNot(queue, (other) => other.visibleAt <= visibleAt)
     queue.splice(position, 0, { visibleAt, item, removed, added })

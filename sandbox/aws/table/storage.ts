@@ -10,8 +10,8 @@ export type TableOptions = {
   name: string
   /** Returns milliseconds since 1970; never decreases. */
   now: () => number
-  /** Returns the delay until an index shows a change, in milliseconds. */
-  indexLag?: (index: string) => number
+  /** Returns the delay until an index shows a change of an item, in milliseconds. */
+  indexLag?: (index: string, item: string) => number
   /** Returns the invocation that writes. */
   by?: () => Change['by']
   /** Called with the capacity units of each call that reads or writes, also if a condition failed. */
@@ -31,7 +31,7 @@ const bySortKey = (one: Row, other: Row): number => compareText(one.sk, other.sk
 export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOptions) => {
   const rows = newRows<Item>(bySortKey)
   const views = definition.indexes.map((index) =>
-    newIndexView(index, () => indexLag?.(index.name) ?? 0),
+    newIndexView(index, (item) => indexLag?.(index.name, item) ?? 0),
   )
   let transactions = 0
   let sequence = 0

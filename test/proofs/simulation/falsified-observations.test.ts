@@ -209,10 +209,24 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { reference } = debit(run, 'settled')
     remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
   },
+  '59 the sweep sends a message that no fault lost': (run) => {
+    const body = JSON.stringify({ reference: debit(run, 'settled').reference })
+    run.repairs.push({ at: run.setup.healedAt, queue: 'submissions', body })
+  },
+  '59 the sweep ends a debit whose timer was not lost': (run) => {
+    const writes = changesOf(run, debit(run, 'expired'))
+    Object.assign(writes.find(({ after }) => after.status === 'failed').by, { name: 'sweep' })
+  },
   '60 a payout of nothing is sent': (run) =>
     Object.assign(payout(run), { body: { ...payout(run).body, amount: '0.00' } }),
   '61 a paid batch has no report': (run) => {
     run.reports = run.reports.filter(({ key }: Any) => !key.endsWith('.csv'))
+  },
+  '62 a submission takes three seconds': ({ bankPosts }) => {
+    bankPosts[0].at += 3_000
+  },
+  '62 a timeout takes half a minute': (run) => {
+    entry(run, 'expired', 'failed').at += 30_000
   },
   '63 an exception is not measured': (run) => {
     run.measurements = run.measurements.filter(({ name }: Any) => name !== 'Contradiction')

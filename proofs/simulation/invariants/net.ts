@@ -1,0 +1,176 @@
+import type { Observations, Strike } from '../engine/observations.ts'
+import { isSubscribed } from './deliveries.ts'
+import type { Check, ObservationIndex } from './observation-index.ts'
+import type { ChangeOf, RawDebit } from './raw-items.ts'
+import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
+
+/** 59, 62: the sweep repairs only what faults have lost; without faults all work is done in seconds. */
+
+/** The functions and messages with which work is lost, by the work that the sweep repeats. */
+const losers = {
+  submissions: 'submit-|message submissions',
+  expiries: 'schedule-timeout|expire-debit|message timeouts|message expiries|timer',
+  webhooks: 'deliver-|recover-|message webhooks|message recoveries',
+  feeds: 'append-feed|message feeds',
+  settlements: 'build-batch|open-settlement|message settlement',
+  payments: 'process-batch|message payments',
+  refunds: 'refund-customer|message refunds',
+  reconciliation: 'reconcile-|message reconciliation',
+}
+type Work = keyof typeof losers
+
+const namesOf = Object.keys(losers) as Work[]
+const lossOf = Object.fromEntries(
+  namesOf.map((work) => [
+    work,
+    new RegExp(`^(?:relay|sweep|record|index|manage-|${losers[work]})`),
+  ]),
+) as Record<Work, RegExp>
+
+const workIn = (queue: string): Work =>
+  queue === 'recoveries' ? 'webhooks' : (namesOf.find((work) => queue.startsWith(work)) ?? 'feeds')
+
+/** Work that the sweep did, and the words of which a fault that lost it must name one. */
+type Repair = { at: number; work: Work; about: string; subjects: readonly string[] }
+
+type Body = Partial<Record<'reference' | 'batch' | 'provider' | 'run' | 'part', string>>
+
+const hostOf = (id: string): string => `${id.toLowerCase()}.simulated.example`
+
+/** A payout or refund that its bank has received is queried until it ends. */
+const isAtBank = ({ batches, refunds, bankPostsOf }: ObservationIndex, body: Body, at: number) => {
+  const { changes } = batches.get(body.batch ?? '') ?? refunds.get(body.reference ?? '') ?? {}
+  const { uuid = '' } = changes?.findLast((change) => change.at <= at)?.after ?? {}
+  return bankPostsOf.get(uuid)?.some((post) => post.at <= at) === true
+}
+
+const isBySweep = ({ by }: Pick<ChangeOf<RawDebit>, 'by'>): boolean => by?.name === 'sweep'
+
+const repairsIn = (index: ObservationIndex): Repair[] => {
+  const { debits, batches, observations } = index
+  const about = (work: Work, at: number, reference: string): Repair => {
+    const debit = debits.get(reference)?.item
+    const provider = (debit ?? batches.get(reference)?.item)?.provider ?? ''
+    const uuid = uuidOf(reference)
+    // Others wait behind a slow bank or receiver, and in the group of a feed.
+    const others = {
+      submissions: [hostOf(debit?.bank.identifier ?? '')],
+      webhooks: [hostOf(provider)],
+      feeds: [provider],
+      expiries: [`${uuid}-approval`, `${uuid}-processing`],
+    }[work as string]
+    return { at, work, about: reference, subjects: [reference, ...(others ?? [])] }
+  }
+  const sent = observations.repairs.flatMap(({ at, queue, body: text }): Repair[] => {
+    const body: Body = JSON.parse(text)
+    const work = workIn(queue)
+    if ((work === 'payments' || work === 'refunds') && isAtBank(index, body, at)) return []
+    if (body.reference) return [about(work, at, body.reference)]
+    return [{ at, work, about: text, subjects: Object.values(body).map(String) }]
+  })
+  const written = observations.changes.filter(isBySweep).flatMap(({ at, before, after }) => {
+    if (after?.entity === 'delivery' && !before)
+      return [about('webhooks', at, String(after.reference))]
+    if (after?.entity === 'feed-page') {
+      const { length } = (before?.entries ?? []) as string[]
+      const added = (after.entries as string[]).slice(length)
+      return added.map((key) => about('feeds', at, key.split('#')[0] ?? ''))
+    }
+    const isEnded = after?.entity === 'debit' && before?.status !== after.status
+    return isEnded ? [about('expiries', at, String(after.reference))] : []
+  })
+  return [...sent, ...written]
+}
+
+/** A pause of the stream delays all records of a shard. */
+const PAUSE_MS = 30 * MINUTE_MS
+
+const isPaused = ({ strikes }: Observations, until: number): boolean =>
+  strikes.some(
+    ({ name, about, at }) =>
+      about === 'shard' && at <= until && (name === 'shard blocked' || at > until - PAUSE_MS),
+  )
+
+const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {
+  const byWord = new Map<string, Strike[]>()
+  for (const strike of strikes) {
+    for (const word of new Set(strike.about.match(/[\w.-]+/g)))
+      byWord.set(word, [...(byWord.get(word) ?? []), strike])
+  }
+  return byWord
+}
+
+/** The sweep of such a clock comes before the work that it checks. */
+const CLOCK_MS = 10 * SECOND_MS
+
+/** A run with crashes or losses that nobody drew has no strikes. */
+const isDrawn = ({ setup, strikes }: Observations): boolean =>
+  (setup.isHealthy || strikes.length > 0) && setup.skew < CLOCK_MS
+
+/** 59: each repair by the sweep follows a fault that lost this work. */
+export const repairsAreExplained: Check = (index, report) => {
+  const { observations } = index
+  const repairs = isDrawn(observations) ? repairsIn(index) : []
+  const byWord = strikesByWord(repairs.length > 0 ? observations.strikes : [])
+  for (const { at, work, about, subjects } of repairs) {
+    const isLost = subjects.some((subject) =>
+      byWord.get(subject)?.some((strike) => strike.at <= at && lossOf[work].test(strike.about)),
+    )
+    if (isLost || isPaused(observations, at)) continue
+    report(
+      about,
+      `${work} were repaired by the sweep at ${new Date(at).toISOString()}, but lost by no fault`,
+    )
+  }
+}
+
+/** The time after a fault in which its effects can last. */
+const EFFECT_MS = 20 * MINUTE_MS
+
+/** Reports whether no fault struck before or within a period. */
+const quietIn = ({ strikes, setup }: Observations) => {
+  const times = strikes.map(({ at }) => at)
+  const isBlocked = strikes.some(({ name }) => name === 'shard blocked')
+  return (from: number, until: number): boolean =>
+    setup.isHealthy || (!isBlocked && !times.some((at) => at >= from - EFFECT_MS && at <= until))
+}
+
+const SUBMITTED_MS = 2 * SECOND_MS
+const POSTED_MS = 5 * SECOND_MS
+const EXPIRED_MS = 20 * SECOND_MS
+const CLOCKS: Record<string, number> = {
+  'Transaction timeout': 5 * MINUTE_MS,
+  'Bank processing timeout': 10 * MINUTE_MS,
+}
+
+/** 62: where no fault struck, submissions, first attempts and timeouts are on time. */
+export const workIsPrompt: Check = (index, report) => {
+  const { observations, debits, bankPostsOf, events, postsOf, timeline } = index
+  if (!isDrawn(observations)) return
+  const isQuiet = quietIn(observations)
+  const check = (
+    about: string,
+    from: number,
+    [at, most]: readonly [number | undefined, number],
+  ) => {
+    if (at !== undefined && at - from > most && isQuiet(from, at))
+      report(about, `took ${at - from} ms instead of ${most}`)
+  }
+  for (const [reference, { uuid, changes, entries, createdAt }] of debits) {
+    check(`the submission of ${reference}`, changes[0]?.at ?? createdAt, [
+      bankPostsOf.get(uuid)?.[0]?.at,
+      SUBMITTED_MS,
+    ])
+    const failed = entries.find(({ set }) => set.errorCode === 'timeout')
+    const clock = CLOCKS[failed?.set.errorMessage ?? ''] ?? 0
+    const since =
+      clock === 5 * MINUTE_MS ? entries.find(({ type }) => type === 'processing')?.at : createdAt
+    if (failed && since !== undefined)
+      check(`the timeout of ${reference}`, since + clock, [failed.at, EXPIRED_MS])
+  }
+  for (const [key, { provider, type, writtenAt }] of events) {
+    const hooks = timeline.during('webhook', provider, writtenAt - MINUTE_MS, writtenAt + MINUTE_MS)
+    if (hooks.length > 1 || !hooks.every((hook) => isSubscribed(hook, type))) continue
+    check(`the webhook of ${key}`, writtenAt, [postsOf.get(key)?.[0]?.post.at, POSTED_MS])
+  }
+}
