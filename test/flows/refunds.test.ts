@@ -225,7 +225,7 @@ test('a late completion that two operators refund concurrently is refunded once'
   )
   expect(replies.some((reply) => 'result' in reply)).toBe(true)
   const { uuid, reason } = await becomes(debit, 'completed')
-  expect(reason).toBe('The bank debited the customer after the debit had failed')
+  expect(reason).toBe('The bank debited the customer after the debit had ended without it')
   const exceptions = await service.exceptions(reference)
   expect(exceptions.map(({ resolved_at }) => resolved_at !== null)).toEqual([true, true])
   const read = await provider.get(statusPath(reference))

@@ -8,6 +8,7 @@ import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
+import { isOpen, lifecycle, statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { camelCased } from '../support/camel-case.ts'
 
@@ -28,6 +29,15 @@ test.each(ofProviders)('both clients have a method that calls %s', (name) => {
     `"${name.replaceAll('-', '_')}"`,
   )
 })
+
+test.each(['typescript/examples/shop.ts', 'python/examples/fastapi_shop.py'])(
+  'the shop %s handles the event of each final status',
+  (file) => {
+    for (const status of statuses.filter((one) => !isOpen(one))) {
+      expect(read(file)).toMatch(new RegExp(`['"]${lifecycle[status].event}['"]`))
+    }
+  },
+)
 
 /** Returns the lines of a Python file from the first that matches, while they are indented deeper. */
 const pythonBlock = (file: string, first: RegExp): string[] => {

@@ -34,7 +34,7 @@ export const exceptionKinds = {
     blocksRefund: false,
     account: 'exceptions',
     repays: false,
-    meaning: 'The bank debited the customer after the debit had failed',
+    meaning: 'The bank debited the customer after the debit had ended without it',
     metric: 'LateCompletion',
   },
   refused_report: {
