@@ -114,13 +114,14 @@ try {
     if (shown !== undefined) await pause(WATCH_MS)
     const call = { noun, verb, options }
     const reply = await operateFully(call, perform, file)
-    const result = 'error' in reply ? fail(reply.error) : reply.result
+    const { result, next_cursor } = 'error' in reply ? fail(reply.error) : reply
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {
       // Replaces the last table.
       if (watch && isTable) process.stdout.write('\u001b[2J\u001b[H')
       shown = textOf(result)
       process.stdout.write(shown)
+      if (next_cursor && !watch) process.stderr.write(`${next_cursor}\n`)
     }
   } while (watch)
 } catch (error) {

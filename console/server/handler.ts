@@ -114,7 +114,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     try {
       const result = await operateFully(call.output, backend.operate)
       if ('error' in result) return refuse(response, 422, result.error)
-      reply(response, 200, { data: result.result })
+      reply(response, 200, { data: result.result, next_cursor: result.next_cursor })
     } catch (error) {
       refuse(response, 502, (error as Error).message)
     }

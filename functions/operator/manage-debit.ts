@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { advance, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
@@ -6,19 +7,20 @@ import { blocksRefund, contradicted } from '../../shared/domain/debits/exception
 import { isOpen, type Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { dayAfter, startOf } from '../../shared/domain/time.ts'
 import { logUnreadable } from '../../shared/log.ts'
-import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listNewestDebits } from '../../shared/store/debits/debit-lists.ts'
+import { searchDebits } from '../../shared/store/debits/debit-search.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
-import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
@@ -27,8 +29,13 @@ import { debitSummaryView, operatorDebitView as view } from '../../shared/views/
 const notPossible = ({ status }: Debit, to: Status) =>
   new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
 
-/** The part of the function's fifteen minutes that a repair uses. */
-const REPAIR_MS = 780_000
+/** The part of the function's fifteen minutes that a repair or a search uses. */
+const WORK_MS = 780_000
+
+const timer = (runtime: Runtime) => {
+  const end = runtime.now().getTime() + WORK_MS
+  return () => runtime.now().getTime() >= end
+}
 
 const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
@@ -85,12 +92,29 @@ export const manageDebit = operatorHandler(noun, {
     const debit = await findDebit(reference)
     return debit ? view(debit, await findRefundOf(debit)) : noSuchDebit()
   },
-  list: async ({ provider, status, limit }) => {
+  list: async (
+    { cursor, limit, from, to, 'bank-reference': bankReference, ...rest },
+    _,
+    runtime,
+  ) => {
+    const { provider } = rest
     if (provider && !(await findProvider(provider))) return noSuch('provider')
-    const providers = provider ? [provider] : await listProviders()
-    const newest = { filter: defined({ status }), limit }
-    const debits = await listNewestDebits(providers, newest, logUnreadable('manage-debit'))
-    return debits.map(debitSummaryView)
+    if (from && to && to < from) return invalid({ to: ['must not be before --from'] })
+    const filter = {
+      ...rest,
+      bankReference,
+      from: from && startOf(from),
+      to: to && startOf(dayAfter(to)),
+    }
+    const list = listHash('debit list', '', filter)
+    const before = positionIn(list, cursor)
+    if (before instanceof Refusal) return before
+    const request = { before, limit, timeIsUp: timer(runtime) }
+    const { debits, next } = await searchDebits(filter, request, logUnreadable('manage-debit'))
+    return new ListPage(
+      debits.map(debitSummaryView),
+      next === null ? undefined : cursorFor(list, next),
+    )
   },
   /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
   reverse: {
@@ -123,9 +147,7 @@ export const manageDebit = operatorHandler(noun, {
   repair: async ({ provider, date }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
     await putChange({ ...author, target: provider, provider }, { date })
-    const end = runtime.now().getTime() + REPAIR_MS
-    const timeIsUp = () => runtime.now().getTime() >= end
-    const day = await repairDay(provider, date, runtime, timeIsUp)
+    const day = await repairDay(provider, date, runtime, timer(runtime))
     const { lookedAt, repaired, unreadable, isDone } = day
     return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
   },

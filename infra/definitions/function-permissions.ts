@@ -131,9 +131,10 @@ const rows = {
   }),
   'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
     GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
-    Query: ['DEBIT#*'],
+    Query: ['BANKS', 'DEBIT#*'],
     PutItem: ['DEBIT#*'],
     'by-status': ['PROVIDERS'],
+    'by-customer': ['*#+*'],
     sends: ['submissions'],
   }),
   'manage-exception': merge(requestsApprovals, {

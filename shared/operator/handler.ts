@@ -29,7 +29,22 @@ export type Author = {
   verb: string
 }
 
-type RunAction<O, R> = (options: O, author: Author, runtime: Runtime) => Promise<R | Refusal>
+/** One page of a list; without a cursor the last one. */
+export class ListPage<R> {
+  readonly result: R
+  readonly next_cursor: string | undefined
+
+  constructor(result: R, nextCursor: string | undefined) {
+    this.result = result
+    this.next_cursor = nextCursor
+  }
+}
+
+type RunAction<O, R> = (
+  options: O,
+  author: Author,
+  runtime: Runtime,
+) => Promise<R | ListPage<R> | Refusal>
 
 /**
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
@@ -163,7 +178,8 @@ export const operatorHandler =
             : await dispatch(received, author, context)
         const isRefused = result instanceof Refusal
         log.info('operator', { ...ids, outcome: isRefused ? 'refused' : outcome })
-        return isRefused ? { error: explain(result) } : { result }
+        if (isRefused) return { error: explain(result) }
+        return result instanceof ListPage ? { ...result } : { result }
       } catch (error) {
         log.error('fault', { ...ids, error: error as Error })
         // Lambda logs the thrown error unchanged.

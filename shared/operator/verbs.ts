@@ -12,8 +12,10 @@ export type OperatorCall = {
   approval?: string
 }
 
-/** The document that the command prints, or the reason of a refusal. */
-export type OperatorReply = { result: unknown } | { error: string }
+/** The document that the command prints, or the reason of a refusal. A list can continue at a cursor. */
+export type OperatorReply =
+  | { result: unknown; next_cursor?: string | undefined }
+  | { error: string }
 
 /**
  * When a second operator must approve a call: always, with one of these options (`name`, `name value`

@@ -217,6 +217,11 @@ test('the command requests the function URL with a signature, and names no calle
   })
 })
 
+test('the next cursor of a list is the last line on standard error', async () => {
+  const { code, stdout, stderr } = await runAgainst(200, { result: [], next_cursor: 'abc' })
+  expect([code, stdout, stderr]).toEqual([0, '[]\n', 'abc\n'])
+})
+
 test('the command requires credentials and a region', async () => {
   expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
   expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')

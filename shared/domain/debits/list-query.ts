@@ -8,7 +8,7 @@ import { lifecycle, type Status, statuses } from './lifecycle.ts'
 
 const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$/
 
-const DebitCursor = cursorAt(POSITION)
+export const DebitCursor = cursorAt(POSITION)
 
 const RESERVED = 'cancelled'
 type Unused = Exclude<typeof RESERVED, Status>

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { exceptionKinds, exceptionStatuses } from '../../domain/debits/exception.ts'
 import { statuses } from '../../domain/debits/lifecycle.ts'
+import { DebitCursor } from '../../domain/debits/list-query.ts'
 import { Reference } from '../../domain/ids.ts'
 import { namesOf } from '../../domain/names.ts'
 import { oneOf } from '../../domain/text.ts'
@@ -12,13 +13,11 @@ import type { Noun } from '../verbs.ts'
 
 const reference = o.option('REFERENCE', 'reference, such as DCS-20261121-ABC123', Reference)
 
+const bankReference = o.option('TEXT', 'the bank’s reference of the debit', BankReference)
+
 /** Returns the options of an outcome that a bank reported outside the API, for example by telephone. */
 const outcome = (reason: string) =>
-  o.options({
-    reference,
-    'bank-reference': o.option('TEXT', 'the bank’s reference of the debit', BankReference),
-    reason: o.reason(reason),
-  })
+  o.options({ reference, 'bank-reference': bankReference, reason: o.reason(reason) })
 
 export const debit = {
   name: 'debit',
@@ -31,12 +30,18 @@ export const debit = {
     },
     list: {
       effect: 'reads',
-      summary: 'lists debits, newest first; of all providers or one, in any status or one',
+      summary: 'lists debits, newest first; the last line on standard error is the next cursor',
       options: o.options({
         provider: v.optional(o.provider),
         status: v.optional(
           o.option(statuses.join('|'), 'only debits in this status', oneOf(statuses)),
         ),
+        phone: v.optional(o.phone),
+        from: v.optional(o.day('first UTC day of the charges')),
+        to: v.optional(o.day('last UTC day of the charges')),
+        amount: o.optional('AMOUNT', 'only debits of this amount, such as 100.00', o.money),
+        'bank-reference': v.optional(bankReference),
+        cursor: o.optional('CURSOR', 'continues the list of an earlier call', DebitCursor),
         limit: o.limit,
       }),
     },

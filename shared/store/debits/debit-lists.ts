@@ -4,7 +4,6 @@ import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { mapConcurrent } from '../concurrent.ts'
 import { countEntries, cutAt, entriesOf, type List, queryOf, readMerged } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { queryAll, queryPages } from '../table.ts'
@@ -48,7 +47,11 @@ const readPage = async (
   return { debits: debits.filter(isMatch), next }
 }
 
-const listsOf = async (provider: ProviderId, filter: DebitFilter, unreadable: Unreadable) => {
+export const listsOf = async (
+  provider: ProviderId,
+  filter: DebitFilter,
+  unreadable: Unreadable,
+) => {
   // Without a status the lists are read in the order in which no moving debit is missed.
   const recent = filter.status === undefined ? await partOf(provider, 'recent', filter) : []
   return [...recent, ...(await providerLists(provider, filter, unreadable))]
@@ -63,25 +66,6 @@ export const listDebits = async (
 ) => {
   const lists = await listsOf(provider, filter, unreadable)
   return readPage(lists, place, (debit) => isListed(debit, filter), unreadable)
-}
-
-const PROVIDERS_AT_ONCE = 8
-
-/** Lists the newest debits of several providers. */
-export const listNewestDebits = async (
-  providers: readonly ProviderId[],
-  { filter, limit }: { filter: DebitFilter; limit: number },
-  unreadable: Unreadable,
-): Promise<Debit[]> => {
-  const positions = await mapConcurrent(providers, PROVIDERS_AT_ONCE, async (provider) => {
-    const lists = await listsOf(provider, filter, unreadable)
-    return (await readMerged(lists, { skip: 0, limit })).positions
-  })
-  const newest = positions.flat().sort().reverse().slice(0, limit).map(referenceAt)
-  const byReference = await findDebits(newest, unreadable)
-  return newest
-    .flatMap((reference) => byReference.get(reference) ?? [])
-    .filter((debit) => isListed(debit, filter))
 }
 
 export const countDebits = async (

@@ -106,6 +106,20 @@ export const providerLists = async (
     : [...recent, ...cutAt(list('main'), swept)]
 }
 
+/** Returns the lists of all debits of a phone number at one bank. */
+export const allOfCustomer = (
+  bank: BankIdentifier,
+  phone: PhoneNumber,
+  { from, to }: CreationTimes = {},
+): List[] => [
+  {
+    index: 'by-customer',
+    key: keys.byCustomer(bank, phone),
+    from: from?.toISOString(),
+    until: to?.toISOString(),
+  },
+]
+
 /** The debits of a phone number at one bank. */
 export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }
 
@@ -115,7 +129,8 @@ export const customerLists = async (
   unreadable: Unreadable,
 ): Promise<List[]> => {
   if (isUnused(status)) return []
-  const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
-  if (status === 'all') return [list]
-  return [{ ...list, select: inStatus(status, await findSweepProgress(), unreadable) }]
+  const lists = allOfCustomer(bank, phone)
+  if (status === 'all') return lists
+  const select = inStatus(status, await findSweepProgress(), unreadable)
+  return lists.map((list) => ({ ...list, select }))
 }

@@ -1,0 +1,105 @@
+import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import { type DebitFilter, isListed } from '../../domain/debits/list-query.ts'
+import type { Pesewas } from '../../domain/money.ts'
+import type { PhoneNumber } from '../../domain/phone.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import { listBanks } from '../banks/banks.ts'
+import { mapConcurrent } from '../concurrent.ts'
+import { cutAt, type List, readMerged } from '../index-lists.ts'
+import { listProviders } from '../providers/providers.ts'
+import { type DebitPage, listsOf, positionOf } from './debit-lists.ts'
+import { findDebits, type Unreadable } from './debits.ts'
+import { allOfCustomer, referenceAt } from './status-lists.ts'
+
+export type DebitSearch = DebitFilter & {
+  provider?: ProviderId | undefined
+  phone?: PhoneNumber | undefined
+  amount?: Pesewas | undefined
+  bankReference?: string | undefined
+}
+
+type SearchRequest = {
+  /** Searches the debits before this position. */
+  before: string | undefined
+  limit: number
+  timeIsUp: () => boolean
+}
+
+const LISTS_AT_ONCE = 8
+/** Debits that one step reads at most. The first steps are short, because most searches end there. */
+const STEP_MAX = 1_000
+
+/**
+ * Searches the debits of a customer, a provider or all providers, newest first, until the page is full.
+ * If the time is up, the page is short, and the next one continues.
+ */
+export const searchDebits = async (
+  search: DebitSearch,
+  { before, limit, timeIsUp }: SearchRequest,
+  unreadable: Unreadable,
+): Promise<DebitPage> => {
+  const groups = await groupsOf(search, unreadable)
+  const found: Debit[] = []
+  let next = before ?? null
+  // One more debit shows whether others follow.
+  for (let step = limit + 1; ; step = Math.min(step * 4, STEP_MAX)) {
+    const page = await readStep(groups, next, step)
+    const references = page.positions.map(referenceAt)
+    const byReference = await findDebits(references, unreadable)
+    const debits = references.flatMap((reference) => byReference.get(reference) ?? [])
+    found.push(...debits.filter((debit) => isFound(debit, search)))
+    next = page.next
+    const last = found[limit - 1]
+    if (last && found.length > limit) {
+      return { debits: found.slice(0, limit), next: positionOf(last) }
+    }
+    if (next === null || timeIsUp()) return { debits: found, next }
+  }
+}
+
+/** Returns lists that together have all debits of a search; those of a group are read in sequence. */
+const groupsOf = async (search: DebitSearch, unreadable: Unreadable): Promise<List[][]> => {
+  const { phone, provider, status, from, to } = search
+  if (phone) {
+    const banks = await listBanks()
+    return banks.map(({ identifier }) => allOfCustomer(identifier, phone, { from, to }))
+  }
+  const providers = provider ? [provider] : await listProviders()
+  return mapConcurrent(providers, LISTS_AT_ONCE, (id) =>
+    listsOf(id, { status, from, to }, unreadable),
+  )
+}
+
+const isFound = (
+  debit: Debit,
+  { provider, phone, amount, bankReference, ...filter }: DebitSearch,
+) => {
+  const { facts } = debit
+  return (
+    isListed(debit, filter) &&
+    (provider === undefined || facts.provider === provider) &&
+    (phone === undefined || facts.phone === phone) &&
+    (amount === undefined || facts.amount === amount) &&
+    (bankReference === undefined || stateAt(debit).bankReference === bankReference)
+  )
+}
+
+/** Reads the newest positions of all groups, at most `limit`, down to where each group was read. */
+const readStep = async (groups: readonly List[][], before: string | null, limit: number) => {
+  const parts = await mapConcurrent(groups, LISTS_AT_ONCE, (lists) => {
+    const rest = before === null ? lists : lists.flatMap((list) => cutAt(list, before))
+    return readMerged(rest, { skip: 0, limit })
+  })
+  const bound = parts
+    .flatMap(({ next }) => next ?? [])
+    .sort()
+    .at(-1)
+  const read = parts
+    .flatMap(({ positions }) => positions)
+    .sort()
+    .reverse()
+  const newest = bound === undefined ? read : read.filter((position) => position >= bound)
+  const positions = newest.slice(0, limit)
+  const next = newest.length > limit ? positions.at(-1) : bound
+  return { positions, next: next ?? null }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { createProvider } from '../support/provider.ts'
+import { SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
+
+const service = useService({ timeScale: 60 })
+const PHONE = '+233241234567'
+
+const search = async (options: Record<string, string>): Promise<string[]> =>
+  (await service.call('debit', 'list', options)).map(({ reference }: Shown) => reference)
+
+test('support finds the debits of a phone number at all banks and of all providers', async () => {
+  const { charge } = await createProvider(service, 'found')
+  const { reference: first } = await service.charge({ phone_number: PHONE, amount: 12.34 })
+  const second = await charge(PHONE)
+  const { reference: third } = await service.charge({ phone_number: PHONE, bank_identifier: 'ECO' })
+  const { reference: stranger } = await service.charge({ phone_number: SILENT })
+  const { bank_reference } = await service.until(first, 'completed')
+  const phone = { phone: PHONE }
+  expect(await search(phone)).toEqual([third, second, first])
+  expect(await search({ ...phone, provider: 'found' })).toEqual([second])
+  expect(await search({ ...phone, amount: '12.34' })).toEqual([first])
+  expect(await search({ ...phone, status: 'failed' })).toEqual([])
+  expect(await search({ 'bank-reference': bank_reference })).toEqual([first])
+  const today = new Date().toISOString().slice(0, 10)
+  expect(await search({ from: today, to: today })).toEqual([stranger, third, second, first])
+  expect(await search({ ...phone, to: '2020-01-01' })).toEqual([])
+  const spans = { from: '2020-01-02', to: '2020-01-01' }
+  expect(await service.refusal('debit', 'list', spans)).toBe('--to: must not be before --from')
+})
+
+test('a list continues at its cursor, in the console too, and a cursor belongs to one list', async () => {
+  const phone = '+233200000009'
+  for (const amount of [1.01, 1.02, 1.03]) await service.charge({ phone_number: phone, amount })
+  const all = await search({ phone })
+  const page = async (options: Record<string, string>) => {
+    const body = { noun: 'debit', verb: 'list', options: { phone, limit: '2', ...options } }
+    const reply = await fetch(`${service.sandbox().address}/console/operator`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    })
+    const { data, next_cursor: cursor } = (await reply.json()) as Shown
+    return { references: data.map(({ reference }: Shown) => reference), cursor }
+  }
+  const first = await page({})
+  expect(first.references).toEqual(all.slice(0, 2))
+  expect(await page({ cursor: first.cursor })).toEqual({ references: all.slice(2) })
+  const other = { phone: PHONE, cursor: first.cursor }
+  expect(await service.refusal('debit', 'list', other)).toBe(
+    '--cursor: must be a cursor of this list',
+  )
+})
