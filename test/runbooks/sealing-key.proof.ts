@@ -1,16 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { printedBy, type StartedScript, useCommands } from '../support/commands.ts'
 import { newFolder } from '../support/folders.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
-import { sign } from '../support/requests.ts'
+import { CHARGE, chargeBody, sign } from '../support/requests.ts'
+import { PATIENCE, type Shown } from '../support/running-service.ts'
+import { useNewBank } from './set-up.ts'
 import { runInShell, shellOf } from './shell.ts'
 
 /** The commands of runbooks about the sealing key, run as docs/operations.md has them. */
 
 const start = useCommands()
 const receiver = useReceiver()
+const bank = useNewBank()
+const BANK_SECRET = 'cs_a_secret_of_the_bank'
+beforeAll(() => bank.useSecret(BANK_SECRET))
 
 const startIn = (data: string): StartedScript =>
   start(['commands/sandbox.ts', '--port', '0', '--data', data])
@@ -24,7 +29,7 @@ const stop = async ({ child, exited }: StartedScript): Promise<void> => {
 const createAcme = async (address: string): Promise<string> => {
   const printed = await runInShell({ address }, [
     'echo rs_secret_of_acme | operator provider create --provider acme --name Acme --request-secret -',
-    'operator bank update --bank GCB --connector http --connector-url http://127.0.0.1:9/',
+    `echo ${BANK_SECRET} | operator bank update --bank GCB --connector http --connector-url ${bank.url()} --connector-secret -`,
     `operator webhook set --provider acme --url ${receiver.url()}`,
   ])
   return /"secret": "(whsec_[^"]+)"/.exec(printed)?.[1] ?? ''
@@ -37,7 +42,16 @@ const countsIn = (printed: string) =>
     Number(unreadable),
   ])
 
-/** Checks a signed request of the provider `signed`, and a signed ping to the webhook of `acme`. */
+const charge = async (address: string): Promise<Shown> => {
+  const reply = await fetch(`${address}${CHARGE}`, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' },
+    body: JSON.stringify(chargeBody()),
+  })
+  return ((await reply.json()) as Shown).data
+}
+
+/** Checks a signed request, a signed ping to a webhook, and a submission whose signature the bank accepts. */
 const expectToWork = async (address: string, secret: string): Promise<void> => {
   const path = '/api/v1/payment-providers/banks'
   const headers = { Authorization: 'Bearer sk_sandbox_signed', ...sign({ path }) }
@@ -46,6 +60,8 @@ const expectToWork = async (address: string, secret: string): Promise<void> => {
   expect(JSON.parse(pinged)).toMatchObject({ delivered: true })
   const [ping] = receiver.received.slice(-1)
   expect(ping && verifies(ping, secret)).toBe(true)
+  const { response } = await charge(address)
+  await vi.waitFor(() => expect(bank.submitted).toContain(response.uuid), PATIENCE)
 }
 
 /** Copies the items of a sandbox into another, which has its own key, as a restored table has. */
@@ -110,7 +126,7 @@ test('the runbook of unreadable secrets replaces each of them', async () => {
   await stop(sandbox)
   const address = await addressOf(startIn(await restoredFrom(data)))
   const commands = shellOf('operations.md#a-secret-cannot-be-opened')
-  const files = { 'secret.txt': 'cs_a_secret_of_the_bank\n' }
+  const files = { 'secret.txt': `${BANK_SECRET}\n` }
   const printed = await runInShell({ address, files }, [
     'echo rs_sandbox_signed | operator provider update --provider signed --request-secret -',
     ...commands,
