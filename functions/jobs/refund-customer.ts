@@ -1,5 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
-import { openException } from '../../shared/domain/debits/exception.ts'
+import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
   completeRefund,
@@ -15,9 +15,11 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
+import { exceptionWrite, findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
+
+const OWN = 'job:refund-customer'
 
 /** A query and a refund must both end within the function's time. */
 const TIMEOUT_SECONDS = 20
@@ -25,7 +27,8 @@ const TIMEOUT_SECONDS = 20
 /**
  * Instructs the bank to refund a customer (docs/api.md#refunds). The instruction is stored before it is
  * sent. A worker that finds it stored queries the bank before it sends the same uuid again. While a
- * restore holds the provider, a refund waits: the sweep sends its message again.
+ * restore holds the provider, a refund waits: the sweep sends its message again. A contradiction that the
+ * bank reported after the reversal fails a refund that no bank has seen.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -38,6 +41,9 @@ export const refundCustomer = (runtime: Runtime) =>
     const isBegun = refund.status === 'processing'
     // A restore may have undone the record of a refund that the bank has made, or of its reversal.
     const repeated = isBegun || restore !== undefined
+    if (!repeated && (await findExceptions(reference)).some(blocksRefund)) {
+      return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
+    }
     const begun = isBegun
       ? refund
       : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
@@ -60,7 +66,7 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
   if (refund.status === 'processing') {
     throw new Error(`The bank of the refund of ${refund.reference} no longer exists`)
   }
-  await recordFailure(refund, 'the bank does not support refunds', 'job:refund-customer', runtime)
+  await recordFailure(refund, 'the bank does not support refunds', OWN, runtime)
 }
 
 const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runtime) => {

@@ -166,6 +166,7 @@ export const paysBatches = merge(readsRestore, {
 /** Sends refunds to the banks. */
 export const refundsCustomers: Permissions = {
   GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'],
+  Query: ['DEBIT#*'],
   PutItem: ['DEBIT#*'],
   sealingKey: true,
   calls: ['banks'],

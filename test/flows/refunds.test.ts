@@ -1,4 +1,11 @@
 import { beforeAll, expect, test, vi } from 'vitest'
+import { advance, type Debit as StoredDebit } from '../../shared/domain/debits/debit.ts'
+import { reversalRefund } from '../../shared/domain/debits/refund.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
+import { real } from '../../shared/runtime.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { refundCreation } from '../../shared/store/debits/refunds.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -268,6 +275,31 @@ test('a contradicted debit is reversed without a refund, and its customer is pai
   await service.call('exception', 'resolve', { reference, note: 'HTB debited nothing' })
   expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
   expect(posts(debit)).toEqual([])
+})
+
+test('a contradiction that arrives after the reversal fails a refund that no bank has seen', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  await report(debit, { ...DECLINED, status: 'failed' })
+  // The operator's call read the exceptions before the report.
+  const [at, changes] = [new Date(), { metadata: { reversal_reason: 'x' } }]
+  await transition(
+    (await findDebit(reference as Reference)) as StoredDebit,
+    (current) =>
+      advance(current, { at, by: 'operator:ama', requestId: 'r', to: 'reversed', changes }),
+    real,
+    (_, reversed) => [refundCreation(reversalRefund(reversed))],
+  )
+  const error_message = 'the bank reported a failure of the debit'
+  expect(await becomes(debit, 'failed')).toMatchObject({ error_message })
+  const open = (await service.exceptions(reference)).map(({ kind }) => kind)
+  expect([open.toSorted(), posts(debit)]).toEqual([['contradiction', 'refund'], []])
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(CONTRADICTED)
+  const note = 'HTB debited nothing'
+  await service.call('exception', 'resolve', { reference, note })
+  expect(posts(debit)).toEqual([])
+  const types = (await entriesOf(debit)).map(({ type }) => type)
+  expect(types.toSorted()).toEqual(['repayment', 'reversal'])
 })
 
 test('a contradiction that an operator resolved prevents no refund', async () => {
