@@ -143,7 +143,7 @@ const tryRefund = async (
   const writes = [
     ...(next === current
       ? []
-      : [current ? refundReplacement(current, next) : refundCreation(next)]),
+      : [current ? refundReplacement(current, next, author.at) : refundCreation(next)]),
     ...resolved.map((exception) => resolutionWrite(exception, resolutionOf(note, author, runtime))),
     ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid, ...kinds }),
   ]

@@ -1,10 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import { failRefund, newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { followOpen } from '../../shared/store/debits/open-debits.ts'
+import { refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read } from '../../shared/store/table.ts'
@@ -135,4 +137,13 @@ test('the debits of a span are listed by their completion, without the end of th
   expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
   expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
   expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
+})
+
+test('a retried refund is due after its retry, so that the sweep leaves it to its message', () => {
+  const refund = newRefund(pendingDebit({}, NOON), { origin: 'reversal', reason: 'R', at: NOON })
+  const failed = failRefund(refund, { failure: 'No', at: NOON })
+  const retriedAt = inSeconds(3_600)
+  const { Put } = refundReplacement(failed, retryRefund(failed), retriedAt)
+  const key = keys.refund(refund.reference)
+  expect(Put?.Item).toMatchObject(dueAttributes(key, retriedAt))
 })

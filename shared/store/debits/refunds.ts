@@ -21,15 +21,15 @@ import { dueAttributes } from '../work-index.ts'
 const TIMES = { createdAt: true, processedAt: true, completedAt: true, failedAt: true } as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
-const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
+const workOf = ({ reference, status, processedAt }: Refund, openedAt: Date) =>
   refundStatuses[status].isOpen
-    ? dueAttributes(keys.refund(reference), processedAt ?? createdAt)
+    ? dueAttributes(keys.refund(reference), processedAt ?? openedAt)
     : {}
 
-const itemOf = (refund: Refund) => ({
+const itemOf = (refund: Refund, openedAt = refund.createdAt) => ({
   ...keys.refund(refund.reference),
   entity: 'refund',
-  ...workOf(refund),
+  ...workOf(refund, openedAt),
   byStatus: keys.refunds(refundStatuses[refund.status].list),
   byTime: keys.byTime(refund.completedAt ?? refund.createdAt, refund.reference),
   ...toStored(refund),
@@ -56,8 +56,11 @@ export const findRefundOf = async ({ status, facts }: Debit): Promise<ShownRefun
 
 export const refundCreation = (refund: Refund) => db.putWrite(itemOf(refund), db.isNew)
 
-export const refundReplacement = (previous: Refund, next: Refund) =>
-  db.putWrite(itemOf({ ...next, version: previous.version + 1 }), db.hasVersion(previous.version))
+/** @param openedAt the time of a retry, so that the sweep leaves it to its message */
+export const refundReplacement = (previous: Refund, next: Refund, openedAt?: Date) => {
+  const item = itemOf({ ...next, version: previous.version + 1 }, openedAt)
+  return db.putWrite(item, db.hasVersion(previous.version))
+}
 
 /** Replaces a refund. @returns undefined when another worker was first */
 export const replaceRefund = async (
