@@ -80,6 +80,7 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'refund despite a note': (call) => optionIn(call, 'despite-note') === 'true' && isDone(call),
   'refund refused': (call) => verbOf(call) === 'refund' && call.reply?.status === 400,
   'dead letters redriven': (call) => resultIn(call)?.moved > 0,
+  'sealing key rotated': (call) => resultIn(call)?.unreadable === 0,
   'webhook pinged': (call) => verbOf(call) === 'ping' && isDone(call),
   'provider released': (call) => verbOf(call) === 'release' && Boolean(optionIn(call, 'provider')),
   restore: (call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call),

@@ -106,7 +106,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   await fixtures.writeFixtures(new Date(scenario.startAt), scenario)
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
-  void newSettings({ api, operators }).start(scenario.changes)
+  void newSettings({ api, operators, secrets: aws.secrets }).start(scenario.changes)
   newRounds({ api, operators, books }).start(scenario)
   startRemittances(scenario, { api, operators, books })
   const { restoreTable } = aws

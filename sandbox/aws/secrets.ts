@@ -49,6 +49,8 @@ const attach = (list: Versions, stage: string, to: string) => {
   return stage === CURRENT && holder && holder.id !== to ? move(moved, PREVIOUS, holder.id) : moved
 }
 
+export type Secrets = ReturnType<typeof newSecrets>
+
 export const newSecrets = (journal: Journal) => {
   let versions: Versions = [first]
 

@@ -3,6 +3,7 @@ import { membersOf, type OperatorCall } from './calls.ts'
 import type { History } from './item-histories.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
 import type { RawException, RawRefund } from './raw-items.ts'
+import { settingVerbs } from './setting-timeline.ts'
 import { pesewasOf } from './time-and-money.ts'
 
 /** 55, 56: the decisions of operators on requests for approval and on exceptions. */
@@ -54,8 +55,9 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
     if (effects.length > 0 && !request) report(id, 'took effect without a known request')
     const missing = request && effects.length > 0 ? missingIn(changes, request.options) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
-    // The object may have been as requested.
-    const isDone = item.doneAt && !item.refusal && !touched.has(`${item.target}`)
+    // The object may have been as requested; 57 compares settings.
+    const isSetting = (settingVerbs as readonly string[]).includes(`${item.noun} ${item.verb}`)
+    const isDone = item.doneAt && !item.refusal && !isSetting && !touched.has(`${item.target}`)
     if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
   }
 }

@@ -82,13 +82,20 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
   return [...sent, ...written]
 }
 
-/** A pause of the stream delays all records of a shard. */
+/** A pause of the stream, or a batch that fails for minutes, delays all records of a shard. */
 const PAUSE_MS = 30 * MINUTE_MS
+const PAUSES = /^(?:shard|relay .*)$/
+const LASTING = new Set<Strike['name']>([
+  ...(['record late', 'hot shard', 'queue outage', 'table outage'] as const),
+  ...(['hot key', 'function throttled', 'stalled worker'] as const),
+])
 
 const isPaused = ({ strikes }: Observations, until: number): boolean =>
   strikes.some(
     ({ name, about, at }) =>
-      about === 'shard' && at <= until && (name === 'shard blocked' || at > until - PAUSE_MS),
+      at <= until &&
+      (name === 'shard blocked' ||
+        (LASTING.has(name) && PAUSES.test(about) && at > until - PAUSE_MS)),
   )
 
 const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {

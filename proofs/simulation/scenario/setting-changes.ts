@@ -1,3 +1,4 @@
+import type { Secrets } from '../../../sandbox/aws/secrets.ts'
 import type { Options, SettingVerb } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import { DAY_MS, HOUR_MS, inGhs, MINUTE_MS } from '../invariants/time-and-money.ts'
@@ -173,7 +174,25 @@ export const drawCreations = (seed: number, absent: readonly string[], at: numbe
 /** How long callers try a revoked token. */
 const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 
-export const newSettings = ({ api, operators }: { api: Api; operators: Operators }) => {
+/** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
+const CHANGES_PER_KEY = 15
+
+const SEALING_KEY = { SecretId: 'sealing-key' }
+
+type Deps = { api: Api; operators: Operators; secrets: Secrets }
+
+export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) => {
+  /** Rotates the sealing key (docs/operations.md#rotate-the-sealing-key). */
+  const rotateKey = async (name: string): Promise<void> => {
+    const { VersionId: old } = key.GetSecretValueCommand(SEALING_KEY)
+    const label = { ...SEALING_KEY, VersionStage: `key-${old}` }
+    key.UpdateSecretVersionStageCommand({ ...label, MoveToVersionId: old })
+    key.PutSecretValueCommand({ ...SEALING_KEY, SecretString: name, ClientRequestToken: name })
+    do await api.sleep(MINUTE_MS)
+    while (resultOf(await operators.operate('secret', 'reseal', {}))?.unreadable !== 0)
+    key.UpdateSecretVersionStageCommand({ ...label, RemoveFromVersionId: old })
+  }
+
   const probe = async (owner: Caller, token: string): Promise<void> => {
     const name = owner.kind === 'bank' ? 'list-debit-transactions' : 'list-debit-requests'
     for (const after of PROBES_MS) {
@@ -200,8 +219,9 @@ export const newSettings = ({ api, operators }: { api: Api; operators: Operators
   return {
     /** Changes follow one another, so that each setting is known between two changes. */
     start: async (changes: readonly SettingChange[]): Promise<void> => {
-      for (const one of changes.toSorted((a, b) => a.at - b.at)) {
+      for (const [n, one] of changes.toSorted((a, b) => a.at - b.at).entries()) {
         await api.until(one.at)
+        if (n % CHANGES_PER_KEY === CHANGES_PER_KEY - 1) await rotateKey(`key ${n}`)
         await change(one)
       }
     },
