@@ -18,16 +18,8 @@ import {
 } from './engine/invocations.ts'
 import { collectMetrics } from './engine/metrics.ts'
 import { newNetwork, type Peer } from './engine/network.ts'
-import type {
-  ApiCall,
-  BankPost,
-  BankQuery,
-  InvocationRecord,
-  Measurement,
-  Observations,
-  Post,
-} from './engine/observations.ts'
-import { subjectsIn } from './engine/observations.ts'
+import type * as seen from './engine/observations.ts'
+import { type Observations, subjectsIn } from './engine/observations.ts'
 import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { setSizes } from './engine/sizes.ts'
@@ -61,18 +53,13 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const lists = newLists()
   collectMetrics(lists.measurements)
   const faults = newFaults(random, scenario, (name, about) => {
-    const worker = effects.acting()?.worker ?? currentInvocation()
-    const of = worker && `${worker.name} ${subjectsIn(events.get(worker.number))} `
-    lists.strikes.push({
-      at: clock.now(),
-      name,
-      by: worker?.name,
-      about: about || `${of ?? ''}${effects.acting()?.name ?? ''}`,
-    })
+    const { worker = currentInvocation(), name: call = '' } = effects.acting() ?? {}
+    const of = worker && `${worker.name} ${subjectsIn(events.get(worker.number))} ${call}`
+    lists.strikes.push({ at: clock.now(), name, by: worker?.name, about: about || (of ?? '') })
   })
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
-  const invocations = new Map<number, InvocationRecord>()
-  const writers = new Set<InvocationRecord>()
+  const invocations = new Map<number, seen.InvocationRecord>()
+  const writers = new Set<seen.InvocationRecord>()
   const events = new Map<number, unknown>()
   const workers = newInvocations({ clock, skew: drawSkew(faults, random) })
   const run = recordedRun(workers, { clock, trace, invocations, writers, events })
@@ -141,22 +128,22 @@ const setEnvironment = (scenario: Scenario): void => {
 }
 
 const newLists = () => ({
-  calls: [] as ApiCall[],
-  posts: [] as Post[],
-  bankPosts: [] as BankPost[],
-  queries: [] as BankQuery[],
+  calls: [] as seen.ApiCall[],
+  posts: [] as seen.Post[],
+  bankPosts: [] as seen.BankPost[],
+  queries: [] as seen.BankQuery[],
   strikes: [] as Observations['strikes'][number][],
   repairs: [] as Observations['repairs'][number][],
   reports: [] as Observations['reports'][number][],
-  measurements: [] as Measurement[],
+  measurements: [] as seen.Measurement[],
 })
 
 type Recording = {
   clock: SteppedClock
   trace: Trace
-  invocations: Map<number, InvocationRecord>
+  invocations: Map<number, seen.InvocationRecord>
   /** The invocations that may stream a report now. */
-  writers: Set<InvocationRecord>
+  writers: Set<seen.InvocationRecord>
   events: Map<number, unknown>
 }
 
@@ -168,9 +155,11 @@ const recordedRun = (
   return async (name, event, onStart) => {
     const record = { name, startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
     if (streaming.has(name)) writers.add(record)
+    let own = 0
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}
       invocations.set(number, record)
+      own = number
       events.set(number, event)
       onStart?.(number)
       trace.log(`${name}#${number} starts`)
@@ -181,6 +170,7 @@ const recordedRun = (
       return callWorker(name, number, event, { functionName: name, ...timed } as never)
     })
     writers.delete(record)
+    events.delete(own)
     trace.log(`${name} ends: ${result.kind}`)
     record.isFinished = isFinished(result)
     return result

@@ -49,11 +49,7 @@ export const attemptsAreSpaced: Check = (index, report) => {
   }
 }
 
-const checkDelay = (
-  record: DeliveryHistory,
-  change: ChangeOf<RawDelivery>,
-  report: Reporter,
-): void => {
+const checkDelay = (record: DeliveryHistory, change: ChangeOf<RawDelivery>, report: Reporter) => {
   const { before, after } = change
   const last = attemptIn(change)
   if (!last || after?.status !== 'failed') return
@@ -66,11 +62,7 @@ const checkDelay = (
     report(record.key, `waits ${seconds} s after attempt ${last.number}`)
 }
 
-const checkDueTimes = (
-  record: DeliveryHistory,
-  index: ObservationIndex,
-  report: Reporter,
-): void => {
+const checkDueTimes = (record: DeliveryHistory, index: ObservationIndex, report: Reporter) => {
   // Two invocations, each with its own clock offset.
   const { skew } = index.observations.setup
   // An attempt that was due may be in flight when another is requested.

@@ -110,11 +110,7 @@ export const isEnd = (status: DeliveryStatus | undefined): boolean =>
  * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
  * or if it was in flight when the record ended or a redelivery was requested.
  */
-const allowedAfter = (
-  { before, after }: ChangeOf<RawDelivery>,
-  allowed: number,
-  skew: number,
-): number => {
+const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number, skew: number) => {
   if (!after?.last) return allowed
   const spare = isAborted(after.last) ? 1 : 0
   const wasInFlight =

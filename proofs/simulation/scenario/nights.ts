@@ -13,10 +13,7 @@ const RECONCILIATIONS_MAX = 3
 type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
 
 /** Schedules the operators' settlements in some nights, and a reconciliation in each. */
-export const startNights = (
-  scenario: Scenario,
-  { clock, random, faults, operators }: Nights,
-): void => {
+export const startNights = (scenario: Scenario, { clock, random, faults, operators }: Nights) => {
   const firstNight = midnightAfter(scenario.startAt)
   for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
     clock.at(night + random.below(HOUR_MS), () => {
