@@ -37,15 +37,16 @@ export const queueCalls = ({
       return output
     })
 
-  /** Rejects an entry of the batch, if that fault strikes. */
+  /** Rejects half of the batch, if that fault strikes. */
   const sendBatch = (input: SendBatchInput): unknown => {
     const send = (entries: SendBatchInput['Entries']) =>
       perform('SendMessageBatchCommand', { ...input, Entries: entries })
     if (!faults.strikes('queue takes a part')) return send(input.Entries)
-    const rejected = random.below(input.Entries.length)
-    const Entries = input.Entries.filter((_, index) => index !== rejected)
+    const first = random.below(2)
+    const Entries = input.Entries.filter((_, index) => index % 2 !== first)
     if (Entries.length > 0) send(Entries)
-    return { Failed: [{ Id: input.Entries[rejected]?.Id }] }
+    const Failed = input.Entries.filter((entry) => !Entries.includes(entry))
+    return { Failed: Failed.map(({ Id }) => ({ Id })) }
   }
 
   return {

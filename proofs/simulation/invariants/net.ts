@@ -6,7 +6,10 @@ import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
 
 /** 59, 62: the sweep repairs only what faults have lost; without faults all work is done in seconds. */
 
-/** The functions and messages with which work is lost, by the work that the sweep repeats. */
+/**
+ * The functions and messages with which work is lost, by the work that the sweep repeats. Lambda repeats a batch
+ * of the relay at once, until it succeeds: only a fault that lasts delays its work.
+ */
 const losers = {
   submissions: 'submit-|message submissions',
   expiries: 'schedule-timeout|expire-debit|message timeouts|message expiries|timer',
@@ -21,10 +24,7 @@ type Work = keyof typeof losers
 
 const namesOf = Object.keys(losers) as Work[]
 const lossOf = Object.fromEntries(
-  namesOf.map((work) => [
-    work,
-    new RegExp(`^(?:relay|sweep|record|index|manage-|${losers[work]})`),
-  ]),
+  namesOf.map((work) => [work, new RegExp(`^(?:sweep|record|index|manage-|${losers[work]})`)]),
 ) as Record<Work, RegExp>
 
 const workIn = (queue: string): Work =>
