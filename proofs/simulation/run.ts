@@ -69,25 +69,16 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const api = newApi({ clock, random, faults, run, calls: lists.calls, isPaused: stage.isPaused })
   const operators = newOperators({ api, clock, random: randomOf(seedOf(scenario.seed, 11)) })
   const books = newBooks(clock, randomOf(seedOf(scenario.seed, 10)))
-  const clients = newClients({
-    api,
-    operators,
-    clock,
-    random,
-    books,
-    reportsOnce: scenario.reportsOnce,
-  })
+  const { reportsOnce } = scenario
+  const clients = newClients({ api, operators, clock, random, books, reportsOnce })
   const invoke = invokeCalls({ api, clock, effects })
   answerCalls((command) => invoke(command) ?? aws.answer(command))
   setEnvironment(scenario)
   // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
-  enter({
-    runtime: runtimeOf(clock, random),
-    network,
-    timeout: timeoutsOf(clock, network.isAwaited),
-  })
+  const timeout = timeoutsOf(clock, network.isAwaited)
+  enter({ runtime: runtimeOf(clock, random), network, timeout })
   peerAt = peersOf({ clock, random, faults, scenario, clients, books, ...lists })
 
   await fixtures.writeFixtures(new Date(scenario.startAt), scenario)

@@ -170,16 +170,12 @@ export const newAws = (deps: Deps) => {
       if (name === 'relay' && isLost(event as StreamEvent, lostRecords)) {
         return { kind: 'done', value: {} }
       }
-      const about = () => `${name} ${subjectsIn(event)}`
-      if (name === throttled && throttling.isOn() && throttling.strikes(about()))
-        return { kind: 'throttled' }
+      const isThrottled = name === throttled && throttling.strikes(`${name} ${subjectsIn(event)}`)
+      if (isThrottled) return { kind: 'throttled' }
       const result = await run(name as Parameters<Run>[0], event)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
-    conditions: {
-      ...conditions,
-      losesRecord: (change) => isRestoring || conditions.losesRecord(change),
-    },
+    conditions: { ...conditions, losesRecord: (one) => isRestoring || conditions.losesRecord(one) },
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }

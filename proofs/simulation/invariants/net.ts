@@ -90,17 +90,26 @@ const LASTING = new Set<Strike['name']>([
   ...(['hot key', 'function throttled', 'stalled worker'] as const),
 ])
 
+/** The work of all waits while functions cannot open a secret, also from a cache. */
+const OF_ALL = new Set<Strike['name']>(['key store outage', 'sealing key missing'])
+
 const isPaused = ({ strikes }: Observations, until: number): boolean =>
   strikes.some(
     ({ name, about, at }) =>
       at <= until &&
       (name === 'shard blocked' ||
-        (LASTING.has(name) && PAUSES.test(about) && at > until - PAUSE_MS)),
+        (at > until - PAUSE_MS && (OF_ALL.has(name) || (LASTING.has(name) && PAUSES.test(about))))),
   )
+
+/** Faults that only repeat or divide work. */
+const HARMLESS = new Set<Strike['name']>([
+  ...(['page cut short', 'read in part', 'slow settlement', 'table conflict'] as const),
+  ...(['table call repeated', 'message twice', 'record twice', 'timer twice'] as const),
+])
 
 const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {
   const byWord = new Map<string, Strike[]>()
-  for (const strike of strikes) {
+  for (const strike of strikes.filter(({ name }) => !HARMLESS.has(name))) {
     for (const word of new Set(strike.about.match(/[\w.-]+/g)))
       byWord.set(word, [...(byWord.get(word) ?? []), strike])
   }
