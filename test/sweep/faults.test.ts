@@ -11,6 +11,8 @@ import { secondsAfter } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { changeRestore } from '../../shared/store/operator/restores.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import {
   findSweepProgress,
@@ -236,4 +238,16 @@ test('a payout in progress for weeks is queried every six hours', async () => {
   expect(gaps.slice(0, 3)).toEqual([1, 2, 4])
   expect(new Set(gaps.slice(3))).toEqual(new Set([6]))
   expect(await dueOf(keys.batch(stored.id as Batch['id']))).toEqual(expect.any(String))
+})
+
+test('a payout that a restore holds is queried in the minute of its release', async () => {
+  const held = { generation: 2, begunAt: NOON, by: 'local:ama', released: [] }
+  const restore = async (releasedAt: Date | null) =>
+    changeRestore(() => ({ ...held, releasedAt }), noWrites, still())
+  const begun = { status: 'processing', processedAt: NOON, reportedAt: NOON } as const
+  insert(JSON.parse(JSON.stringify(toBatchItem(batch(begun)))))
+  await restore(null)
+  expect(await run(inSeconds(300))).toEqual([])
+  await restore(inSeconds(310))
+  expect(await run(inSeconds(360))).toMatchObject([{ queue: 'payments' }])
 })

@@ -19,7 +19,7 @@ import {
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
-import { repairBeforeReversal } from '../../shared/sweep/repair.ts'
+import { repair, repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
@@ -132,6 +132,14 @@ test('an open debit whose deadline has passed expires in the run after the one t
   for (const seconds of [0, 60]) await run(inSeconds(seconds))
   expect(await findDebit(facts.reference)).toMatchObject({ status: 'failed' })
   expect(await read<Item>(keys.debit(facts.reference))).toMatchObject({ byStatus: 'demo#failed' })
+})
+
+test('a debit that was charged in the last two minutes is not submitted again', async () => {
+  const debits = [-119, -120].map((at) => write(pendingDebit({ provider }, inSeconds(at))))
+  const checked = debits.map((debit) => ({ debit, deliveries: [] }))
+  const sent = await gathered(() => repair(provider, checked, NOON))
+  const { reference } = debits[1]?.facts ?? {}
+  expect(sent).toMatchObject([{ queue: 'submissions', body: { reference } }])
 })
 
 /** Returns a clock that takes some seconds for each look at it. */
