@@ -30,7 +30,9 @@ const batches = () =>
     .commandCalls(SendMessageBatchCommand)
     .map(({ args: [{ input }] }) => [input.QueueUrl?.split('/').at(-1), input.Entries?.length])
 
-const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
+const refuse = (...ids: string[]) => ({
+  Failed: ids.map((Id) => ({ Id, SenderFault: false, Code: 'InternalError' })),
+})
 const reference = 'DCS-20261121-ABC123' as Reference
 
 const outgoing = (delaySeconds = 0): Outgoing => ({
@@ -63,7 +65,7 @@ test('each queue has its own calls, and a refusal by one does not affect the oth
   const event: Outgoing = { queue: 'webhooks-low', message, group: 'demo' }
   calls
     .on(SendMessageBatchCommand)
-    .callsFake(({ QueueUrl }) => (QueueUrl.endsWith('submissions') ? refuseSecond : {}))
+    .callsFake(({ QueueUrl }) => (QueueUrl.endsWith('submissions') ? refuse('1') : {}))
   const refused = outgoing(7)
   expect(await sendAll([outgoing(), event, refused, event])).toEqual([refused])
   expect(batches()).toEqual([
@@ -104,6 +106,12 @@ const run = async (bodies: string[], fails: (id: string) => boolean = () => fals
   const { batchItemFailures } = await handler(event, {} as Context)
   return { repeats, failed: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) }
 }
+
+test('each message of a batch that SQS refuses is returned', async () => {
+  calls.on(SendMessageBatchCommand).resolves(refuse('0', '2'))
+  const all = [1, 2, 3].map(outgoing)
+  expect(await sendAll(all)).toEqual([all[0], all[2]])
+})
 
 test('only the failed messages of a batch are redelivered, and a handler knows repeats', async () => {
   const batch = [valid, valid, valid]

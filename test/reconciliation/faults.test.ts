@@ -160,6 +160,7 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
       '15 an overdue attempt': async () => attempted(await end(await charged()), [503]),
       '15 more attempts than allowed': (d) => set(record(d.done), { attemptsMax: 2 }),
       '20 a total that is not the sum': () => set(keys.dayTotal(demo, TODAY), { amountTotal: 1 }),
+      '20 a total above the sum': () => set(keys.dayTotal(demo, TODAY), { amountTotal: 1e9 }),
       '20 a missing total': () => remove(keys.dayTotal(demo, TODAY)),
       '20 a sum over the limit': () =>
         storeProvider({ ...demoProvider, dailyLimit: pesewas(199_99) }),

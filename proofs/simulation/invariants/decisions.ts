@@ -53,6 +53,9 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
       report(id, `is ${item.decision}, but ran`)
     const request = requests.get(id)
     if (effects.length > 0 && !request) report(id, 'took effect without a known request')
+    const isOthers = ({ after }: Change) =>
+      after?.entity === 'change' && after.by !== request?.actor
+    if (changes.some(isOthers)) report(id, `is not recorded as a call of ${request?.actor}`)
     const missing = request && effects.length > 0 ? missingIn(changes, request.options) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested; 57 compares settings.
