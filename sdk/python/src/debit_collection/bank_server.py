@@ -135,7 +135,7 @@ class BankServer:
         """Is the application for WSGI servers, Flask and Django."""
         path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
         query = environ.get("QUERY_STRING")
-        target = quote(path.encode("latin-1")) + (f"?{query}" if query else "")
+        target = quote(path.encode("latin-1"), safe="/+") + (f"?{query}" if query else "")
         names = {
             name[5:].replace("_", "-").lower(): value
             for name, value in environ.items()
@@ -166,7 +166,7 @@ class BankServer:
                 message = await receive()
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
-            path = scope.get("raw_path") or quote(scope["path"]).encode()
+            path = scope.get("raw_path") or quote(scope["path"], safe="/+").encode()
             query = scope.get("query_string") or b""
             target = (path.split(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
             names = {
