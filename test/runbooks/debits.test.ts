@@ -56,6 +56,23 @@ runbook('operations.md#a-bank-is-down')(
   },
 )
 
+runbook('operators.md#a-customer-asks-about-a-debit')(
+  'a debit is found by phone, days, amount and bank reference',
+  async ({ run, values }) => {
+    const { reference, uuid } = await silent()
+    await service.report(uuid, { status: 'completed', bank_reference: 'GCB-ASKED' })
+    const { amount } = await service.until(reference, 'completed')
+    values['+233241234567'] = SILENT
+    values['2026-11-01'] = values['2026-11-21'] = today(service)
+    values['100.00'] = amount
+    values['GCB-0001'] = 'GCB-ASKED'
+    const found = [expect.objectContaining({ reference, status: 'completed' })]
+    await run('debit list', expect.arrayContaining(found))
+    await run('debit list', expect.arrayContaining(found))
+    await run('debit list', found)
+  },
+)
+
 runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
   'a late completion is refunded, and another that the bank returned is resolved by a note',
   async ({ run, values }) => {
