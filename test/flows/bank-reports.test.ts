@@ -99,6 +99,16 @@ describe('update-debit-transaction with a rejected report', () => {
   })
 })
 
+test('of two opposite reports at the same time, the loser is an exception of the status that won', async () => {
+  const { reference, uuid } = await processing()
+  const bodies = [completed, failed]
+  const replies = await Promise.all(bodies.map((body) => service.report(uuid, body)))
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 422])
+  const { status } = await service.show(reference)
+  const kind = status === 'completed' ? 'contradiction' : 'late_completion'
+  expect(await service.exceptions(reference)).toMatchObject([{ kind, debit_status: status }])
+})
+
 test('no exception is created for a repeated status, another bank or an unknown credential', async () => {
   const { reference, uuid } = await processing()
   const other = await service.report(uuid, { status: 'completed' }, 'bt_sandbox_eco')

@@ -128,6 +128,8 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   expect(released.held).not.toContain(payee.id)
   expect(released.held).toContain(provider.id)
   expect(await release({ provider: payee.id })).toEqual(released)
+  const second = await release({ provider: provider.id })
+  expect(second.released).toEqual([payee.id, provider.id])
   expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
   await vi.waitFor(async () => {
     const { data } = (await payee.get('/api/v1/payment-providers/events?per_page=100')).body

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { log } from '../../shared/log.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read, table, tableName } from '../../shared/store/table.ts'
@@ -123,11 +123,21 @@ test('a reseal keeps a previous secret that still signs, and drops one whose ove
   await provider.webhook('rotate-secret', { 'grace-seconds': '3600' })
   const item = () => read<Item>(keys.webhook('overlaps' as ProviderId))
   const previous = (await item())?.previous as object
+  const signing = async () =>
+    (
+      await read<{ requestSigning: Provider['requestSigning'] }>(
+        keys.provider('overlaps' as ProviderId),
+      )
+    )?.requestSigning?.previous
+  for (const _ of [1, 2])
+    await service.call('provider', 'rotate-request-secret', { provider: 'overlaps' })
+  const until = (await signing())?.until
   await rotate()
   expect(await reseal()).toMatchObject({ unreadable: 0 })
   const kept = await item()
   expect(kept?.previous).toEqual({ ...previous, secret: expect.any(String) })
   expect(kept?.previous).not.toEqual(previous)
+  expect(await signing()).toEqual({ secret: expect.any(String), until })
   const Item = { ...kept, previous: { ...previous, until: '2026-01-01T00:00:00.000Z' } }
   await table.send(new PutCommand({ TableName: tableName(), Item }))
   await reseal()
