@@ -101,10 +101,10 @@ const isPaused = ({ strikes }: Observations, until: number): boolean =>
         (at > until - PAUSE_MS && (OF_ALL.has(name) || (LASTING.has(name) && PAUSES.test(about))))),
   )
 
-/** Faults that only repeat or divide work. */
+/** Faults that only repeat or divide work. A late copy of a message blocks its group in a FIFO queue. */
 const HARMLESS = new Set<Strike['name']>([
   ...(['page cut short', 'read in part', 'slow settlement', 'table conflict'] as const),
-  ...(['table call repeated', 'message twice', 'record twice', 'timer twice'] as const),
+  ...(['table call repeated', 'record twice', 'timer twice'] as const),
 ])
 
 const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {
