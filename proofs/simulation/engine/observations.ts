@@ -164,11 +164,11 @@ export type Strike = { at: number; name: FaultName; by: string | undefined; abou
 
 type Work = { Records?: readonly { body?: string; dynamodb?: { Keys?: object } }[] }
 
-/** Returns the messages of an event, or the keys of its records. */
+/** Returns the messages of an event, the keys of its records, or a call. */
 export const subjectsIn = (event: unknown): string =>
-  ((event as Work).Records ?? [])
-    .map(({ body, dynamodb }) => body ?? JSON.stringify(dynamodb?.Keys))
-    .join(' ')
+  (event as Work | undefined)?.Records?.map(
+    ({ body, dynamodb }) => body ?? JSON.stringify(dynamodb?.Keys),
+  ).join(' ') ?? JSON.stringify(event)
 
 /** A metric, and the invocation that measured it. */
 export type Measurement = { name: string; value: number; by: number | undefined }

@@ -37,6 +37,9 @@ type Body = Partial<Record<'reference' | 'batch' | 'provider' | 'run' | 'part', 
 
 const hostOf = (id: string): string => `${id.toLowerCase()}.simulated.example`
 
+/** In a call that runs a granted request, whose subjects it does not name. */
+const APPROVED = 'approval'
+
 /** A payout or refund that its bank has received is queried until it ends. */
 const isAtBank = ({ batches, refunds, bankPostsOf }: ObservationIndex, body: Body, at: number) => {
   const { changes } = batches.get(body.batch ?? '') ?? refunds.get(body.reference ?? '') ?? {}
@@ -66,7 +69,7 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     const work = workIn(queue)
     if ((work === 'payments' || work === 'refunds') && isAtBank(index, body, at)) return []
     if (body.reference) return [about(work, at, body.reference)]
-    return [{ at, work, about: text, subjects: Object.values(body).map(String) }]
+    return [{ at, work, about: text, subjects: [...Object.values(body).map(String), APPROVED] }]
   })
   const written = observations.changes.filter(isBySweep).flatMap(({ at, before, after }) => {
     if (after?.entity === 'delivery' && !before)
@@ -101,9 +104,9 @@ const isPaused = ({ strikes }: Observations, until: number): boolean =>
         (at > until - PAUSE_MS && (OF_ALL.has(name) || (LASTING.has(name) && PAUSES.test(about))))),
   )
 
-/** Faults that only repeat or divide work. A late copy of a message blocks its group in a FIFO queue. */
+/** Faults that only repeat, divide or slow work. A late copy of a message blocks its group in a FIFO queue. */
 const HARMLESS = new Set<Strike['name']>([
-  ...(['page cut short', 'read in part', 'slow settlement', 'table conflict'] as const),
+  ...(['page cut short', 'read in part', 'slow settlement'] as const),
   ...(['table call repeated', 'record twice', 'timer twice'] as const),
 ])
 
