@@ -47,6 +47,8 @@ export const alarmedMetrics = {
   BankCredentialsRefused: 'Count',
   BankRequestsLimited: 'Count',
   BankRequestsRefused: 'Count',
+  /** Each minute in which a bank is down; its line has the bank as a dimension. */
+  BankDown: 'Count',
   /** Stored secrets that no version of the sealing key opens. */
   SecretsUnreadable: 'Count',
   /** Updates and removals of change records, which are append-only. */
@@ -72,7 +74,7 @@ export type Figures = Partial<Record<MetricName, number>>
 
 /**
  * Returns the members that make a log line a metric, in CloudWatch's embedded metric format; the line
- * has the dimension `service`. Undefined without figures, or where metrics are disabled.
+ * has the dimension `service`, that of `BankDown` also `bank`. Undefined without figures, or where metrics are disabled.
  */
 export const metricMembers = (figures: Figures): object | undefined => {
   const names = Object.keys(figures) as MetricName[]
@@ -82,7 +84,9 @@ export const metricMembers = (figures: Figures): object | undefined => {
     // A metric without a unit is a number; each stored byte costs.
     return Unit === 'Count' || Unit === 'None' ? { Name } : { Name, Unit }
   })
-  const definition = { Namespace: METRICS_NAMESPACE, Dimensions: [['service']], Metrics }
+  // The mail of the alarm names the bank.
+  const Dimensions = [['service', ...('BankDown' in figures ? ['bank'] : [])]]
+  const definition = { Namespace: METRICS_NAMESPACE, Dimensions, Metrics }
   const Timestamp = wallTime().getTime()
   return { _aws: { Timestamp, CloudWatchMetrics: [definition] }, ...figures }
 }

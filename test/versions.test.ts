@@ -3,12 +3,14 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadFunctions } from '../sandbox/function-host.ts'
+import { afterReply } from '../shared/domain/banks/health.ts'
 import { beginRefund } from '../shared/domain/debits/refund.ts'
 import { debitUuid } from '../shared/domain/ids.ts'
 import { openDay } from '../shared/ledger/day.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
-import { clearSlowBank, isSlowBank } from '../shared/store/banks/pace.ts'
+import { bankHealth, changeBankHealth } from '../shared/store/banks/health.ts'
+import { waitingPages } from '../shared/store/banks/waiting.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
@@ -104,7 +106,8 @@ const views: Record<string, () => Promise<unknown>> = {
   credential: () => operate('credential', 'list', { provider }),
   bank: () => operate('bank', 'show', { bank: 'GOLD' }),
   connector: () => operate('connector', 'show', { bank: 'GOLD' }),
-  pace: () => isSlowBank(itemAt('GOLD').identifier, NOW),
+  health: () => bankHealth('HLTH', NOW),
+  waiting: () => Array.fromAsync(waitingPages('GOLD', { after: new Date(0), pageSize: 10 })),
   customer: () => operate('customer', 'list', { phone: PHONE }),
   batch: () => operate('settlement', 'show', { batch }),
   lines: () => Array.fromAsync(linesOf(batch)),
@@ -154,7 +157,12 @@ const updates: Record<string, () => Promise<unknown>> = {
     return replaceBatch(found, found, runtime)
   },
   BUILD: () => acquireLanes(itemAt('BUILD'), runtime),
-  PACE: () => clearSlowBank(itemAt('GOLD').identifier, NOW),
+  HLTH: () =>
+    changeBankHealth(
+      itemAt('HLTH').sk,
+      (health) => afterReply(health, { at: NOW, isPrompt: true }),
+      NOW,
+    ),
   RUN: async () => endRun((await findRun('2026-11-21')) as Any, NOW),
   PART: async () =>
     completePart(
@@ -237,6 +245,7 @@ test('an attribute of a later version changes no view and is shown to no operato
   expect(withIt).toEqual([
     'refund',
     'recovery',
+    'health',
     'build',
     'reconciliation',
     'reconciliationPart',

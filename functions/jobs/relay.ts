@@ -120,7 +120,7 @@ const followDebit = (debit: Debit, old: Debit | undefined, now: Date): RecordEff
   const waits = added.map((name) => debitEventTypes[name].waitsFor)
   const submissions = waits
     .filter((waitsFor) => waitsFor === 'submission')
-    .map(() => outbox.submission(debit, { resubmission: false }))
+    .map(() => outbox.submission(debit.facts, { resubmission: false }))
   const timeouts = waits.flatMap((waitsFor) => outbox.timeouts(debit, waitsFor, now))
   return {
     messages: [...submissions, ...timeouts],

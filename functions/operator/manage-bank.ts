@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
-import type { Bank } from '../../shared/domain/banks/bank.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { HEALTHY } from '../../shared/domain/banks/health.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
@@ -13,7 +14,8 @@ import { bank as noun } from '../../shared/operator/nouns/banks.ts'
 import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { operatorBankView as view } from '../../shared/views/operator/bank.ts'
+import { readBankHealths } from '../../shared/store/banks/health.ts'
+import { bankSettingsView, operatorBankView as view } from '../../shared/views/operator/bank.ts'
 
 type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
 type BankOptions = v.InferOutput<typeof noun.verbs.update.options>
@@ -32,6 +34,7 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     packageName: updatedOr(bank.packageName, settings['package-name']),
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
+    whenDown: updatedOr(bank.whenDown, settings['when-down']),
   })
 
 /** @param created the bank before its settings, for `create` */
@@ -79,24 +82,28 @@ const behave = ({ bank: identifier, ...behaviour }: BehaveOptions, at: Date) => 
   options: {},
 })
 
+const healthOf = async (bank: BankIdentifier, at: Date) =>
+  (await readBankHealths(at)).get(bank) ?? HEALTHY
+
 const save = async (
   change: ReturnType<typeof update | typeof behave>,
   author: Author,
   runtime: Runtime,
 ) => {
+  const health = await healthOf(change.identifier, author.at)
   const recording = { ...author, target: change.identifier, bank: change.identifier }
   const recordChange = connectionRecorder(recording, (bank) => fields(bank, author.at))
   return unlessRefused(
     await saveBank({ ...change, recordChange }, runtime),
     ({ bank, url, newSecret }) => ({
-      ...view(bank, author.at),
+      ...view(bank, author.at, health),
       ...defined({ connector_url: url, connector_secret: newSecret }),
     }),
   )
 }
 
 const fields = (bank: Bank, at: Date) => ({
-  ...view(bank, at),
+  ...bankSettingsView(bank, at),
   ussd_code: bank.ussdCode,
   package_name: bank.packageName,
 })
@@ -111,8 +118,13 @@ export const manageBank = operatorHandler(noun, {
     check: (options) => checkBank(update(options)),
   },
   show: async ({ bank: identifier }, { at }) =>
-    unlessRefused((await findBank(identifier)) ?? noSuch('bank'), (bank) => view(bank, at)),
-  list: async (_, { at }) => (await listBanks()).map((bank) => view(bank, at)),
+    unlessRefused((await findBank(identifier)) ?? noSuch('bank'), async (bank) =>
+      view(bank, at, await healthOf(identifier, at)),
+    ),
+  list: async (_, { at }) => {
+    const [banks, healths] = await Promise.all([listBanks(), readBankHealths(at)])
+    return banks.map((bank) => view(bank, at, healths.get(bank.identifier) ?? HEALTHY))
+  },
   disable: ({ bank }, author, runtime) =>
     save(update({ bank, status: 'inactive' }), author, runtime),
   enable: ({ bank }, author, runtime) => save(update({ bank, status: 'live' }), author, runtime),

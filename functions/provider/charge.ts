@@ -5,6 +5,7 @@ import { newReference } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
+import { bankHealth } from '../../shared/store/banks/health.ts'
 import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
@@ -25,10 +26,15 @@ export const charge = endpoint('charge', async (call, runtime) => {
 /** Returns undefined if the random reference exists already. */
 const create = async (call: Call<'charge'>, runtime: Runtime) => {
   const { input, caller, at, requestId } = call
-  const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
+  const [banks, health, generation] = await Promise.all([
+    allBanks(at),
+    bankHealth(input.bank_identifier, at),
+    currentGeneration(at),
+  ])
   const debit = accept(input, {
     provider: caller.provider,
     bank: banks.get(input.bank_identifier),
+    bankState: health.state,
     reference: newReference(environment.referencePrefix, at, runtime.random()),
     at,
     requestId,

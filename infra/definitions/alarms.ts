@@ -150,6 +150,13 @@ const rows: AlarmRow[] = [
     threshold: 1,
   },
   {
+    name: 'bank-down',
+    description:
+      'The bank of this mail has given no reply for two minutes, and its debits wait: call the bank, then see operator bank show',
+    metric: (metrics) => metrics.perBank('BankDown'),
+    threshold: 1,
+  },
+  {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
     cause: 'bank-requests-failing',

@@ -37,14 +37,14 @@ const approvable = Object.values(nouns)
 const rows = {
   charge: {
     GetItem: ['DEBIT#*', 'RESTORE'],
-    Query: ['BANKS'],
+    Query: ['BANKS', 'BANK_HEALTH'],
     PutItem: ['DEBIT#*', 'PROVIDER#*#*'],
     UpdateItem: ['PROVIDER#*'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
   'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
-  'get-bank': { Query: ['BANKS'] },
+  'get-bank': { Query: ['BANKS', 'BANK_HEALTH'] },
   'lookup-customer-banks': { Query: ['BANKS', 'CUSTOMER#*'] },
   'list-deliveries': { GetItem: ['DEBIT#*'], Query: ['DEBIT#*'] },
   'redeliver-event': redeliversEvents,
@@ -104,7 +104,7 @@ const rows = {
   }),
   'manage-bank': merge(requestsApprovals, {
     GetItem: ['BANKS', 'BANK#*'],
-    Query: ['BANKS'],
+    Query: ['BANKS', 'BANK_HEALTH'],
     PutItem: ['BANKS', 'BANK#*'],
     sealingKey: true,
   }),

@@ -39,6 +39,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     lambda,
     service: (name: MetricName, over: Aggregation) =>
       metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
+    perBank: (name: 'BankDown') => seriesPerBank(name, metricsService(stage.name)),
     api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation) =>
       metric('AWS/ApiGateway', name, gateway, over),
     /** Milliseconds from the arrival of a charge at the gateway to the reply. */
@@ -107,6 +108,16 @@ const metric = (
     dimensionsMap,
     statistic,
     period: Duration.minutes(minutes),
+  })
+
+/** Returns a metric with the dimension `bank`: a series, and a mail of its alarm, per bank. */
+const seriesPerBank = (name: MetricName, service: string) =>
+  new cloudwatch.MathExpression({
+    expression:
+      `SELECT MAX(${name}) FROM SCHEMA("${METRICS_NAMESPACE}", bank, service) ` +
+      `WHERE service = '${service}' GROUP BY bank ORDER BY MAX() DESC`,
+    period: Duration.minutes(1),
+    label: name,
   })
 
 /** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */

@@ -21,6 +21,7 @@ export type IndexName = (typeof indexNames)[number]
 type Partition =
   | 'APPROVALS'
   | 'BANKS'
+  | 'BANK_HEALTH'
   | 'CHANGES'
   | 'FUNDING'
   | 'FUNDS'
@@ -29,7 +30,7 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
-  | `${'PAYEE' | 'PROVIDER' | 'WEBHOOK'}#*`
+  | `${'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
@@ -105,11 +106,18 @@ export const expiresDebits = merge(transitionsDebits, {
   calls: ['banks'],
 })
 
-/** Submits debits, and notes whether their banks are slow. */
-export const submitsDebits = merge(expiresDebits, {
+/** Notes the replies and failures of banks. */
+const notesHealth: Permissions = {
+  GetItem: ['BANK_HEALTH'],
+  Query: ['BANK_HEALTH'],
+  PutItem: ['BANK_HEALTH'],
+}
+
+/** Submits debits, or lets them wait while their bank is down. */
+export const submitsDebits = merge(expiresDebits, notesHealth, {
   GetItem: ['CUSTOMER#*'],
   Query: ['BANKS'],
-  UpdateItem: ['BANK#*'],
+  PutItem: ['WAITING#*'],
   sends: ['sandbox-outcomes'],
 })
 
@@ -207,10 +215,11 @@ export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
 
 export const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
-/** Checks debits and deliveries, and repairs what the stream lost. */
-export const sweeps = merge(expiresDebits, appendsToFeed, {
+/** Checks banks, debits and deliveries, and repairs what the stream lost. */
+export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, {
   GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
-  Query: ['DEBIT#*', 'PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
+  Query: ['DEBIT#*', 'PROVIDER#*', 'WAITING#*', 'WINDOW#lookup-customer-banks#*'],
+  DeleteItem: ['WAITING#*'],
   PutItem: ['SWEEP', 'DEBIT#*'],
   UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
   'by-status': [keys.providers, keys.debits('*', 'main')],

@@ -1,6 +1,7 @@
 import type { ScenarioResult, ScenarioSummary } from '../../console/server/backend.ts'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { Control } from '../control/control.ts'
+import * as outage from './bank-outage.ts'
 import * as exceptions from './exceptions.ts'
 import * as outcomes from './outcomes.ts'
 import { newPlay, type Play } from './play.ts'
@@ -38,6 +39,11 @@ export const scenarios: readonly Scenario[] = [
     'silent-bank',
     'The bank accepts a debit and never reports it; the debit stays processing until its timeout.',
     outcomes.staySilent,
+  ),
+  scenario(
+    'bank_outage',
+    'A bank is down, a debit waits, and the bank gets it when it replies again. Moves the clock.',
+    outage.breakDown,
   ),
   scenario(
     'timeout-before-approval',

@@ -29,7 +29,7 @@ export const conflict = (reason: string): never => refuse(new Refusal(1409, { de
 /** The sandbox bank accepts debits of this number and never reports them. */
 const SILENT = '+233244444444'
 const TOKEN = 'sk_sandbox_demo'
-const BANK = 'GCB'
+export const BANK = 'GCB'
 
 const PATIENCE_MS = 10_000
 const POLL_MS = 20
@@ -49,8 +49,8 @@ export const newPlay = (control: Control, name: string, reference: string | unde
   const calls = newCalls(control)
   const { operate, show, untilStatus, request } = calls
 
-  /** Creates a debit that its bank accepts and never reports. */
-  const charge = async ({ amount = '25.00' } = {}) => {
+  /** Creates a debit that its bank accepts and never reports. Waits for its status. */
+  const charge = async ({ amount = '25.00', status: until = 'processing' as Status } = {}) => {
     const { status, body } = await request(operations.charge.path, TOKEN, {
       phone_number: SILENT,
       bank_identifier: BANK,
@@ -60,7 +60,7 @@ export const newPlay = (control: Control, name: string, reference: string | unde
       partner_reference: `scenario-${randomUUID()}`,
     })
     if (status !== 202) return refuse(refusalIn(status, body))
-    return untilStatus(body.data.reference, 'processing')
+    return untilStatus(body.data.reference, until)
   }
 
   const find = async (of: string) => {

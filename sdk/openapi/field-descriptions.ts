@@ -45,6 +45,7 @@ export const fieldDescriptions: Record<string, string> = {
   fee: 'Fee of the bank in GHS; at most the amount',
   has_more: 'More items follow this page',
   id: 'Id of the transaction',
+  health: 'Whether the bank replies',
   identifier: 'Code of the bank, case-sensitive',
   lines: 'Debits and adjustments',
   max_attempts: 'Maximum number of attempts',
@@ -120,6 +121,10 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     name: 'Name of the bank',
     metadata: 'Free-form object about the bank',
     status: 'Always `live`: the service shows no other banks',
+  },
+  BankHealth: {
+    state: '`slow`: it replied late. `down`: it gave no reply for two minutes, and its debits wait',
+    since: 'Time of the last change; null if there was none',
   },
   BankTransactionList: { customer: 'Name of the customer' },
   Completed: echo,

@@ -19,6 +19,11 @@ export type Connector = {
    * @throws ConnectorFault if the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
+  /**
+   * Asks a bank that is down for a reply, without an effect.
+   * @throws ConnectorFault without one
+   */
+  probe: (bank: BankIdentifier) => Promise<void>
 }
 
 /** Pays providers and refunds customers, once per uuid. An unknown result throws. */

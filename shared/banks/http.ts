@@ -1,6 +1,6 @@
 import { failureCode } from '../domain/banks/failure-code.ts'
 import type { BankOutcome, SubmissionResult } from '../domain/debits/submission.ts'
-import type { ConnectionConfig, Connector } from './connector.ts'
+import { type ConnectionConfig, type Connector, ConnectorFault } from './connector.ts'
 import { debitReplies } from './replies.ts'
 import { type BankResponse, NOT_RECEIVED, postIdempotently, queryBank } from './request.ts'
 import { submissionBody } from './request-bodies.ts'
@@ -22,7 +22,15 @@ export const httpConnector = (config: ConnectionConfig): Required<Connector> => 
     const reply = replyTo(debit, response)
     return reply.status === 'completed' || reply.status === 'failed' ? outcomeOf(reply) : undefined
   },
+  probe: async (bank) => {
+    const { status } = await queryBank(bank, `/submissions/${UNKNOWN}`, config)
+    // A bank that knows each uuid would otherwise stay down.
+    if (status !== NOT_RECEIVED && status !== 200) throw new ConnectorFault(2001, `HTTP ${status}`)
+  },
 })
+
+/** No debit has this uuid. */
+const UNKNOWN = '00000000-0000-0000-0000-000000000000'
 
 const replyTo = (debit: Echoed, response: BankResponse) =>
   parseResponse(response, debitReplies(echo(debit)))

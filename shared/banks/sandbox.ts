@@ -66,6 +66,7 @@ export const sandboxConnector = ({ reportLater, ...config }: ConnectorConfig): C
       ? { kind: 'silent' }
       : { kind: 'accepted', bankReference: bankReference(submission) }
   },
+  probe: async (bank) => void (await request(bank, config)),
 })
 
 const outcomeByAccount = ({ account, amount }: Submission): SandboxOutcome | 'invalid_account' => {

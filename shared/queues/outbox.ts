@@ -40,17 +40,20 @@ export const firstAttempts = ([first, ...others]: readonly [
   return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: provider }
 }
 
-const submissionMessage = ({ reference }: Facts, resubmission: boolean) =>
+type Submitted = Pick<Facts, 'reference' | 'provider' | 'bank'>
+
+const submissionMessage = ({ reference }: Submitted, resubmission: boolean) =>
   defined<Complete<Message<'submissions'>>>({ reference, resubmission: resubmission || undefined })
 
 /** Submits a pending debit. Groups by bank and provider, so a busy provider does not delay others. */
 export const submission = (
-  { facts }: Debit,
-  { resubmission }: { resubmission: boolean },
+  debit: Submitted,
+  { resubmission, delaySeconds = 0 }: { resubmission: boolean; delaySeconds?: number },
 ): Outgoing => ({
   queue: 'submissions',
-  message: submissionMessage(facts, resubmission),
-  group: `${facts.bank.identifier}#${facts.provider}`,
+  message: submissionMessage(debit, resubmission),
+  group: `${debit.bank.identifier}#${debit.provider}`,
+  delaySeconds,
 })
 
 /** Submits a debit of a slow bank. Groups by bank, so that one slow bank does not delay another. */

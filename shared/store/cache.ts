@@ -2,9 +2,9 @@ import { environment } from '../runtime.ts'
 
 /**
  * Creates a bounded cache for a warm function. It never holds data of a request.
- * @param factor times the usual seconds
+ * @param factor times the usual seconds, or its function of the value
  */
-export const ttlCache = <T>(entriesMax: number, factor = 1) => {
+export const ttlCache = <T>(entriesMax: number, factor: number | ((value: T) => number) = 1) => {
   const entries = new Map<string, { value: T; until: number }>()
 
   const set = (key: string, value: T, now: Date): void => {
@@ -12,7 +12,8 @@ export const ttlCache = <T>(entriesMax: number, factor = 1) => {
       const [oldest] = entries.keys()
       if (oldest !== undefined) entries.delete(oldest)
     }
-    entries.set(key, { value, until: now.getTime() + factor * environment.cacheSeconds * 1000 })
+    const times = typeof factor === 'number' ? factor : factor(value)
+    entries.set(key, { value, until: now.getTime() + times * environment.cacheSeconds * 1000 })
   }
 
   /** Returns the value of a key, and loads it if it is absent or has expired. */

@@ -163,7 +163,13 @@ export const keys = {
   banks: { pk: 'BANKS' },
   /** Outside the partition of the banks, which every charge reads and which holds no secret. */
   connector: (bank: string) => item(`BANK#${bank}`, 'CONNECTOR'),
-  bankPace: (bank: string) => item(`BANK#${bank}`, 'PACE'),
+  /** Outside the partition of the banks: workers write it. */
+  bankHealths: { pk: 'BANK_HEALTH' },
+  bankHealth: (bank: string) => item('BANK_HEALTH', bank),
+  /** The debits that wait while their bank is down, by the time of the charge. */
+  waitingDebits: (bank: string): string => `WAITING#${bank}`,
+  waitingDebit: (bank: string, createdAt: Date, reference: Reference) =>
+    item(`WAITING#${bank}`, `${createdAt.toISOString()}#${reference}`),
   account: (phone: string, bank: string) => item(`CUSTOMER#${phone}`, `ACCOUNT#${bank}`),
   window: (scope: string, start: number) => item(`WINDOW#${scope}#${start}`, 'WINDOW'),
 } as const

@@ -1,17 +1,26 @@
 import { ConnectorFault } from '../banks/connector.ts'
+import { noteHealth } from '../banks/note-health.ts'
 import { connectors } from '../banks/registry.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
+import { afterFailure, afterReply } from '../domain/banks/health.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
-import { advance, type Debit, deadline, stateAt, type Transition } from '../domain/debits/debit.ts'
+import {
+  advance,
+  type Debit,
+  deadline,
+  mayBeSubmitted,
+  stateAt,
+  type Transition,
+} from '../domain/debits/debit.ts'
 import { lifecycle } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type SubmissionResult } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
-import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { allBanks, findAccount } from '../store/banks/banks.ts'
 import { connectionConfig, recentConnectorSettings } from '../store/banks/connector-settings.ts'
-import { clearSlowBank, isSlowBank, markSlowBank } from '../store/banks/pace.ts'
+import { bankHealth } from '../store/banks/health.ts'
+import { wait } from '../store/banks/waiting.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
@@ -54,7 +63,7 @@ export const newSubmitter = (
     settingsOf: (bank: BankIdentifier) => recentConnectorSettings(bank, runtime.now()),
     reportLater,
   }
-  const submitPromptly = paceRecorder(skipsSlowBanks, runtime)
+  const submitPromptly = healthRecorder(skipsSlowBanks, runtime)
 
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
@@ -62,14 +71,21 @@ export const newSubmitter = (
     const { bank, phone } = debit.facts
     const { requestId } = request
     const at = runtime.now()
-    if (skipsSlowBanks && (await isSlowBank(bank.identifier, at))) {
-      return { debit, repeated: request.repeated, delaySeconds: 0 }
-    }
-    const due = deadline(debit, 'processing', clocks(environment.timeScale))
+    const timeouts = clocks(environment.timeScale)
+    const due = deadline(debit, 'processing', timeouts)
     if (due && due <= at) {
       // A customer must never be debited for a charge that has timed out.
       await expire(debit, 'processing', { at, by: 'job:submit-to-bank', requestId }, runtime)
       return undefined
+    }
+    if (!mayBeSubmitted(debit, at, timeouts)) return undefined
+    const { state } = await bankHealth(bank.identifier, at)
+    if (state === 'down') {
+      await wait(debit)
+      return undefined
+    }
+    if (skipsSlowBanks && state === 'slow') {
+      return { debit, repeated: request.repeated, delaySeconds: 0 }
     }
     const [banks, account, generation] = await Promise.all([
       allBanks(at),
@@ -107,40 +123,30 @@ export const newSubmitter = (
   }
 }
 
-/** Returns a function that submits to a bank, and records whether the bank is slow. */
-const paceRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
-  const recordPace = async (bank: BankIdentifier, from: Date) => {
-    const now = runtime.now()
-    const isPrompt = now.getTime() - from.getTime() < PROMPT_SECONDS * 1000
-    if (isPrompt && (await isSlowBank(bank, now))) await clearSlowBank(bank, now)
-  }
-
-  const recordSlow = async (bank: BankIdentifier) => {
-    const now = runtime.now()
-    if (await isSlowBank(bank, now)) return
-    log.warn('bank is slow', { bank })
-    await markSlowBank(bank, now)
-  }
-
+/** Returns a function that submits to a bank, and notes the health of the bank. */
+const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
   /** Returns undefined if the bank does not reply promptly. */
   return async (bank: BankIdentifier, submit: () => Promise<SubmissionResult>) => {
     const from = runtime.now()
     try {
       const result = await submit()
-      if (!skipsSlowBanks) await recordPace(bank, from)
+      const at = runtime.now()
+      // Workers that all banks share find a slow bank, and only those that wait longer find its end.
+      const isPrompt = !skipsSlowBanks && at.getTime() - from.getTime() < PROMPT_SECONDS * 1000
+      await noteHealth(bank, (health) => afterReply(health, { at, isPrompt }), at)
       return result
     } catch (error) {
-      if (!skipsSlowBanks || !isTimeout(error)) throw error
-      await recordSlow(bank)
+      if (!(error instanceof ConnectorFault)) throw error
+      const at = runtime.now()
+      const isLate = skipsSlowBanks && error.code === 2408
+      await noteHealth(bank, (health) => afterFailure(health, { from, at, isLate }), at)
+      if (!isLate) throw error
       return undefined
     }
   }
 }
 
 const isUnsubmitted = ({ status }: Debit) => lifecycle[status].waitsFor === 'submission'
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof ConnectorFault && error.code === 2408
 
 const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
   (created?.generation ?? 1) < generation

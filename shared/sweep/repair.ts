@@ -1,4 +1,4 @@
-import { type Debit, deadline, stateAt } from '../domain/debits/debit.ts'
+import { type Debit, mayBeSubmitted, stateAt } from '../domain/debits/debit.ts'
 import { checkTransition, lifecycle } from '../domain/debits/lifecycle.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
@@ -28,7 +28,12 @@ export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 /** The references with missing follow-up work, and those whose repair failed. */
 export type Repair = { missing: ReadonlySet<string>; failed: ReadonlySet<string> }
 
-type RepairOptions = { since?: (debit: Debit) => Date; timeIsUp?: () => boolean }
+type RepairOptions = {
+  since?: (debit: Debit) => Date
+  timeIsUp?: () => boolean
+  /** Debits whose submission this run has sent. */
+  resumed?: ReadonlySet<Reference>
+}
 
 const WRITES_AT_ONCE = 10
 
@@ -41,7 +46,7 @@ export const repair = async (
   provider: ProviderId,
   debits: readonly CheckedDebit[],
   now: Date,
-  { since = newsSince(now), timeIsUp }: RepairOptions = {},
+  { since = newsSince(now), timeIsUp, resumed }: RepairOptions = {},
 ): Promise<Repair> => {
   const events = debits.flatMap(({ debit, deliveries }) => {
     const recorded = new Set(deliveries.map(({ n }) => n))
@@ -52,7 +57,11 @@ export const repair = async (
   })
   const { missing, failed } = await repairEvents(provider, events, now, timeIsUp)
   const stuck = debits.filter(({ debit }) => isStuck(debit, now))
-  await sendAllOrThrow(stuck.map(({ debit }) => submission(debit, { resubmission: true })))
+  await sendAllOrThrow(
+    stuck
+      .filter(({ debit }) => !resumed?.has(debit.facts.reference))
+      .map(({ debit }) => submission(debit.facts, { resubmission: true })),
+  )
   return {
     missing: new Set([...missing, ...stuck.map(({ debit }) => debit.facts.reference)]),
     failed,
@@ -95,12 +104,10 @@ const newsSince =
     return new Date(isLate ? Math.max(news, last.getTime() - HOUR_MS) : news)
   }
 
-/** Reports whether a submission is overdue. After its deadline a debit waits for its timeout. */
+/** Reports whether a submission is overdue. */
 const isStuck = (debit: Debit, now: Date): boolean => {
   const last = debit.history.at(-1)
-  const due = deadline(debit, 'processing', clocks(environment.timeScale))
-  const isUnsubmitted = lifecycle[debit.status].waitsFor === 'submission'
-  const isWaiting = isUnsubmitted && due !== undefined && due > now
+  const isWaiting = mayBeSubmitted(debit, now, clocks(environment.timeScale))
   return isWaiting && last !== undefined && graceElapsed(last.at, now)
 }
 

@@ -1,3 +1,4 @@
+import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
@@ -6,6 +7,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { loadSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { reschedule } from '../store/work-index.ts'
+import { sweepBanks } from './banks.ts'
 import { checkDailyUse, isUseDue } from './daily-use.ts'
 import { type DueDebit, nextRun, nextSweep, postponeDebits, sweepOverdue } from './overdue.ts'
 import { type CheckedDebit, logFault, type Repair, repair } from './repair.ts'
@@ -18,6 +20,7 @@ import { walk } from './walk.ts'
 const BEHIND_MS = 150_000
 
 // The parts of a run, in milliseconds from its start. The last one ends within the function's timeout.
+const BANKS_MS = 15_000
 const OVERDUE_MS = 20_000
 const WALK_MS = 30_000
 const FEED_MS = 42_000
@@ -26,6 +29,7 @@ const PROVIDERS_AT_ONCE = 8
 const WRITES_AT_ONCE = 10
 
 type ProviderRun = {
+  resumed: ReadonlySet<Reference>
   due: readonly DueDebit[]
   span: { from: Date; before: Date }
   runtime: Runtime
@@ -34,7 +38,7 @@ type ProviderRun = {
 }
 
 /**
- * Repairs what was lost: overdue items of the work index, then the debits of the time since the last
+ * Resumes the debits of banks that reply again. Repairs what was lost: overdue items of the work index, then the debits of the time since the last
  * run, provider by provider.
  * @returns the seconds since the time before which all debits were checked
  */
@@ -42,6 +46,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
   const start = runtime.now().getTime()
   const after = (ms: number) => () => runtime.now().getTime() - start >= ms
   const [restore, progress] = await Promise.all([findRestore(), loadSweepProgress()])
+  const resumed = await sweepBanks(runtime, after(BANKS_MS))
   const overdue = await sweepOverdue({ runtime, restore, timeIsUp: after(OVERDUE_MS) })
   const dueOf = Map.groupBy(overdue, ({ debit }) => debit.facts.provider)
   const listed = await listProviders()
@@ -53,7 +58,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
     .sort((a, b) => a.from.getTime() - b.from.getTime())
   await mapConcurrent(providers, PROVIDERS_AT_ONCE, async ({ provider, from }) => {
     const due = dueOf.get(provider) ?? []
-    const run = { due, span: { from, before }, runtime, after }
+    const run = { resumed, due, span: { from, before }, runtime, after }
     try {
       reached.set(provider, await sweepProvider(provider, run))
     } catch (error) {
@@ -72,7 +77,7 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
 /** Repairs a provider's debits with one read of its feed. Returns the time before which it has. */
 const sweepProvider = async (
   provider: ProviderId,
-  { due, span, runtime, after }: ProviderRun,
+  { resumed, due, span, runtime, after }: ProviderRun,
 ): Promise<Date> => {
   const known = new Set(due.map(({ debit }) => debit.facts.reference))
   const timeIsUp = after(WALK_MS)
@@ -85,6 +90,7 @@ const sweepProvider = async (
   try {
     repaired = await repair(provider, [...due, ...open, ...ended], now, {
       timeIsUp: after(FEED_MS),
+      resumed,
     })
   } finally {
     // Also after a fault, so that no fault of events keeps an open debit from its timeout.

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Bank } from '../domain/banks/bank.ts'
-import { named } from './fields.ts'
+import { type BankHealth, bankStates } from '../domain/banks/health.ts'
+import { NullableTime, named } from './fields.ts'
 
 /** Shows a bank in replies, webhooks and lists (docs/api.md#banks). */
 export const bankView = (bank: { name: string; identifier: string }) => ({
@@ -17,14 +18,21 @@ const bankEntries = () => ({
 
 export const bankSchema = () => named('Bank', v.object(bankEntries()))
 
+/** Shows the health of a bank (docs/api.md#bank-health). */
+export const bankHealthView = ({ state, since }: BankHealth) => ({
+  state,
+  since: since?.toISOString() ?? null,
+})
+
 /** Shows a bank in its own reply (docs/api.md#banks). */
-export const bankDetailView = (bank: Bank) => ({
+export const bankDetailView = (bank: Bank, health: BankHealth) => ({
   ...bankView(bank),
   status: bank.status,
   connector_type: bank.connectorType,
   metadata: {
     ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
     ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
+    health: bankHealthView(health),
   },
 })
 
@@ -38,6 +46,10 @@ export const bankDetailSchema = () =>
       metadata: v.object({
         ussd_code: v.optional(v.string()),
         app_config: v.optional(v.object({ package_name: v.string() })),
+        health: named(
+          'BankHealth',
+          v.object({ state: v.picklist(bankStates), since: NullableTime }),
+        ),
       }),
     }),
   )

@@ -62,8 +62,8 @@ test.each(failureCodes)('a rejecting bank fails a debit with %s', async (code) =
 test('the debits of a slow bank are submitted by the workers that wait longer', async () => {
   await behave('slow')
   await charge()
-  const isSlow = () => read(keys.bankPace('ECO'))
-  await vi.waitFor(async () => expect(await isSlow()).toHaveProperty('slowSince'), PATIENCE)
+  const isSlow = () => read(keys.bankHealth('ECO'))
+  await vi.waitFor(async () => expect(await isSlow()).toMatchObject({ state: 'slow' }), PATIENCE)
   const { reference } = await charge()
   const { history } = await service.until(reference, 'completed')
   const [created, processing] = [0, 2].map((index) => Date.parse(history[index].at))

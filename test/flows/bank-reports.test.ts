@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { afterFailure, type BankHealth } from '../../shared/domain/banks/health.ts'
 import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
-import { markSlowBank } from '../../shared/store/banks/pace.ts'
+import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
@@ -149,7 +150,7 @@ test('the verb resolve requires a note, covers the open exceptions of one kind a
 })
 
 const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
-const pace = () => read<{ slowSince?: string }>(keys.bankPace('HTB'))
+const health = () => read<BankHealth>(keys.bankHealth('HTB'))
 
 test('a bank gets each debit, and its rejection fails the debit with its code and message', async () => {
   await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
@@ -168,29 +169,35 @@ test('a bank gets each debit, and its rejection fails the debit with its code an
   })
 })
 
+const markSlow = (bank: string) => {
+  const at = new Date()
+  const late = (health: BankHealth) => afterFailure(health, { from: at, at, isLate: true })
+  return changeBankHealth(bank as BankIdentifier, late, at)
+}
+
 test('a bank is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
   bank.conducts.push('hang')
   const first = await charge()
-  await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+  await vi.waitFor(async () => expect(await health()).toMatchObject({ state: 'slow' }), PATIENCE)
   expect((await service.show(first.reference)).status).toBe('pending')
   // The queue delays it by 20 s, in which the bank accepts it.
   await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
   await service.until(first.reference, 'processing')
   expect(bank.requestsFor(first.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
-  expect(await pace()).not.toHaveProperty('slowSince')
-  await markSlowBank('HTB' as BankIdentifier, new Date())
-  await markSlowBank('GCB' as BankIdentifier, new Date())
+  expect(await health()).toMatchObject({ state: 'up' })
+  await markSlow('HTB')
+  await markSlow('GCB')
   const [second, atSandboxBank] = [await charge(), await service.charge()]
   await service.until(second.reference, 'processing')
   await service.until(atSandboxBank.reference, 'processing')
   expect(bank.requestsFor(second.uuid).map(({ method }) => method)).toEqual(['POST'])
-  expect(await pace()).not.toHaveProperty('slowSince')
+  expect(await health()).toMatchObject({ state: 'up' })
 })
 
 test('a submission that waited for ten minutes is not sent', async () => {
   bank.conducts.push('hang')
   const { reference, uuid } = await charge()
-  await vi.waitFor(async () => expect(await pace()).toHaveProperty('slowSince'), PATIENCE)
+  await vi.waitFor(async () => expect(await health()).toMatchObject({ state: 'slow' }), PATIENCE)
   await service.runJob('submit-sidelined', { reference, resubmission: true }, 601)
   const shown = { status: 'failed', error_message: 'Bank processing timeout' }
   expect(await service.show(reference)).toMatchObject(shown)

@@ -39,7 +39,10 @@ describe('get-bank', () => {
     expect((await service.get(`${BANKS}/GCB`)).body.data).toEqual({
       ...{ name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH', status: 'live' },
       connector_type: 'both',
-      metadata: { ussd_code: '*422#', app_config: { package_name: 'com.gcb.mobile' } },
+      metadata: {
+        ...{ ussd_code: '*422#', app_config: { package_name: 'com.gcb.mobile' } },
+        health: { state: 'up', since: null },
+      },
     })
   })
 

@@ -17,6 +17,7 @@ type Alarm = Record<string, unknown> & {
   AlarmDescription: string
   Metrics?: {
     Expression?: string
+    Period?: number
     MetricStat?: { Metric: { MetricName: string; Dimensions?: unknown } }
   }[]
 }
@@ -125,11 +126,20 @@ test('the alarms on throttles cover the table and all its indexes', () => {
   }
 })
 
-test('each alarm has a row above, except the four that have several metrics', () => {
+test('each alarm has a row above, except those of several metrics or series', () => {
   const several = ['invocations-dropped', 'endpoints-crashed', 'table-reads-throttled']
-  const names = [...rows.map(([name]) => name), ...several, 'table-writes-throttled']
+  const names = [...rows.map(([name]) => name), ...several, 'table-writes-throttled', 'bank-down']
   const named = alarms.map(({ AlarmName }) => AlarmName)
   expect(named.sort()).toEqual(names.map((name) => PREFIX + name).sort())
+})
+
+test('the alarm bank-down has a series, and thus a mail, per bank of the stage', () => {
+  const [query, ...others] = alarm('bank-down')?.Metrics ?? []
+  expect([query?.Period, others]).toEqual([60, []])
+  expect(query?.Expression).toBe(
+    'SELECT MAX(BankDown) FROM SCHEMA("DebitCollection", bank, service) ' +
+      "WHERE service = 'debit-collection-production' GROUP BY bank ORDER BY MAX() DESC",
+  )
 })
 
 test('the alarms on the account, the schedules and the firewall have the dimensions of AWS', () => {

@@ -141,6 +141,7 @@ describe('bank', () => {
   const everyBank: Every<Bank> = {
     ...gcb,
     connector: 'http',
+    whenDown: 'accept',
     maximum: pesewas(100_00),
     ussdCode: '*422#',
     packageName: 'com.gcb.mobile',
@@ -165,6 +166,7 @@ describe('bank', () => {
     'connector-type': [{ 'connector-type': 'ussd' }, 'connectorType'],
     'ussd-code': [{ 'ussd-code': '*1#' }, 'ussdCode'],
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
+    'when-down': [{ 'when-down': 'refuse' }, 'whenDown'],
   }
   const manage = manageBank(runtime)
   const disables: Changes<typeof bank.verbs.disable, Connected, 'bank'> = {}

@@ -64,6 +64,7 @@ const ends: Record<string, Shown> = {
   'failed-network-error': failed('network_error'),
   'failed-unknown-error': failed('unknown_error'),
   'silent-bank': { status: 'processing' },
+  bank_outage: { status: 'processing' },
   'timeout-before-approval': { ...failed('timeout'), message: 'Transaction timeout' },
   'timeout-after-approval': { ...failed('timeout'), message: 'Bank processing timeout' },
   'late-completion': { ...failed('transaction_declined'), exceptions: 'late_completion' },

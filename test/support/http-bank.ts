@@ -77,10 +77,16 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
     onError: () => undefined,
   })
 
+  let failure: number | undefined
+
   const server = createServer(async (incoming, response) => {
     const request = await received(incoming)
     const { headers, body } = request
     requests.push({ ...request, raw: body, body: body && JSON.parse(body) })
+    if (failure !== undefined) {
+      response.writeHead(failure).end()
+      return
+    }
     const uuid = String(headers['x-idempotency-key'])
     await bank.node(Object.assign(incoming, { body: Buffer.from(body) }), {
       writeHead: (status) => {
@@ -116,6 +122,10 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
       requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid)),
     /** Scripted handling of the next requests; the bank accepts all others. */
     conducts,
+    /** Replies to all requests with a status, until it is undefined. */
+    failsWith: (status: number | undefined) => {
+      failure = status
+    },
     made,
     /** Replies to status queries, by the uuid of the debit. */
     outcomes,

@@ -3,7 +3,7 @@ import { OperatorAction } from '../parts/action.tsx'
 import { failures } from '../parts/debit-actions.tsx'
 import { Empty } from '../parts/screen.tsx'
 import { type Column, ListScreen } from '../parts/table.tsx'
-import { Countdown, Status } from '../parts/values.tsx'
+import { Countdown, Status, Time } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
 type BankProps = { bank: BankResult; onDone: () => void }
@@ -13,6 +13,11 @@ const statuses = Object.entries({
   inactive: 'inactive: no new charges',
   suspended: 'suspended: no API access either',
 } satisfies Record<BankResult['status'], string>)
+
+const whenDown = Object.entries({
+  accept: 'accepted; the debits wait',
+  refuse: 'refused with 503',
+} satisfies Record<BankResult['when_down'], string>)
 
 const Change = ({ bank, onDone }: BankProps) => (
   <OperatorAction
@@ -27,6 +32,12 @@ const Change = ({ bank, onDone }: BankProps) => (
         name: 'maximum',
         label: 'Maximum of one debit in GHS, or none',
         value: bank.maximum ?? 'none',
+      },
+      {
+        name: 'when-down',
+        label: 'Charges while the bank is down',
+        options: whenDown,
+        value: bank.when_down,
       },
     ]}
     done={`${bank.identifier} is changed.`}
@@ -108,6 +119,17 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
   )
 }
 
+const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
+  <>
+    <span class={`status ${state === 'up' ? 'good' : 'bad'}`}>{state}</span>
+    {since && (
+      <small class="block">
+        since <Time at={since} />
+      </small>
+    )}
+  </>
+)
+
 const columnsWith = (onDone: () => void): Column<BankResult>[] => [
   {
     title: 'Bank',
@@ -119,6 +141,7 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
     ),
   },
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { title: 'Health', cell: ({ health }) => <Health health={health} /> },
   { title: 'Connector', cell: ({ connector }) => connector },
   { title: 'Maximum', cell: ({ maximum }) => maximum, isNumber: true },
   { title: 'Behaviour', cell: (bank) => <Behaviour bank={bank} /> },
@@ -135,7 +158,7 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
 
 /** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = () => {
-  const banks = useOperator('bank', 'list', {}, { entities: ['bank'] })
+  const banks = useOperator('bank', 'list', {}, { entities: ['bank', 'bank-health'] })
   return (
     <ListScreen
       title="Banks"

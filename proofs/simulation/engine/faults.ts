@@ -60,7 +60,7 @@ export const faults = {
   'bank slow': fault(0.1, 'a bank accepts a request and responds after 2 to 25 s'),
   'bank forgets': fault(0.2, 'a query finds nothing, though the bank acts once on the key'),
   'bank down': fault(0.04, 'a bank returns 503 or refuses connections'),
-  'bank outage': fault(1, 'a bank refuses every request for eight to fourteen minutes', 0.08),
+  'bank outage': fault(1, 'a bank refuses every request for ten seconds to a day', 0.16),
   'receiver refuses': fault(0.2, 'a receiver refuses a connection'),
   'receiver silent': fault(0.03, 'a receiver never responds'),
   'receiver slow': fault(0.03, 'a receiver responds after two to nine seconds'),

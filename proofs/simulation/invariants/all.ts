@@ -1,6 +1,7 @@
 import type { Observations, Violation } from '../engine/observations.ts'
 import { guardedCallsAreApproved } from './approvals.ts'
 import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
+import * as bankHealth from './bank-health.ts'
 import * as bankPosts from './bank-posts.ts'
 import * as bankReports from './bank-reports.ts'
 import * as batches from './batches.ts'
@@ -169,12 +170,13 @@ export const invariants: readonly Invariant[] = [
   [61, 'a batch is paid after its reports exist', reportsPrecedePayouts],
   [62, 'without faults, work is done in seconds', workIsPrompt],
   [63, 'the metrics of alarms are measured at their events', eventsAreMeasured],
+  [64, 'the health of a bank follows its replies and is obeyed', ...Object.values(bankHealth)],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
   1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 59, 62,
-  63,
+  63, 64,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

@@ -90,11 +90,11 @@ export const repeatsFollowQuery: Check = (index, report) => {
   }
 }
 
-const SUBMITTED_MS = 10 * MINUTE_MS
+const SUBMITTED_MS = 7 * MINUTE_MS
 /** The longest time from the check of the deadline to the POST, without faults. */
 const SENDING_MS = 5 * SECOND_MS
 
-/** 43: no debit is submitted ten minutes after its charge, nor after its end. */
+/** 43: no debit is submitted seven minutes after its charge, nor after its end. */
 export const submissionsAreInTime: Check = (index, report) => {
   const { isHealthy, skew } = index.observations.setup
   for (const { body, at, by } of index.bankPostsTo.get('/submissions') ?? []) {

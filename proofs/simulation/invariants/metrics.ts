@@ -70,6 +70,7 @@ const causesOf: Record<AlarmedMetric, Causes | undefined> = {
   SettlementUnfinished: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
   SweepLagSeconds: invoked('sweep'),
+  BankDown: undefined,
   SettlementNotPaid: undefined,
   ReconciliationUnfinished: undefined,
   WebhookFailingDays: undefined,

@@ -33,6 +33,8 @@ const usual = {
   webhookSecret: undefined as Secret | undefined,
   requestSecret: undefined as Secret | undefined,
   connectorUrl: undefined as string | undefined,
+  /** Whether charges of a bank that is down are refused. */
+  whenDown: undefined as string | undefined,
   connectorSecret: undefined as string | undefined,
   customer: undefined as string | undefined,
 }
@@ -68,6 +70,7 @@ const scheduleIn = (options: Options): FeeSchedule => {
 const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
+  const { 'when-down': whenDown } = options
   const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
   return {
     ...(options.name ? { name: options.name } : {}),
@@ -79,6 +82,7 @@ const named: Effect = ({ options }) => {
     ...(perMinute ? { chargesPerMinute: Number(perMinute) } : {}),
     ...(options['request-secret'] ? { requestSecret: undefined } : {}),
     ...(connectorUrl ? { connectorUrl } : {}),
+    ...(whenDown ? { whenDown: whenDown === 'default' ? undefined : whenDown } : {}),
     ...(connectorSecret ? { connectorSecret } : {}),
   }
 }

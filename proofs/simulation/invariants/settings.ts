@@ -24,7 +24,10 @@ const decoders: Record<string, Decoder> = {
   webhook: ({ pk, url, events, attemptsMax }) => {
     return [ownerIn(pk), { webhook: { url, events, attemptsMax } }]
   },
-  bank: ({ identifier, status }) => [identifier, { isActive: status === 'live' }],
+  bank: ({ identifier, status, whenDown }) => [
+    identifier,
+    { isActive: status === 'live', whenDown },
+  ],
   connector: ({ pk, url: connectorUrl }) => [ownerIn(pk), { connectorUrl }],
   account: ({ pk, sk, accountNumber: customer }) => [`${ownerIn(pk)} ${ownerIn(sk)}`, { customer }],
 }

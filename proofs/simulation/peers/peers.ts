@@ -3,7 +3,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { Peer } from '../engine/network.ts'
 import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import { MINUTE_MS } from '../invariants/time-and-money.ts'
+import { MINUTE_MS, SECOND_MS } from '../invariants/time-and-money.ts'
 import type { Clients } from '../scenario/clients.ts'
 import { hostOf, secretsOf, simulatedProviders } from '../scenario/fixtures.ts'
 import type { PaymentResult, Scenario } from '../scenario/scenario.ts'
@@ -56,7 +56,8 @@ const banks = ({
   }
   const outage = () => {
     const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, MINUTE_MS)
-    const to = from + random.between(8 * MINUTE_MS, 14 * MINUTE_MS)
+    // As many short outages as long ones, from ten seconds to a day.
+    const to = from + 10 * SECOND_MS * 8_640 ** random.draw()
     return (): boolean => {
       if (clock.now() < from || clock.now() >= to || !faults.has('bank outage')) return false
       faults.hit('bank outage')

@@ -67,6 +67,11 @@ const connectorOf = ({ httpBank: bank, random }: Drawn) => ({
   'connector-secret': random.pick(secretsOf(bank)),
 })
 
+const bankOf = (drawn: Drawn) => ({
+  ...connectorOf(drawn),
+  'when-down': drawn.random.pick(['refuse', 'refuse', 'default']),
+})
+
 const chargesOf = ({ provider, random }: Drawn) => {
   return { provider, operation: 'charge', 'per-minute': String(5 + random.below(40)) }
 }
@@ -93,7 +98,7 @@ const rows: readonly Row[] = [
   ['limit set', dailyLimitOf],
   ['limit set', chargesOf],
   ['limit remove', ofProvider, 'limit set', dailyLimitOf],
-  ['bank update', connectorOf],
+  ['bank update', bankOf],
   ['connector set', connectorOf],
   ['bank disable', ofBank, 'bank enable'],
   ['customer unlink', ofCustomer, 'customer link', customerOf],

@@ -25,10 +25,12 @@ export const banks = {
   'get-bank': {
     tag: 'Banks',
     summary: 'Read a bank',
-    description: 'Returns a live bank and how its customers approve debits.',
+    description: 'Returns a live bank, how its customers approve debits, and whether it replies.',
     parameters: { identifier: { example: 'GCB', schema: BankIdentifier } },
     data: bank.bankDetailSchema(),
-    example: { data: bank.bankDetailView(examples.gcb) },
+    example: {
+      data: bank.bankDetailView(examples.gcb, { state: 'up', since: examples.NOON, failures: 0 }),
+    },
   },
   'lookup-customer-banks': {
     tag: 'Banks',

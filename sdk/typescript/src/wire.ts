@@ -319,7 +319,23 @@ export type BankDetail = {
              */
             package_name: string;
         };
+        /**
+         * Whether the bank replies
+         */
+        health: BankHealth;
     };
+};
+
+export type BankHealth = {
+    /**
+     * `slow`: it replied late. `down`: it gave no reply for two minutes, and its debits wait
+     */
+    state: "up" | "slow" | "down";
+    /**
+     * Time of the last change; null if there was none
+     * @format date-time
+     */
+    since: string | null;
 };
 
 export type BankTransaction = {

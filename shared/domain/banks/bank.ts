@@ -15,6 +15,8 @@ export type BankIdentifier = v.InferOutput<typeof BankIdentifier>
 export const ConnectorName = oneOf(['sandbox', 'http', 'none'])
 export type ConnectorName = v.InferOutput<typeof ConnectorName>
 
+export const WhenDown = oneOf(['accept', 'refuse'])
+
 export const Bank = v.object({
   identifier: BankIdentifier,
   name: text({ max: 100 }),
@@ -29,6 +31,8 @@ export const Bank = v.object({
   packageName: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
   behaviour: v.optional(BankBehaviour),
+  /** Whether charges are refused while the bank is down. Absent: they are accepted. */
+  whenDown: v.optional(WhenDown),
 })
 export type Bank = v.InferOutput<typeof Bank>
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
+import type { BankState } from '../banks/health.ts'
 import { type Complete, defined } from '../complete.ts'
 import { debitUuid, type Reference } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
@@ -82,23 +83,34 @@ export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
     },
   })
 
-type ChargeContext = { provider: Provider; bank: Bank | undefined; reference: Reference } & Pick<
-  Cause,
-  'at' | 'requestId' | 'generation'
->
+/** The seconds after which a refused charge may succeed: the sweep probes the bank each minute. */
+const RETRY_SECONDS = 30
+
+type ChargeContext = {
+  provider: Provider
+  bank: Bank | undefined
+  bankState: BankState
+  reference: Reference
+} & Pick<Cause, 'at' | 'requestId' | 'generation'>
 
 /**
  * Creates the debit of a valid request.
- * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector,
- *   400/3005 above the bank's maximum. The store checks the daily limit when it writes.
+ * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector
+ *   or that is down and refuses charges then, 400/3005 above the bank's maximum. The store checks the daily limit when it writes.
  */
 export const accept = (request: ChargeRequest, context: ChargeContext): Debit | Refusal => {
-  const { provider, bank, reference, ...cause } = context
+  const { provider, bank, bankState, reference, ...cause } = context
   if (bank?.status !== 'live') {
     return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
   }
   if (bank.connector === 'none') {
     return new Refusal(2003, { details: { bank_identifier: ['has no connector'] } })
+  }
+  if (bankState === 'down' && bank.whenDown === 'refuse') {
+    return new Refusal(2003, {
+      details: { bank_identifier: ['does not reply'], retry_after: RETRY_SECONDS },
+      headers: { 'Retry-After': String(RETRY_SECONDS) },
+    })
   }
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
     return aboveMaximum(bank.maximum)

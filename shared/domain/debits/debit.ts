@@ -8,7 +8,13 @@ import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { cut } from '../text.ts'
 import { secondsAfter } from '../time.ts'
-import { checkTransition, type DebitEventName, isOpen, type Status } from './lifecycle.ts'
+import {
+  checkTransition,
+  type DebitEventName,
+  isOpen,
+  lifecycle,
+  type Status,
+} from './lifecycle.ts'
 import type { Clocks } from './timeouts.ts'
 
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
@@ -197,6 +203,11 @@ export const deadline = (debit: Debit, phase: Phase, clocks: Clocks): Date | und
     ? secondsAfter(processedAt, clocks.approvalSeconds)
     : undefined
 }
+
+/** Reports whether a debit waits for its submission and has three minutes left (docs/api.md#timeouts). */
+export const mayBeSubmitted = (debit: Debit, at: Date, clocks: Clocks): boolean =>
+  lifecycle[debit.status].waitsFor === 'submission' &&
+  at < secondsAfter(stateAt(debit).createdAt, clocks.submissionSeconds)
 
 export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refusal =>
   advance(debit, {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Bank, ConnectorName, CustomerAccount } from '../../domain/banks/bank.ts'
+import { Bank, ConnectorName, CustomerAccount, WhenDown } from '../../domain/banks/bank.ts'
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
 import { text } from '../../domain/text.ts'
@@ -31,6 +31,11 @@ const settings = {
   maximum: o.clearable('AMOUNT', 'maximum amount of one debit', o.money),
   'connector-type': o.optionalWord('how customers approve a debit', Bank.entries.connectorType),
   'ussd-code': o.optional('CODE', 'USSD code, such as *422#', v.string()),
+  'when-down': o.optional(
+    'accept|refuse|default',
+    'charges while the bank is down (default: accept)',
+    o.orDefault(WhenDown),
+  ),
   'package-name': o.optional('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
 }
 

@@ -1,10 +1,18 @@
 import { type Bank, behaviourAt } from '../../domain/banks/bank.ts'
+import type { BankHealth } from '../../domain/banks/health.ts'
 import type { Shows } from '../../domain/complete.ts'
 import { formatAmount } from '../../domain/money.ts'
+import { bankHealthView } from '../bank.ts'
 
 export type BankResult = ReturnType<typeof operatorBankView>
 
-export const operatorBankView = (bank: Bank, at: Date) =>
+export const operatorBankView = (bank: Bank, at: Date, health: BankHealth) => ({
+  ...bankSettingsView(bank, at),
+  health: bankHealthView(health),
+})
+
+/** Shows the members that operators set. */
+export const bankSettingsView = (bank: Bank, at: Date) =>
   ({
     identifier: bank.identifier,
     name: bank.name,
@@ -14,6 +22,7 @@ export const operatorBankView = (bank: Bank, at: Date) =>
     connector_type: bank.connectorType,
     maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
     behaviour: behaviourAt(bank, at) ?? null,
+    when_down: bank.whenDown ?? 'accept',
   }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>
 
 /** The parts of a changed connection that the reply shows once. */

@@ -81,7 +81,13 @@ test('a text that looks like code is unchanged, and unknown fields are dropped',
 })
 
 const request = v.parse(ChargeRequest, { ...body, metadata: { order: 1001 } })
-const context = { reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
+const context = {
+  reference,
+  uuid,
+  at: at('23:59:59.999'),
+  requestId: 'req-1',
+  bankState: 'up' as const,
+}
 const charge = { ...context, provider: { ...demoProvider, dailyLimit: undefined }, bank: gcb }
 
 test.each([

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
+from typing_extensions import NotRequired
+
 
 class Attempt(TypedDict):
     attempt: int
@@ -38,13 +40,13 @@ class Bank(TypedDict):
     country_code: Literal["GH"]
 
 
-class BankDetail(TypedDict):
-    name: str
-    identifier: str
-    country_code: Literal["GH"]
-    status: Literal["live"]
-    connector_type: Literal["ussd", "mobile_api", "both"]
-    metadata: dict[str, Any]
+class BankDetailMetadataAppConfig(TypedDict):
+    package_name: str
+
+
+class BankHealth(TypedDict):
+    state: Literal["up", "slow", "down"]
+    since: str | None
 
 
 class Customer(TypedDict):
@@ -341,6 +343,21 @@ class Payout(TypedDict):
 
 class Payee(TypedDict):
     name: str
+
+
+class BankDetailMetadata(TypedDict):
+    ussd_code: NotRequired[str]
+    app_config: NotRequired[BankDetailMetadataAppConfig]
+    health: BankHealth
+
+
+class BankDetail(TypedDict):
+    name: str
+    identifier: str
+    country_code: Literal["GH"]
+    status: Literal["live"]
+    connector_type: Literal["ussd", "mobile_api", "both"]
+    metadata: BankDetailMetadata
 
 
 class ChargeResponse(TypedDict):
