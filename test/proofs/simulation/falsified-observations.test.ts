@@ -237,6 +237,18 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '63 a report is measured as refused, but is not': ({ measurements }) =>
     measurements.push({ name: 'BankRequestsLimited', value: 1, by: 1 }),
+  '64 a bank is down after one failure': (run) => breakDown(run, 'ECO', 1),
+  '64 a bank that is down gets a submission': (run) => {
+    const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
+    breakDown(run, bank, 5)
+  },
+}
+
+/** Makes a bank down before all observations. */
+function breakDown(run: Run, sk: string, failures: number): void {
+  const failingSince = new Date(-300_000).toISOString()
+  const after = { pk: 'BANK_HEALTH', sk, state: 'down', failures, failingSince }
+  run.changes.unshift({ at: 0, before: undefined, after, by: undefined } as Any)
 }
 
 /** Adds a call of an operator before all others. */
