@@ -31,9 +31,10 @@ const isAnyDown = (healths: Healths): boolean =>
 
 const recent = ttlCache<Healths>(1, (healths) => (isAnyDown(healths) ? DOWN_FACTOR : 1))
 
-/** Reads the health of each bank that had a failed request, strongly consistent. */
+/** Reads the health of each bank that had a failed request. It may miss writes of the last second. */
 export const readBankHealths = async (now: Date): Promise<Healths> => {
-  const items = await db.readCollection(keys.bankHealths)
+  const query = { ...db.collectionQuery(keys.bankHealths), ConsistentRead: false }
+  const items = await db.queryAll(query)
   const healths = new Map(
     items.map((item) => {
       const { version: _, ...health } = fromItem(item)
