@@ -50,12 +50,6 @@ test('a metric without figures has no line, and no metric has one where metrics 
   ])
 })
 
-test('a metric of a bank has the bank as a dimension, which the mail of its alarm shows', () => {
-  measure({ BankDown: 1 }, { bank: 'GCB' })
-  const [definition] = lines()[0]._aws.CloudWatchMetrics
-  expect(definition.Dimensions).toEqual([['service', 'bank']])
-})
-
 test('an error at any depth shows its name, message without numbers, and frames alone', () => {
   const cause = Object.assign(new SyntaxError('"secret" is not JSON'), { code: 'BAD', input: 'x' })
   const error = new Error('No account +233244444444', { cause })
