@@ -37,13 +37,17 @@ runbook('operations.md#a-bank-is-down')(
   'a disabled bank that is down gets no charges, and its pending debit is completed when it is up',
   async ({ run }) => {
     await service.call('bank', 'behave', { bank: 'GCB', as: 'down' })
-    const { reference } = await service.charge({}, acme.credential)
-    await run('bank disable', { status: 'inactive' })
-    await advance(service, 31)
     const charge = async () =>
       codeOf(
         await service.send('POST', CHARGE, { credential: acme.credential, body: chargeBody() }),
       )
+    const { reference } = await service.charge({}, acme.credential)
+    await advance(service, 150)
+    await run('bank show', { health: { state: 'down' } })
+    await run('bank update', { when_down: 'refuse' })
+    expect(await charge()).toBe('503/2003')
+    await run('bank disable', { status: 'inactive' })
+    await advance(service, 31)
     expect(await charge()).toBe('402/1402')
     expect((await service.show(reference)).status).toBe('pending')
     await service.call('bank', 'behave', { bank: 'GCB', as: 'normal' })
