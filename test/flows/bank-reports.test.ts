@@ -100,7 +100,7 @@ describe('update-debit-transaction with a rejected report', () => {
   })
 })
 
-test('of two opposite reports at the same time, the loser is an exception of the status that won', async () => {
+test('the loser of two opposite reports at the same time is an exception of the status that won', async () => {
   const { reference, uuid } = await processing()
   const bodies = [completed, failed]
   const replies = await Promise.all(bodies.map((body) => service.report(uuid, body)))

@@ -9,7 +9,7 @@ const PHONE = '+233241234567'
 const search = async (options: Record<string, string>): Promise<string[]> =>
   (await service.call('debit', 'list', options)).map(({ reference }: Shown) => reference)
 
-test('support finds the debits of a phone number at all banks and of all providers', async () => {
+test('a list has the debits of a phone number at all banks and of all providers', async () => {
   const { charge } = await createProvider(service, 'found')
   const { reference: first } = await service.charge({ phone_number: PHONE, amount: 12.34 })
   const second = await charge(PHONE)
