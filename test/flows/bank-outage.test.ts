@@ -81,6 +81,16 @@ test('a debit that waits is submitted when the bank replies, unless it has under
   expect(await service.show(late)).toMatchObject({ status: 'failed', processed_at: null })
 })
 
+test('a submission that was set aside for a slow bank waits too when the bank is down', async () => {
+  await breakDown()
+  const reference = await charge()
+  await service.runJob('submit-sidelined', { reference, resubmission: true })
+  expect(await waiting('ECO')).toContain(reference)
+  await recover()
+  await advance(10)
+  expect(await statusOf(reference)).toBe('processing')
+})
+
 test('a charge at a bank that is down is refused if the bank is set so, and a replay is answered', async () => {
   await service.call('bank', 'update', { bank: 'ECO', 'when-down': 'refuse' })
   await breakDown()
