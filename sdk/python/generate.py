@@ -50,7 +50,8 @@ def prepared(schema: Any, name: str = "") -> Any:
     kinds = schema.get("type", "")
     if "number" in kinds and "enum" not in schema:
         return {"type": ["string", "null"] if "null" in kinds else "string", "format": "decimal"}
-    if "object" in kinds and schema.get("required") == []:
+    # Members that may be absent need `NotRequired`, which Python 3.10 lacks.
+    if "object" in kinds and set(schema.get("required", ())) < set(schema.get("properties", ())):
         return {"type": "object"}
     members = {key: prepared(member, name) for key, member in schema.items() if key != "description"}
     if "properties" in schema:

@@ -28,7 +28,7 @@ def book(account: str | None, amount: str, sign: int) -> bool:
 
 
 def prompt(debit: Submission) -> str:
-    """The text of an approval. The payee's name is first: an operator sets it, and the payee writes the narration."""
+    """The text of an approval. The payee's name comes first: only an operator sets it."""
     return f"Pay {debit['payee']['name']} {debit['currency']} {debit['amount']}? ({debit['narration']})"
 
 

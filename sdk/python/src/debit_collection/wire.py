@@ -6,8 +6,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
-from typing_extensions import NotRequired
-
 
 class Attempt(TypedDict):
     attempt: int
@@ -40,8 +38,13 @@ class Bank(TypedDict):
     country_code: Literal["GH"]
 
 
-class BankDetailMetadataAppConfig(TypedDict):
-    package_name: str
+class BankDetail(TypedDict):
+    name: str
+    identifier: str
+    country_code: Literal["GH"]
+    status: Literal["live"]
+    connector_type: Literal["ussd", "mobile_api", "both"]
+    metadata: dict[str, Any]
 
 
 class BankHealth(TypedDict):
@@ -343,21 +346,6 @@ class Payout(TypedDict):
 
 class Payee(TypedDict):
     name: str
-
-
-class BankDetailMetadata(TypedDict):
-    ussd_code: NotRequired[str]
-    app_config: NotRequired[BankDetailMetadataAppConfig]
-    health: BankHealth
-
-
-class BankDetail(TypedDict):
-    name: str
-    identifier: str
-    country_code: Literal["GH"]
-    status: Literal["live"]
-    connector_type: Literal["ussd", "mobile_api", "both"]
-    metadata: BankDetailMetadata
 
 
 class ChargeResponse(TypedDict):
