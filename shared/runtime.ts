@@ -19,6 +19,12 @@ export type Runtime = {
 /** The source of the jitter of retries, and their pauses. */
 export type Jitter = Pick<Runtime, 'random' | 'pause'>
 
+/** Returns a function that reports whether this time has passed since the call. */
+export const timeLimit = ({ now }: Pick<Runtime, 'now'>, milliseconds: number): (() => boolean) => {
+  const end = now().getTime() + milliseconds
+  return () => now().getTime() >= end
+}
+
 /** Waits. The client of the table uses it directly, as the SDK does for its own retries. */
 export const pause: Runtime['pause'] = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, signal && { signal })

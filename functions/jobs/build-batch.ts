@@ -1,5 +1,5 @@
 import { consumer } from '../../shared/queues/consume.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { type Runtime, real, timeLimit } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 
 /** The rest of the function's time is for sealing and reports. */
@@ -11,8 +11,7 @@ const RUN_MS = 600_000
  */
 export const buildBatches = (runtime: Runtime) =>
   consumer('settlements', async (request) => {
-    const end = runtime.now().getTime() + RUN_MS
-    const timeIsUp = () => runtime.now().getTime() >= end
+    const timeIsUp = timeLimit(runtime, RUN_MS)
     await buildBatch({ ...request, timeIsUp }, runtime)
   })
 

@@ -2,7 +2,7 @@ import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { type Reconciliation, resultOf } from '../../shared/reconciliation/runs.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { type Runtime, real, timeLimit } from '../../shared/runtime.ts'
 import * as store from '../../shared/store/settlement/reconciliations.ts'
 
 /** The rest of the function's time is for the step that has begun. */
@@ -25,8 +25,7 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
     }
     const part = await store.findPart(id, partId)
     if (!part || part.findings !== undefined) return
-    const end = runtime.now().getTime() + RUN_MS
-    const timeIsUp = () => runtime.now().getTime() >= end
+    const timeIsUp = timeLimit(runtime, RUN_MS)
     await performPart(run, part, runtime, { timeIsUp })
   })
 

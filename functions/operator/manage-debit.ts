@@ -12,7 +12,7 @@ import { dayAfter, startOf } from '../../shared/domain/time.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Author, ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { type Runtime, real, timeLimit } from '../../shared/runtime.ts'
 import { searchDebits } from '../../shared/store/debits/debit-search.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findExceptions } from '../../shared/store/debits/exceptions.ts'
@@ -31,11 +31,6 @@ const notPossible = ({ status }: Debit, to: Status) =>
 
 /** The part of the function's fifteen minutes that a repair or a search uses. */
 const WORK_MS = 780_000
-
-const timer = (runtime: Runtime) => {
-  const end = runtime.now().getTime() + WORK_MS
-  return () => runtime.now().getTime() >= end
-}
 
 const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
@@ -109,7 +104,7 @@ export const manageDebit = operatorHandler(noun, {
     const list = listHash('debit list', '', filter)
     const before = positionIn(list, cursor)
     if (before instanceof Refusal) return before
-    const request = { before, limit, timeIsUp: timer(runtime) }
+    const request = { before, limit, timeIsUp: timeLimit(runtime, WORK_MS) }
     const { debits, next } = await searchDebits(filter, request, logUnreadable('manage-debit'))
     return new ListPage(
       debits.map(debitSummaryView),
@@ -147,7 +142,7 @@ export const manageDebit = operatorHandler(noun, {
   repair: async ({ provider, date }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
     await putChange({ ...author, target: provider, provider }, { date })
-    const day = await repairDay(provider, date, runtime, timer(runtime))
+    const day = await repairDay(provider, date, runtime, timeLimit(runtime, WORK_MS))
     const { lookedAt, repaired, unreadable, isDone } = day
     return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
   },

@@ -5,7 +5,7 @@ import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation, StatementRequest } from '../../shared/operator/nouns/accounting.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { real } from '../../shared/runtime.ts'
+import { real, timeLimit } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { reconciliationView } from '../../shared/views/operator/reconciliation.ts'
 
@@ -16,8 +16,7 @@ export const manageReconciliation = operatorHandler(reconciliation, {
   /** Returns the result, or the run that the next call continues; the command repeats the call. */
   run: async ({ date, run: id }, _author, runtime) => {
     if (id && !id.startsWith(`${date}#`)) return invalid({ run: ['is of another day'] })
-    const end = runtime.now().getTime() + RUN_MS
-    const timeIsUp = () => runtime.now().getTime() >= end
+    const timeIsUp = timeLimit(runtime, RUN_MS)
     const result = await reconcile(date, runtime, { id, timeIsUp })
     return 'id' in result ? { run: result.id } : reconciliationView(result)
   },

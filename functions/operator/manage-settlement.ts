@@ -7,7 +7,7 @@ import { type Author, noSuch, operatorHandler } from '../../shared/operator/hand
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, payeeOf, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
@@ -39,8 +39,7 @@ export const manageSettlement = operatorHandler(settlement, {
     }
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
-    const end = runtime.now().getTime() + RUN_MS
-    const timeIsUp = () => runtime.now().getTime() >= end
+    const timeIsUp = timeLimit(runtime, RUN_MS)
     const providers = provider ? [provider] : await listProviders()
     const run = await runSettlement({ date, providers, timeIsUp }, paymentDeps(runtime))
     await sendAllOrThrow([
