@@ -1,7 +1,7 @@
 import { sandboxReport } from '../../shared/banks/sandbox.ts'
 import { applyBankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { timeOut } from '../../shared/domain/debits/debit.ts'
-import { isOpen, lifecycle } from '../../shared/domain/debits/lifecycle.ts'
+import { isOpen, isUnsubmitted } from '../../shared/domain/debits/lifecycle.ts'
 import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -14,7 +14,7 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
   consumer('sandbox-outcomes', async ({ reference, outcome }, messageId) => {
     const debit = await findDebit(reference)
     if (!debit || !isOpen(debit.status)) return
-    if (lifecycle[debit.status].waitsFor === 'submission' && outcome !== 'timeout') {
+    if (isUnsubmitted(debit.status) && outcome !== 'timeout') {
       throw new Error(`Submission of ${reference} is not recorded yet`)
     }
     const { uuid, bank, provider } = debit.facts

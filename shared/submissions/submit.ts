@@ -12,7 +12,7 @@ import {
   stateAt,
   type Transition,
 } from '../domain/debits/debit.ts'
-import { lifecycle } from '../domain/debits/lifecycle.ts'
+import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type SubmissionResult } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
@@ -67,7 +67,7 @@ export const newSubmitter = (
 
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
-    if (!debit || !isUnsubmitted(debit)) return undefined
+    if (!debit || !isUnsubmitted(debit.status)) return undefined
     const { bank, phone } = debit.facts
     const { requestId } = request
     const at = runtime.now()
@@ -146,14 +146,12 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
   }
 }
 
-const isUnsubmitted = ({ status }: Debit) => lifecycle[status].waitsFor === 'submission'
-
 const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
   (created?.generation ?? 1) < generation
 
 /** Changes only a pending debit: a timeout or a bank report may have been first. */
 const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
-  if (!isUnsubmitted(debit)) return debit
+  if (!isUnsubmitted(debit.status)) return debit
   switch (result.kind) {
     case 'silent':
       return debit

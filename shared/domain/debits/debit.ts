@@ -12,7 +12,7 @@ import {
   checkTransition,
   type DebitEventName,
   isOpen,
-  lifecycle,
+  isUnsubmitted,
   type Status,
 } from './lifecycle.ts'
 import type { Clocks } from './timeouts.ts'
@@ -206,7 +206,7 @@ export const deadline = (debit: Debit, phase: Phase, clocks: Clocks): Date | und
 
 /** Reports whether a debit waits for its submission and has three minutes left (docs/api.md#timeouts). */
 export const mayBeSubmitted = (debit: Debit, at: Date, clocks: Clocks): boolean =>
-  lifecycle[debit.status].waitsFor === 'submission' &&
+  isUnsubmitted(debit.status) &&
   at < secondsAfter(stateAt(debit).createdAt, clocks.submissionSeconds)
 
 export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refusal =>

@@ -131,6 +131,10 @@ export const checkTransition = (from: Status, to: Status): 'allowed' | 'unchange
 /** Reports whether timeouts still apply. */
 export const isOpen = (status: Status): boolean => lifecycle[status].waitsFor !== null
 
+/** Reports whether no bank has received the debit, as far as the service knows. */
+export const isUnsubmitted = (status: Status): boolean =>
+  lifecycle[status].waitsFor === 'submission'
+
 type ListedAlone = {
   [S in Status]: (typeof lifecycle)[S]['list'] extends 'own' ? S : never
 }[Status]
