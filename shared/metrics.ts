@@ -67,6 +67,10 @@ export const alarmedMetrics = {
 
 const units = { ...shownMetrics, ...alarmedMetrics }
 
+/** Their lines have the bank as a second dimension, so that the mail of an alarm names it. */
+const perBank = ['BankDown'] as const satisfies AlarmedMetric[]
+export type MetricPerBank = (typeof perBank)[number]
+
 export type MetricName = keyof typeof units
 export type AlarmedMetric = keyof typeof alarmedMetrics
 
@@ -74,7 +78,7 @@ export type Figures = Partial<Record<MetricName, number>>
 
 /**
  * Returns the members that make a log line a metric, in CloudWatch's embedded metric format; the line
- * has the dimension `service`, that of `BankDown` also `bank`. Undefined without figures, or where metrics are disabled.
+ * has the dimension `service`. Undefined without figures, or where metrics are disabled.
  */
 export const metricMembers = (figures: Figures): object | undefined => {
   const names = Object.keys(figures) as MetricName[]
@@ -84,8 +88,7 @@ export const metricMembers = (figures: Figures): object | undefined => {
     // A metric without a unit is a number; each stored byte costs.
     return Unit === 'Count' || Unit === 'None' ? { Name } : { Name, Unit }
   })
-  // The mail of the alarm names the bank.
-  const Dimensions = [['service', ...('BankDown' in figures ? ['bank'] : [])]]
+  const Dimensions = [perBank.some((name) => name in figures) ? ['service', 'bank'] : ['service']]
   const definition = { Namespace: METRICS_NAMESPACE, Dimensions, Metrics }
   const Timestamp = wallTime().getTime()
   return { _aws: { Timestamp, CloudWatchMetrics: [definition] }, ...figures }

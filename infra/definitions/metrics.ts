@@ -1,7 +1,12 @@
 import { Aws, Duration } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import { operations } from '../../shared/api/operations.ts'
-import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
+import {
+  METRICS_NAMESPACE,
+  type MetricName,
+  type MetricPerBank,
+  metricsService,
+} from '../../shared/metrics.ts'
 import { canaries, RECURSIVE } from './functions.ts'
 import { jobsOf } from './jobs.ts'
 import { resourceName, stageName } from './resource-name.ts'
@@ -39,7 +44,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     lambda,
     service: (name: MetricName, over: Aggregation) =>
       metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
-    perBank: (name: 'BankDown') => seriesPerBank(name, metricsService(stage.name)),
+    perBank: (name: MetricPerBank) => seriesPerBank(name, metricsService(stage.name)),
     api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation) =>
       metric('AWS/ApiGateway', name, gateway, over),
     /** Milliseconds from the arrival of a charge at the gateway to the reply. */
@@ -111,7 +116,7 @@ const metric = (
   })
 
 /** Returns a metric with the dimension `bank`: a series, and a mail of its alarm, per bank. */
-const seriesPerBank = (name: MetricName, service: string) =>
+const seriesPerBank = (name: MetricPerBank, service: string) =>
   new cloudwatch.MathExpression({
     expression:
       `SELECT MAX(${name}) FROM SCHEMA("${METRICS_NAMESPACE}", bank, service) ` +
