@@ -1,7 +1,6 @@
 import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import { HEALTHY } from '../../shared/domain/banks/health.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
@@ -14,7 +13,7 @@ import { bank as noun } from '../../shared/operator/nouns/banks.ts'
 import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { readBankHealths } from '../../shared/store/banks/health.ts'
+import { healthIn, readBankHealths } from '../../shared/store/banks/health.ts'
 import { bankSettingsView, operatorBankView as view } from '../../shared/views/operator/bank.ts'
 
 type NewBankOptions = v.InferOutput<typeof noun.verbs.create.options>
@@ -82,8 +81,7 @@ const behave = ({ bank: identifier, ...behaviour }: BehaveOptions, at: Date) => 
   options: {},
 })
 
-const healthOf = async (bank: BankIdentifier, at: Date) =>
-  (await readBankHealths(at)).get(bank) ?? HEALTHY
+const healthOf = async (bank: BankIdentifier, at: Date) => healthIn(await readBankHealths(at), bank)
 
 const save = async (
   change: ReturnType<typeof update | typeof behave>,
@@ -123,7 +121,7 @@ export const manageBank = operatorHandler(noun, {
     ),
   list: async (_, { at }) => {
     const [banks, healths] = await Promise.all([listBanks(), readBankHealths(at)])
-    return banks.map((bank) => view(bank, at, healths.get(bank.identifier) ?? HEALTHY))
+    return banks.map((bank) => view(bank, at, healthIn(healths, bank.identifier)))
   },
   disable: ({ bank }, author, runtime) =>
     save(update({ bank, status: 'inactive' }), author, runtime),

@@ -128,7 +128,7 @@ export const claimGranted = async (
   // A worker that made the change may have failed after it.
   if ((await store.findApproval(approval.id))?.hasEffect) {
     await store.finishApproval(approval, { doneAt: runtime.now() }, runtime)
-    return domain.alreadyMade('its reply was lost')
+    return domain.replyLost()
   }
   const { verb, requestedBy } = approval
   return {

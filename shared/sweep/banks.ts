@@ -1,7 +1,6 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { noteHealth } from '../banks/note-health.ts'
 import { connectors } from '../banks/registry.ts'
-import type { Bank } from '../domain/banks/bank.ts'
 import { afterReply, isResuming } from '../domain/banks/health.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
@@ -58,8 +57,11 @@ const guarded = (subject: string, work: () => Promise<void>): Promise<void> =>
 const probe = async (identifier: string, runtime: Runtime): Promise<boolean> => {
   const bank = await findBank(identifier)
   if (!bank || bank.connector === 'none') return false
+  // A probe has no outcome to report.
+  const reportLater = async () => undefined
+  const config = { ...connectionConfig(runtime, PROBE_SECONDS), reportLater }
   try {
-    await probeOf(bank, runtime)
+    await connectors(config)[bank.connector].probe(bank.identifier)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
     log.warn('bank still down', { bank: identifier, error })
@@ -69,14 +71,6 @@ const probe = async (identifier: string, runtime: Runtime): Promise<boolean> => 
   const at = runtime.now()
   await noteHealth(bank.identifier, (health) => afterReply(health, { at, isPrompt: true }), at)
   return true
-}
-
-const probeOf = ({ identifier, connector }: Bank, runtime: Runtime): Promise<void> => {
-  if (connector === 'none') return Promise.resolve()
-  // A probe has no outcome to report.
-  const reportLater = async () => undefined
-  const config = { ...connectionConfig(runtime, PROBE_SECONDS), reportLater }
-  return connectors(config)[connector].probe(identifier)
 }
 
 type Resumption = { runtime: Runtime; timeIsUp: () => boolean; resumed: Set<Reference> }

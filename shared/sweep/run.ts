@@ -38,8 +38,8 @@ type ProviderRun = {
 }
 
 /**
- * Resumes the debits of banks that reply again. Repairs what was lost: overdue items of the work index, then the debits of the time since the last
- * run, provider by provider.
+ * Resumes the debits of banks that reply again. Repairs what was lost: overdue items of the work index,
+ * then the debits of the time since the last run, provider by provider.
  * @returns the seconds since the time before which all debits were checked
  */
 export const sweepAll = async (runtime: Runtime): Promise<number> => {

@@ -95,8 +95,9 @@ type ChargeContext = {
 
 /**
  * Creates the debit of a valid request.
- * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector
- *   or that is down and refuses charges then, 400/3005 above the bank's maximum. The store checks the daily limit when it writes.
+ * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector or
+ *   that is down and refuses charges then, 400/3005 above the bank's maximum. The store checks the
+ *   daily limit when it writes.
  */
 export const accept = (request: ChargeRequest, context: ChargeContext): Debit | Refusal => {
   const { provider, bank, bankState, reference, ...cause } = context

@@ -83,8 +83,9 @@ export const unnamed = (): Refusal =>
 
 export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
 
-export const alreadyMade = (since: string): Refusal =>
-  new Refusal(1409, { details: `the call was already made: ${since}` })
+/** The call of a request whose worker failed after the change. */
+export const replyLost = (): Refusal =>
+  new Refusal(1409, { details: 'the call was already made: its reply was lost' })
 
 /** Returns why a request can no longer be decided. */
 export const alreadyDecided = (approval: Approval, at: Date): Refusal => {

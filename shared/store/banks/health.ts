@@ -46,11 +46,13 @@ export const readBankHealths = async (now: Date): Promise<Healths> => {
 }
 
 /** Returns the health of all banks, cached by a warm function. */
-export const bankHealths = (now: Date): Promise<Healths> =>
-  recent('all', now, () => readBankHealths(now))
+const bankHealths = (now: Date): Promise<Healths> => recent('all', now, () => readBankHealths(now))
+
+/** Returns the health of a bank; one without a failed request has none stored. */
+export const healthIn = (healths: Healths, bank: string): BankHealth => healths.get(bank) ?? HEALTHY
 
 export const bankHealth = async (bank: string, now: Date): Promise<BankHealth> =>
-  (await bankHealths(now)).get(bank) ?? HEALTHY
+  healthIn(await bankHealths(now), bank)
 
 /**
  * Changes the health of a bank. A change that leaves the cached health as it is costs no call.
@@ -63,7 +65,7 @@ export const changeBankHealth = async (
   now: Date,
 ): Promise<{ previous: BankHealth; next: BankHealth }> => {
   const healths = await bankHealths(now)
-  const known = healths.get(bank) ?? HEALTHY
+  const known = healthIn(healths, bank)
   const expected = change(known)
   if (expected === known) return { previous: known, next: known }
   // Other requests of this worker then see it before it is written.
