@@ -170,6 +170,7 @@ export const workIsPrompt: Check = (index, report) => {
   const { observations, debits, bankPostsOf, events, postsOf, timeline } = index
   if (!isDrawn(observations)) return
   const isQuiet = quietIn(observations)
+  const silences = observations.posts.flatMap(({ code, at }) => (code === null ? at : []))
   const check = (
     about: string,
     from: number,
@@ -190,11 +191,12 @@ export const workIsPrompt: Check = (index, report) => {
     if (failed && since !== undefined)
       check(`the timeout of ${reference}`, since + clock, [failed.at, EXPIRED_MS])
   }
-  // A planted silence is no fault.
-  if (observations.setup.isHealthy && observations.posts.some(({ code }) => code === null)) return
   for (const [key, { provider, type, writtenAt }] of events) {
     const hooks = timeline.during('webhook', provider, writtenAt - MINUTE_MS, writtenAt + MINUTE_MS)
     if (hooks.length > 1 || !hooks.every((hook) => isSubscribed(hook, type))) continue
-    check(`the webhook of ${key}`, writtenAt, [postsOf.get(key)?.[0]?.post.at, POSTED_MS])
+    const postedAt = postsOf.get(key)?.[0]?.post.at
+    // A shape can have a silent receiver without a fault.
+    if (postedAt && silences.some((at) => at >= writtenAt - EFFECT_MS && at <= postedAt)) continue
+    check(`the webhook of ${key}`, writtenAt, [postedAt, POSTED_MS])
   }
 }
