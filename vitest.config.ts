@@ -48,8 +48,10 @@ export default defineConfig({
           include: [files],
           exclude: [
             ...(isPlain ? [templateTests, browserTests] : []),
-            // These read the log lines of functions in the process of the test.
-            ...(isBundled ? ['test/flows/{logs,request-ids}.test.ts'] : []),
+            // These need the functions in the process of the test: their log lines, rules or clock.
+            ...(isBundled
+              ? ['test/flows/{bank-outage,logs,malicious-operator,request-ids}.test.ts']
+              : []),
           ],
           globalSetup: [
             'test/support/permissions/folder.ts',

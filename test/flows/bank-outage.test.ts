@@ -1,9 +1,9 @@
-import { beforeAll, expect } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { keys } from '../../shared/store/keys.ts'
 import { readCollection } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
-import { codeOf, isBundled, testInProcess as test, useService } from '../support/running-service.ts'
+import { codeOf, useService } from '../support/running-service.ts'
 
 /** Outages of banks, by the clock of the sandbox (docs/architecture.md#health-of-banks). */
 
@@ -11,8 +11,7 @@ const service = useService()
 const bank = useHttpBank(service)
 const BANKS = '/api/v1/payment-providers/banks'
 const clock = () => service.sandbox().control.clock
-// The clock of bundles is that of the machine.
-beforeAll(() => (isBundled ? undefined : clock().freeze(true)))
+beforeAll(() => clock().freeze(true))
 
 const advance = (seconds: number) => clock().advance(seconds * 1000)
 const healthOf = async (identifier: string) =>

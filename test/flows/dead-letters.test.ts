@@ -25,9 +25,8 @@ test.each(queueNames)('a dead letter of %s is listed and moves back', async (que
   expect(all).toHaveLength(queueNames.length)
   expect(all).toContainEqual({ ...ROW, queue })
   const [shown] = await service.call('dead-letters', 'list', { queue })
-  expect(shown.letters).toMatchObject([
-    { message_id: expect.any(String), age_seconds: expect.any(Number) },
-  ])
+  expect(shown.letters).toMatchObject([{ message_id: expect.any(String) }])
+  expect(shown.letters[0].age_seconds).toBeLessThan(60)
   const moved = await service.call('dead-letters', 'redrive', { queue }, 'local:ama')
   expect(moved).toEqual({ queue, moved: 1, remaining: 0 })
   expect(await service.changeOf(queue)).toMatchObject({ verb: 'redrive', by: 'local:ama' })

@@ -7,7 +7,7 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { settlementAccount } from '../support/payee.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
-import { isBundled, type Shown, useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /**
  * One malicious operator calls every verb, uses every token that a call prints, and waits
@@ -283,7 +283,7 @@ const guards = rows.flatMap(({ words, row }) => {
   })
 })
 
-describe.skipIf(isBundled)('a malicious operator', () => {
+describe('a malicious operator', () => {
   test('the operator tries each verb that does more than read', async () => {
     const tried = new Set(attacksOn(await newWorld()).map(([words]) => words))
     const others = new Set(['approval grant', 'approval deny'])
