@@ -41,7 +41,9 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
   const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
   const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
   const touched = new Set(
-    observations.changes.map(({ after }) => after?.entity === 'change' && after.target),
+    observations.changes.map(
+      ({ after }) => after?.entity === 'change' && `${after.noun} ${after.target}`,
+    ),
   )
   for (const item of observations.items) {
     if (item.entity !== 'approval') continue
@@ -60,7 +62,8 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested; 57 compares settings.
     const isSetting = (settingVerbs as readonly string[]).includes(`${item.noun} ${item.verb}`)
-    const isDone = item.doneAt && !item.refusal && !isSetting && !touched.has(`${item.target}`)
+    const isDone =
+      item.doneAt && !item.refusal && !isSetting && !touched.has(`${item.noun} ${item.target}`)
     if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
   }
 }
