@@ -28,7 +28,7 @@ const isVerified = (target: FunctionTarget): target is StageTarget =>
   'stage' in target && target.stage !== LOCAL_STAGE
 
 const explanations: Record<number, (name: string) => string> = {
-  403: (name) => `These AWS credentials do not allow calling ${name}`,
+  403: (name) => `These AWS credentials do not allow invoking ${name}`,
   429: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
   502: (name) => `${name}: the function failed; its log has the reason`,
 }

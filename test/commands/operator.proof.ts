@@ -237,7 +237,7 @@ test.each([
 
 test.each([
   [200, { error: 'no such bank' }, 'no such bank'],
-  [403, { Message: 'Forbidden' }, 'These AWS credentials do not allow calling debit-'],
+  [403, { Message: 'Forbidden' }, 'These AWS credentials do not allow invoking debit-'],
   [429, {}, 'Function debit-collection-sandbox-manage-bank did not run: AWS limits calls'],
   [502, 'Internal Server Error', 'debit-collection-sandbox-manage-bank: the function failed'],
 ])('the command prints one line for the reply %i %j of the URL', async (status, body, line) => {
