@@ -1,5 +1,5 @@
 import { nouns } from '../shared/operator/catalogue.ts'
-import type { Verb } from '../shared/operator/verbs.ts'
+import { positionalOf, type Verb } from '../shared/operator/verbs.ts'
 import { misuse } from './terminal/arguments.ts'
 
 /** The words after `debit`: noun, verb and options. */
@@ -25,12 +25,10 @@ export const inFull = ([first = '', ...others]: readonly string[]): string[] => 
 
 /**
  * Parses options as `--option value` or `--option=value`; rejects repeated ones.
- * The first required option of the verb needs no name.
+ * The first required option of the verb needs no name, or else one that is marked.
  */
 export const readOptions = (words: readonly string[], verb: Verb): Record<string, string> => {
-  const [positional] = Object.entries(verb.options.entries)
-    .filter(([, schema]) => (schema as { type: string }).type !== 'optional')
-    .map(([name]) => name)
+  const positional = positionalOf(verb)
   const options: Record<string, string> = {}
   const remaining = [...words]
   while (remaining.length > 0) {

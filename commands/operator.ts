@@ -13,6 +13,7 @@ import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './opera
 import { inFull, readOptions, shortForms } from './operator-words.ts'
 import { misuse, portIn, printAndExit as print, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
+import { showLine, showProgress } from './terminal/progress.ts'
 import { tableOf } from './terminal/table.ts'
 
 /**
@@ -96,24 +97,33 @@ const options = await readSecrets(callOptions, secretsOf(verbRow))
 const parsed = parseCall(nounRow, { verb, options })
 if (parsed instanceof Refusal) misuse(explain(parsed))
 
+const onProgress = (processed: number, total?: number): void =>
+  showProgress(total === undefined ? `${processed} rows uploaded` : `${processed} of ${total}`)
+
 const perform = ({ options }: ConsoleCall) => operate(target, noun, { verb, options })
 
-/** Reads the file while its rows are compared: its size is that of a bank. */
-async function* readStatement(path: string): AsyncGenerator<Uint8Array> {
+/** Reads the file while its rows are processed: its size is that of a bank. */
+async function* readFile(option: string, path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* path === '-' ? process.stdin : createReadStream(path)
   } catch (error) {
-    fail(`--statement: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    fail(`--${option}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }
 
 try {
-  const file = options.statement === undefined ? undefined : readStatement(options.statement)
+  const option = ['statement', 'file'].find((name) => options[name] !== undefined)
+  const file = option && readFile(option, options[option] ?? '')
   let shown: string | undefined
   do {
     if (shown !== undefined) await pause(WATCH_MS)
     const call = { noun, verb, options }
-    const reply = await operateFully(call, perform, file)
+    const reply = await operateFully(call, perform, {
+      file: file || undefined,
+      onProgress,
+      onRefused: showLine,
+    })
+    showProgress('')
     const { result, next_cursor } = 'error' in reply ? fail(reply.error) : reply
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {

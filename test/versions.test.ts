@@ -7,12 +7,14 @@ import { afterReply } from '../shared/domain/banks/health.ts'
 import { beginRefund } from '../shared/domain/debits/refund.ts'
 import { debitUuid } from '../shared/domain/ids.ts'
 import { openDay } from '../shared/ledger/day.ts'
+import { scopeOf } from '../shared/operator/bulk.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
 import { bankHealth, changeBankHealth } from '../shared/store/banks/health.ts'
 import { waitingPages } from '../shared/store/banks/waiting.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
+import { listOutcomes } from '../shared/store/operator/bulks.ts'
 import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
 import { leasedCounter } from '../shared/store/rate-limit.ts'
@@ -120,6 +122,10 @@ const views: Record<string, () => Promise<unknown>> = {
   sweep: async () => sweptBefore(await findSweepProgress(), provider),
   restore: () => findRestore(),
   approval: () => operate('approval', 'list', {}),
+  bulk: async () => {
+    const { bulk } = itemAt('PART#000000')
+    return { scope: await scopeOf(bulk), outcomes: [...(await listOutcomes(bulk))] }
+  },
   change: () => operate('change', 'list', {}),
   hashKey: () => findCustomerHash(PHONE),
 }

@@ -10,6 +10,18 @@ const replaceLine = (line: string): void => {
   if (stderr.isTTY) stderr.write(`\r\u001b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
 }
 
+/** Shows how far a call is: in one line of a terminal, elsewhere in a line each. An empty line ends it. */
+export const showProgress = (line: string): void => {
+  if (stderr.isTTY) replaceLine(line)
+  else if (line) stderr.write(`${line}\n`)
+}
+
+/** Prints a line above the progress. */
+export const showLine = (line: string): void => {
+  replaceLine('')
+  stderr.write(`${line}\n`)
+}
+
 const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1_000
 
 /**

@@ -1,6 +1,15 @@
+import * as v from 'valibot'
 import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import { parseJson } from '../../shared/domain/json.ts'
+import type { BulkId } from '../../shared/domain/operator/bulk.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import { unlessRefused } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import {
+  ImportRows,
+  importScope,
+  runImport,
+  uploadRows,
+} from '../../shared/operator/customer-import.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -33,6 +42,9 @@ const recorder = async (
   return changeRecorder({ ...author, target: `${customer} ${bank}`, bank, customer }, fields)
 }
 
+const scopeOf = async (bulk: BulkId | undefined, runtime: Runtime) =>
+  bulk ? importScope(bulk, runtime) : invalid({ file: ['is uploaded by the operator command'] })
+
 export const manageCustomer = operatorHandler(customer, {
   link: {
     run: async ({ phone, bank, name, status, ...options }, author, runtime) => {
@@ -48,6 +60,22 @@ export const manageCustomer = operatorHandler(customer, {
       return view(phone, bank, account)
     },
     check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
+  },
+  import: {
+    run: async ({ bank, bulk }, author, runtime) => {
+      const scope = author.scope ?? (await scopeOf(bulk, runtime))
+      return scope instanceof Refusal ? scope : runImport(scope, bank, author, runtime)
+    },
+    check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
+    scope: ({ bulk }, _, runtime) => scopeOf(bulk, runtime),
+  },
+  upload: async ({ bank, bulk: known, n, rows, refused }, { id, at }) => {
+    if (!(await findBank(bank))) return noSuch('bank')
+    const parsed = v.safeParse(ImportRows, parseJson(rows))
+    if (!parsed.success) return invalid({ rows: ['must be a list of accounts'] })
+    const bulk = known ?? (id as BulkId)
+    await uploadRows({ bulk, n, refused }, parsed.output, bank, at)
+    return { bulk }
   },
   show: async ({ phone, bank }) =>
     unlessRefused((await findAccount(phone, bank)) ?? noSuch('account'), (account) =>

@@ -23,6 +23,7 @@ import {
   sweeps,
   transitionsDebits,
   webhookQueues,
+  worksInBulk,
 } from './permission-groups.ts'
 
 /** The functions with verbs that need an approval. */
@@ -108,12 +109,12 @@ const rows = {
     PutItem: ['BANKS', 'BANK#*'],
     sealingKey: true,
   }),
-  'manage-customer': merge(requestsApprovals, {
+  'manage-customer': merge(requestsApprovals, worksInBulk, {
     GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
-    BatchGetItem: ['APPROVAL#*'],
+    BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
     Query: ['CUSTOMER#*'],
     PutItem: ['CUSTOMER#*', 'HASH_KEY', 'APPROVAL#*'],
-    DeleteItem: ['CUSTOMER#*', 'APPROVAL#*'],
+    DeleteItem: ['CUSTOMER#*', 'APPROVAL#*', 'BULK#*'],
     sealingKey: true,
   }),
   'manage-webhook': merge(requestsApprovals, {
@@ -137,7 +138,7 @@ const rows = {
     'by-customer': ['*#+*'],
     sends: ['submissions'],
   }),
-  'manage-exception': merge(requestsApprovals, {
+  'manage-exception': merge(requestsApprovals, worksInBulk, {
     GetItem: ['DEBIT#*'],
     PutItem: ['DEBIT#*'],
     Query: ['DEBIT#*'],

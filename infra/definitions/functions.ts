@@ -39,6 +39,9 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
   // Waits for the function that executes the approved call.
   'manage-approval': 75,
   'manage-settlement': 60,
+  // These process many objects in one call.
+  'manage-exception': 60,
+  'manage-customer': 60,
   // This moves letters in many batches.
   'manage-dead-letters': 60,
   // These read all debits of a day.

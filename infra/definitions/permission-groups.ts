@@ -30,7 +30,7 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
-  | `${'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
+  | `${'BULK' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
@@ -81,6 +81,13 @@ export const requestsApprovals: Permissions = {
   GetItem: ['APPROVALS'],
   PutItem: ['APPROVALS', 'CHANGES'],
   UpdateItem: ['APPROVALS'],
+}
+
+/** Stores the rows of a call about many objects, and their outcomes. */
+export const worksInBulk: Permissions = {
+  GetItem: ['BULK#*'],
+  Query: ['BULK#*'],
+  PutItem: ['BULK#*'],
 }
 
 /** Seals each secret again with the current key. */

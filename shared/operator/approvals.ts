@@ -2,13 +2,14 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/complete.ts'
 import * as domain from '../domain/operator/approval.ts'
+import type { Scope } from '../domain/operator/bulk.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import * as store from '../store/operator/approvals.ts'
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
-import { type ApprovalResult, approvalView } from '../views/operator/approval.ts'
+import { type ApprovalResult, approvalView, scopeView } from '../views/operator/approval.ts'
 import { type Noun, type OperatorCall, personalOf, secretsOf, type Verb } from './verbs.ts'
 
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
@@ -48,7 +49,7 @@ const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  step: ApprovalStep,
+  { scope, ...step }: ApprovalStep & { scope?: Scope | undefined },
   runtime: Runtime,
 ): Promise<Refusal | { approval: ApprovalResult }> => {
   const verb = verbs[call.verb]
@@ -63,7 +64,7 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first ?? ''] ?? '',
     options,
-    ...defined({ customer }),
+    ...defined({ customer, scope }),
     ...(Object.keys(secrets).length > 0 && {
       secrets: await store.sealSecrets(id, secrets, runtime),
     }),
@@ -74,7 +75,8 @@ export const requestApproval = async (
   }
   const request = `${name} ${call.verb} ${approval.target}`
   const recording = recordingOf({ ...step, noun: 'approval', verb: 'request' }, approval)
-  const record = changeWrites(recording, {}, { status: 'pending', request })
+  const fields = { status: 'pending', request, scope: scope && scopeView(scope) }
+  const record = changeWrites(recording, {}, fields)
   await store.putApproval(approval, plain, record, runtime)
   return { approval: approvalView(domain.withPlain(approval, plain), step.at) }
 }
@@ -130,10 +132,16 @@ export const claimGranted = async (
     await store.finishApproval(approval, { doneAt: runtime.now() }, runtime)
     return domain.replyLost()
   }
-  const { verb, requestedBy } = approval
+  const { verb, requestedBy, scope } = approval
   return {
     options,
-    authors: { approval: approval.id, by: requestedBy, approvedBy: by, verb },
+    authors: {
+      approval: approval.id,
+      by: requestedBy,
+      approvedBy: by,
+      verb,
+      ...defined({ scope }),
+    },
     finish: (doneAt: Date, refusal?: string) =>
       store.finishApproval(approval, { doneAt, refusal }, runtime),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */

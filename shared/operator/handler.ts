@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
 import { type ApprovalId, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
+import { isProgress, type Scope } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -25,6 +26,8 @@ export type Author = {
   approvedBy?: string
   /** The granted request that the call carries out. */
   approval?: ApprovalId
+  /** The objects that the request was granted for. */
+  scope?: Scope
   noun: string
   verb: string
 }
@@ -51,7 +54,12 @@ type RunAction<O, R> = (
  * changes nothing; without it, the noun's `show` is the check.
  */
 type Action<O, R> = RunAction<O, R> | CheckedAction<O, R>
-type CheckedAction<O, R> = { run: RunAction<O, R>; check?: RunAction<O, unknown> }
+type CheckedAction<O, R> = {
+  run: RunAction<O, R>
+  check?: RunAction<O, unknown>
+  /** Returns the objects of a call about many, before it is stored for approval. */
+  scope?: (options: O, author: Author, runtime: Runtime) => Promise<Scope | undefined | Refusal>
+}
 
 /** Reads whether a call needs an approval, for a row with `if`. */
 type StateAction<O, R> = CheckedAction<O, R> & {
@@ -107,7 +115,10 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     if (parsed instanceof Refusal) return parsed
     const check = actionOf(call.verb).check ?? actionOf('show').run
     const checked = await check?.(parsed.options, author, runtime)
-    return checked instanceof Refusal ? checked : requestApproval(noun, call, author, runtime)
+    if (checked instanceof Refusal) return checked
+    const scope = await actionOf(call.verb).scope?.(parsed.options, author, runtime)
+    if (scope instanceof Refusal) return scope
+    return requestApproval(noun, call, { ...author, scope }, runtime)
   }
 
   const isRequest = async (call: OperatorCall, author: Author): Promise<boolean> => {
@@ -127,7 +138,9 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     const { options, authors, finish, release } = granted
     try {
       const result = await perform({ verb: authors.verb, options }, { ...author, ...authors })
-      await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
+      // A repeated grant continues the call.
+      if (isProgress(result)) await release()
+      else await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)
       return result
     } catch (error) {
       // A claim that cannot be released expires.

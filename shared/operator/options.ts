@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
+import { BulkId } from '../domain/operator/bulk.ts'
 import { PhoneNumber } from '../domain/phone.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf, text } from '../domain/text.ts'
@@ -104,6 +105,20 @@ export const secret = <const S extends TextSchema>(meaning: string, schema: S) =
  */
 export const personal = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
   v.pipe(option(value, meaning, schema), v.metadata({ isPersonal: true }))
+
+/** Marks an optional option whose name a caller may omit. */
+export const named = <const S extends v.GenericSchema>(schema: S) =>
+  v.optional(v.pipe(schema, v.metadata({ isNamed: true })))
+
+/** The options of a part of a file that the command uploads. */
+export const part = options({
+  bulk: optional('ID', 'the upload, from the reply to its first part', BulkId),
+  n: v.optional(
+    option('N', 'number of the part, from 0', wholeNumber({ min: 0, max: 999_999 })),
+    '0',
+  ),
+  rows: option('JSON', 'rows of the part', v.string()),
+})
 
 /** Parses 16 to 200 printable ASCII characters without blanks. */
 export const secretText = v.pipe(

@@ -88,6 +88,14 @@ const marked =
 export const secretsOf = marked('isSecret')
 export const personalOf = marked('isPersonal')
 
+/** Returns the option whose name a caller may omit: the first required one, or one with a mark. */
+export const positionalOf = ({ options }: Verb): string | undefined => {
+  const entries = Object.entries(options.entries) as [string, v.GenericSchema][]
+  const required = entries.find(([, schema]) => schema.type !== 'optional')
+  const named = entries.find(([, schema]) => v.getMetadata(requiredForm(schema)).isNamed === true)
+  return (named ?? required)?.[0]
+}
+
 export const parseCall = (
   { verbs }: Noun,
   { verb, options }: OperatorCall,

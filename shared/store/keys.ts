@@ -5,6 +5,7 @@ import { listedAlone } from '../domain/debits/lifecycle.ts'
 import type { RefundList } from '../domain/debits/refund.ts'
 import type { BatchId, ChunkId, Reference } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
+import type { BulkId } from '../domain/operator/bulk.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Day } from '../domain/time.ts'
@@ -121,6 +122,13 @@ export const keys = {
   approval: (id: ApprovalId) => item('APPROVALS', id),
   /** Personal options in plain text, outside the partition whose items never expire. */
   plainOptions: (id: ApprovalId) => item(`APPROVAL#${id}`, 'OPTIONS'),
+  /** The rows of a part, in a partition of their own: many are written at once. */
+  bulkRows: (bulk: BulkId, n: number) => item(`BULK#${bulk}#${n}`, 'ROWS'),
+  bulkParts: (bulk: BulkId) => ({ pk: `BULK#${bulk}`, prefix: 'PART#' }),
+  bulkPart: (bulk: BulkId, n: number) => item(`BULK#${bulk}`, `PART#${padded(n, 6)}`),
+  bulkOutcomes: (bulk: BulkId) => ({ pk: `BULK#${bulk}`, prefix: 'OUTCOME#' }),
+  /** @param object a reference or the number of a part */
+  bulkOutcome: (bulk: BulkId, object: string) => item(`BULK#${bulk}`, `OUTCOME#${object}`),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
   restore: { pk: 'RESTORE', sk: 'RESTORE' },

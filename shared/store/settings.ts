@@ -75,7 +75,8 @@ export const removeSettings = <T extends object>(
     return (await transact(TransactItems, runtime)) || undefined
   })
 
-const unchanged = (item: db.Item | undefined) => {
+/** Returns the condition that an item is as it was read. */
+export const unchanged = (item: db.Item | undefined) => {
   if (!item) return { ConditionExpression: 'attribute_not_exists(pk)' }
   // Items from before revisions existed.
   if (item.revision === undefined) {

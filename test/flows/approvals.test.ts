@@ -18,13 +18,18 @@ import { printed, type Shown, testInProcess, useService } from '../support/runni
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
 
 const service = useService({ approvals: true })
-beforeAll(async () => void (await createProvider(service, 'requested')))
+beforeAll(async () => {
+  await createProvider(service, 'requested')
+  // The rows of a call that only waits.
+  await call('exception', 'upload', { ...UPLOADED, rows: '["DCS-20261121-ABC123"]' })
+})
 
 const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
   (name) => `arn:aws:iam::123456789012:user/${name}`,
 )
 const HASH = expect.stringMatching(/^[\w-]{22}$/)
 const TIME = expect.stringMatching(/Z$/)
+const UPLOADED = { bulk: 'uploaded-by-this-test' }
 const SECOND = 'the requester cannot grant: a second operator is required'
 const UNNAMED = 'an approval needs an operator with a known name'
 const MADE = 'the call was already made at'
@@ -103,6 +108,11 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'connector remove': () => ({ bank: 'SCB' }),
   'credential issue': () => ({ bank: 'ABSA' }),
   'customer link': () => account,
+  'customer import': async () => {
+    const rows = JSON.stringify([['+233249999998', 'Me', '1041009998']])
+    const upload = await call('customer', 'upload', { bank: 'GCB', rows })
+    return { bank: 'GCB', file: 'customers.csv', ...upload }
+  },
   'debit reverse': async () => ({
     reference: await completed('sk_sandbox_demo'),
     reason: 'Dispute',
@@ -110,6 +120,11 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'debit complete': open,
   'debit fail': open,
   'exception refund': completedLate,
+  'exception resolve': async () => {
+    const { reference } = await completedLate()
+    const rows = JSON.stringify([reference])
+    return { file: 'late.csv', ...(await call('exception', 'upload', { rows })), note: 'Returned' }
+  },
   'funding record': () => remittance,
   'funding correct': () => ({ reference: 'R-1', amount: '2.00', reason: 'Typing error' }),
   'limit set': () => ({ provider: 'demo', 'daily-limit': 'none' }),
@@ -126,6 +141,8 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
 const readers: Record<string, { verb: string; options: (given: Options) => Options }> = {
   'credential issue': { verb: 'list', options: ({ bank = '' }) => ({ bank }) },
   'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
+  'customer import': { verb: 'list', options: () => ({ phone: '+233249999998' }) },
+  'exception resolve': { verb: 'list', options: () => ({}) },
   'funding record': { verb: 'list', options: () => ({}) },
   'funding correct': { verb: 'list', options: () => ({}) },
 }
@@ -160,7 +177,7 @@ test.each(approvable)(
     const change = made.find((one) => one.noun === noun && one.verb === verb)
     expect(change).toMatchObject({ by: ama, approved_by: kofi })
     const shown = (await show(id)).target
-    if (noun === 'customer') expect(shown).toEqual(HASH)
+    if (words === 'customer link') expect(shown).toEqual(HASH)
     else expect(shown).toBe(target)
     const changed = { request: { from: null, to: `${noun} ${verb} ${shown}` } }
     expect(await changesOf(id)).toMatchObject([
@@ -257,11 +274,13 @@ const redirecting: Options = {
   ...{ name: 'GCB Bank', 'fee-basis-points': '0', 'fee-fixed': 'none' },
   ...{ 'fee-minimum': 'none', 'fee-maximum': 'none' },
   ...settlementAccount('1041008011'),
+  ...{ file: 'late.csv', from: '2026-11-21', ...UPLOADED },
 }
 /** The options that a call with one of them also needs. */
 const required: Record<string, Options> = {
   'bank create': { bank: 'TRY', name: 'Bank', ...connector },
   'bank update': { bank: 'ZEN', ...connector },
+  'exception resolve': { ...UPLOADED, note: 'Returned' },
   'limit set': { provider: 'demo' },
   'provider create': { provider: 'try', name: 'Try', ...settlementAccount('1041008012') },
   'provider update': { provider: 'demo' },

@@ -115,6 +115,7 @@ const newWorld = async () => {
 
 type World = Awaited<ReturnType<typeof newWorld>>
 
+const LATE = { kind: 'late_completion', bank: 'GCB' }
 const evidence = { 'bank-reference': 'GCB-7', reason: 'x' }
 
 /** The calls of a round. An entry for each verb that does more than read, and for each rule of its row. */
@@ -151,6 +152,8 @@ const attacksOn = (w: World): Attack[] => [
   ['connector remove', { bank: w.bank }],
   ['customer unlink', { phone: w.phone, bank: 'GCB' }],
   ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
+  ['customer upload', { bank: 'GCB', bulk: w.mine, rows: `[["${w.phone}","x","1041001001"]]` }],
+  ['customer import', { bank: 'GCB', file: 'x', bulk: w.mine }],
   ['webhook rotate-secret', { provider: w.shop }],
   ['webhook set', { provider: w.shop, url: EVIL }],
   ['webhook set', { provider: w.mine, url: EVIL }],
@@ -165,6 +168,11 @@ const attacksOn = (w: World): Attack[] => [
   ['debit reverse', { reference: w.done, reason: 'x' }],
   ['debit repair', { provider: w.shop, date: today() }],
   ['exception refund', { reference: w.late }],
+  ['exception upload', { bulk: `${w.shop}-late`, rows: `["${w.late}"]` }],
+  ['exception refund', { file: 'x', bulk: `${w.shop}-late` }],
+  ['exception resolve', { file: 'x', bulk: `${w.shop}-late`, note: 'x' }],
+  ['exception resolve', { bulk: `${w.shop}-late`, note: 'x' }],
+  ['exception resolve', { ...LATE, from: today(), to: today(), note: 'x' }],
   ['exception resolve', { reference: w.late, note: 'x' }],
   ['funding record', { bank: 'GCB', amount: '9.00', reference: `${w.funding}X`, date: today() }],
   ['funding correct', { reference: w.funding, amount: '9.00', reason: 'x' }],

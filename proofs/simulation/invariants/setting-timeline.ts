@@ -122,6 +122,8 @@ const effects: Record<SettingVerb, Effect | null> = {
   'connector remove': null,
   'customer link': ({ options }) => ({ customer: options['account-number'] }),
   'customer unlink': () => ({ customer: undefined }),
+  'customer import': null,
+  'customer upload': null,
   'webhook set': ({ options: { url = '', events, 'max-attempts': most }, result }, previous) => ({
     webhook: {
       url,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../refusal.ts'
 import { DAY_SECONDS, secondsAfter } from '../time.ts'
+import type { Scope } from './bulk.ts'
 
 /** Calls of operators that a second operator must approve (docs/api.md#approvals). */
 
@@ -34,6 +35,8 @@ export type Approval = {
   options: Record<string, string>
   /** The keyed hash of the phone number of a customer whom the call concerns. */
   customer?: string
+  /** The objects of a call about many. */
+  scope?: Scope
   /** The secrets by option, as sealed JSON. */
   secrets?: string
   decision: 'pending' | ApprovalDecision
@@ -44,7 +47,7 @@ export type Approval = {
   decidedAt?: Date
   /** The reason of a denial. */
   reason?: string
-  /** The granted call has changed what it was granted for. */
+  /** The granted call has changed what it was granted for. A call about many has outcomes instead. */
   hasEffect?: true
   /** The time at which the granted call ended. */
   doneAt?: Date

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { Bank, ConnectorName, CustomerAccount, WhenDown } from '../../domain/banks/bank.ts'
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
+import { BulkId } from '../../domain/operator/bulk.ts'
 import { text } from '../../domain/text.ts'
 import { Duration } from '../../domain/time.ts'
 import * as o from '../options.ts'
@@ -136,6 +137,36 @@ export const customer = {
       effect: 'reads',
       summary: 'shows the account of a phone number at one bank',
       options: account,
+    },
+    import: {
+      effect: 'money',
+      approval: 'always',
+      summary: 'adds, changes and removes the accounts of a bank as a file lists them',
+      options: o.options({
+        bank: o.bank,
+        file: o.option(
+          'FILE',
+          'CSV file with phone, name, account_number, active; -: standard input',
+          text({ max: 300 }),
+        ),
+        bulk: o.optional('ID', 'rows that were uploaded; the command adds it', BulkId),
+      }),
+    },
+    upload: {
+      effect: 'settings',
+      summary: 'stores a part of a file of accounts; the command calls it',
+      options: o.options({
+        bank: o.bank,
+        ...o.part.entries,
+        refused: v.optional(
+          o.option(
+            'N',
+            'lines that the command refused',
+            o.wholeNumber({ min: 0, max: 9_999_999 }),
+          ),
+          '0',
+        ),
+      }),
     },
     list: {
       effect: 'reads',

@@ -5,7 +5,8 @@ import { statuses } from '../../domain/debits/lifecycle.ts'
 import { DebitCursor } from '../../domain/debits/list-query.ts'
 import { Reference } from '../../domain/ids.ts'
 import { namesOf } from '../../domain/names.ts'
-import { oneOf } from '../../domain/text.ts'
+import { BulkId } from '../../domain/operator/bulk.ts'
+import { oneOf, text } from '../../domain/text.ts'
 import { Instant } from '../../domain/time.ts'
 import { deliveryStatuses } from '../../domain/webhooks/delivery.ts'
 import * as o from '../options.ts'
@@ -118,6 +119,32 @@ export const delivery = {
 
 const kind = o.optionalWord('only exceptions of this kind', { options: namesOf(exceptionKinds) })
 
+/** One debit, or many: those of a file, or of the open exceptions of a kind, a bank and some days. */
+const selection = {
+  reference: o.named(ofDebit),
+  file: o.optional(
+    'FILE',
+    'CSV file with reference, for many debits; -: standard input',
+    text({ max: 300 }),
+  ),
+  kind,
+  bank: v.optional(o.bank),
+  from: v.optional(o.day('first UTC day of the exceptions')),
+  to: v.optional(o.day('last UTC day of the exceptions')),
+  bulk: o.optional('ID', 'references that were uploaded; the command adds it', BulkId),
+}
+
+type Selection = { [K in keyof typeof selection]?: string | undefined }
+
+const isOneOrMany = ({ reference, file, bulk, kind, bank, from, to }: Selection): boolean => {
+  const days = [bank, from, to]
+  const others = [file, bulk, ...days].some(Boolean)
+  if (reference) return !others
+  return file || bulk ? true : Boolean(kind) && days.every(Boolean)
+}
+
+const ONE_OR_MANY = 'is required, or else --file, or --kind with --bank, --from and --to'
+
 export const exception = {
   name: 'exception',
   summary: 'rejected bank reports and failed refunds that an operator must resolve',
@@ -142,18 +169,36 @@ export const exception = {
       effect: 'money',
       approval: 'always',
       summary: 'refunds a late completion or retries a failed refund, and resolves its exceptions',
-      options: o.options({
-        reference: ofDebit,
-        reason: v.optional(o.reason('reason; the bank can read it')),
-        'despite-note': o.optionalWord('also refund a late completion that a note resolved', {
-          options: ['true'],
+      options: v.pipe(
+        o.options({
+          ...selection,
+          reason: v.optional(o.reason('reason; the bank can read it')),
+          'despite-note': o.optionalWord('also refund a late completion that a note resolved', {
+            options: ['true'],
+          }),
         }),
-      }),
+        v.forward(
+          v.check((input) => isOneOrMany(input), ONE_OR_MANY),
+          ['reference'],
+        ),
+      ),
     },
     resolve: {
-      effect: 'settings',
+      effect: 'money',
+      approval: ['file', 'from', 'bulk'],
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
-      options: o.options({ reference: ofDebit, kind, note: o.reason('resolution') }),
+      options: v.pipe(
+        o.options({ ...selection, note: o.reason('resolution') }),
+        v.forward(
+          v.check((input) => isOneOrMany(input), ONE_OR_MANY),
+          ['reference'],
+        ),
+      ),
+    },
+    upload: {
+      effect: 'settings',
+      summary: 'stores a part of a file of references; the command calls it',
+      options: o.part,
     },
   },
 } as const satisfies Noun

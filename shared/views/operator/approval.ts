@@ -1,7 +1,10 @@
 import type { Shows } from '../../domain/complete.ts'
 import { type Approval, statusAt } from '../../domain/operator/approval.ts'
+import type { Scope } from '../../domain/operator/bulk.ts'
 
 export type ApprovalResult = ReturnType<typeof approvalView>
+
+export const scopeView = ({ bulk, totals, digest }: Scope) => ({ ...totals, digest, bulk })
 
 export const approvalView = (approval: Approval, at: Date) =>
   ({
@@ -11,6 +14,7 @@ export const approvalView = (approval: Approval, at: Date) =>
     verb: approval.verb,
     target: approval.target,
     options: approval.options,
+    scope: approval.scope ? scopeView(approval.scope) : null,
     requested_by: approval.requestedBy,
     requested_at: approval.requestedAt.toISOString(),
     expires_at: approval.expiresAt.toISOString(),

@@ -1,5 +1,7 @@
+import type { ImportResult } from '../../domain/banks/customer-import.ts'
 import type { BankDebitsPage } from '../../domain/banks/statement.ts'
 import type { Reference } from '../../domain/ids.ts'
+import type { BulkId, BulkProgress, BulkResult } from '../../domain/operator/bulk.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Day } from '../../domain/time.ts'
 import type { BatchResult, SettlementReport } from '../batch.ts'
@@ -33,6 +35,11 @@ type Formatted<Options, Document, Large> =
   | (Options extends { format: 'csv' } ? string : Document)
   | Large
 
+/** The result of a call about one debit, or about many. */
+type OneOrMany<Options, One> =
+  | (Options extends { reference: string } ? never : BulkResult | BulkProgress)
+  | One
+
 /** The result of each verb, as its function returns it and its callers read it from JSON. */
 export type OperatorResults<Options = AnyOptions> = {
   provider: Record<'create' | 'update' | 'show' | 'disable' | 'enable', ProviderResult> & {
@@ -65,6 +72,8 @@ export type OperatorResults<Options = AnyOptions> = {
     show: AccountResult
     list: AccountResult[]
     unlink: { unlinked: boolean }
+    import: ImportResult | BulkProgress
+    upload: { bulk: BulkId }
   }
   webhook: {
     set: WebhookSecretResult<string | null>
@@ -95,8 +104,9 @@ export type OperatorResults<Options = AnyOptions> = {
   exception: {
     list: ExceptionResult[]
     show: ExceptionResult[]
-    refund: { reference: Reference; refund: RefundResult }
-    resolve: ExceptionResult[]
+    refund: OneOrMany<Options, { reference: Reference; refund: RefundResult }>
+    resolve: OneOrMany<Options, ExceptionResult[]>
+    upload: { bulk: BulkId }
   }
   settlement: Record<'show' | 'process' | 'complete' | 'retry', BatchResult> & {
     run: SettlementRunResult

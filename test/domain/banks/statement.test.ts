@@ -5,11 +5,8 @@ import {
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
 import type { Day } from '../../../shared/domain/time.ts'
-import {
-  compareFile,
-  MalformedStatement,
-  readStatement,
-} from '../../../shared/operator/statement-file.ts'
+import { MalformedFile } from '../../../shared/operator/csv-file.ts'
+import { compareFile, readStatement } from '../../../shared/operator/statement-file.ts'
 
 const UUID = '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'
 const OTHER = '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'
@@ -93,7 +90,7 @@ test.each([
   [`${HEADER}\n12,B-1,1.00,GHS,${AT}`, 'line 2: uuid is malformed'],
   [`${HEADER}\n,,1.00,GHS,${AT}`, 'line 2: a uuid or a bank_reference is required'],
 ])('the statement %j is refused: %s', async (text, message) => {
-  await expect(read(text)).rejects.toThrow(MalformedStatement)
+  await expect(read(text)).rejects.toThrow(MalformedFile)
   await expect(read(text)).rejects.toThrow(message)
 })
 

@@ -1,0 +1,80 @@
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
+import type * as v from 'valibot'
+
+/** CSV files that operators upload, read record by record: their size is that of a bank. */
+
+/** Thrown for an unreadable file, with a reason per line. */
+export class MalformedFile extends Error {}
+
+/** The number of wrong lines that a refusal names. */
+export const PRINTED_MAX = 20
+
+export type LineError = { line: number; reason: string }
+
+/** @param count the number of wrong lines, of which the first ones are given */
+export const refuse = (errors: readonly LineError[], count = errors.length): never => {
+  const printed = errors.map(({ line, reason }) => `line ${line}: ${reason}`)
+  const rest = count - printed.length
+  const summary = rest > 0 ? [`and ${rest} more lines`] : []
+  throw new MalformedFile([...printed, ...summary].join('\n'))
+}
+
+export type CsvRecord = { record: string[]; info: { lines: number } }
+
+/** The parts of a file, in order. */
+export type FileParts = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
+/** A record without an end must not fill the memory. The parser counts the texts of a record only. */
+const RECORD_MAX = 64 * 1024
+const TOO_LONG = 'a record is too long, or its quotes are unclosed'
+
+async function* textsOf(file: FileParts): AsyncGenerator<string> {
+  // TextDecoder removes a byte order mark.
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    let length = 0
+    for await (const part of file) {
+      const text = decoder.decode(part, { stream: true })
+      const end = text.lastIndexOf('\n')
+      length = text.length - end - 1 + (end === -1 ? length : 0)
+      if (length > 2 * RECORD_MAX) throw new MalformedFile(TOO_LONG)
+      yield text
+    }
+    yield decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw new MalformedFile('the file is not UTF-8')
+    throw error
+  }
+}
+
+export async function* recordsIn(file: FileParts): AsyncGenerator<CsvRecord> {
+  const parser = parse({
+    info: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: RECORD_MAX,
+  })
+  try {
+    // An error of a part ends the loop over the records.
+    yield* pipeline(Readable.from(textsOf(file)), parser, () => undefined)
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    const isLong = error.code === 'CSV_MAX_RECORD_SIZE'
+    const reason = isLong ? TOO_LONG : 'unclosed quotes'
+    refuse([{ line: Number(error.lines ?? 0), reason }])
+  }
+}
+
+/** Returns the first line of a record: a quoted field may span lines. */
+export const firstLineOf = ({ record, info }: CsvRecord): number =>
+  info.lines - record.join('').split('\n').length + 1
+
+/** Returns reasons that name columns and never quote values. */
+export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
+  const reasons = issues.map(({ message, path }) =>
+    message.startsWith('Invalid') ? `${String(path?.[0].key)} is malformed` : message,
+  )
+  return [...new Set(reasons)].join('; ')
+}

@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { type ImportResult, ImportRow } from '../domain/banks/customer-import.ts'
+import { parseJson } from '../domain/json.ts'
+import { type BulkId, type BulkProgress, digestOf, type Scope } from '../domain/operator/bulk.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
+import { compareRows, importRows, sumOf } from '../store/banks/customer-import.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
+import {
+  findRows,
+  listOutcomes,
+  listParts,
+  putOutcome,
+  putPart,
+  removeRows,
+} from '../store/operator/bulks.ts'
+import { putChange } from '../store/operator/changes.ts'
+import { customerHasher } from '../store/operator/customer-hash.ts'
+import { changedRows, gone } from './bulk.ts'
+import type { Author } from './handler.ts'
+
+/** Imports of customers' accounts (docs/operations.md#customers-of-a-bank), part by part. */
+
+/** The part of the function's minute in which a part may start. */
+const RUN_MS = 30_000
+
+export const ImportRows = v.array(ImportRow)
+type Rows = v.InferOutput<typeof ImportRows>
+
+/** Stores a part with what it would change, so that the request shows it. */
+export const uploadRows = async (
+  { bulk, n, refused }: { bulk: BulkId; n: number; refused: number },
+  rows: Rows,
+  bank: BankIdentifier,
+  at: Date,
+): Promise<void> => {
+  const totals = { ...(await compareRows(rows, bank)), refused }
+  await putPart({ bulk, n, digest: digestOf(`${bank}\n${JSON.stringify(rows)}`), totals }, rows, at)
+}
+
+/** Returns counts, and a keyed digest: the record of a request outlives an erasure. */
+export const importScope = async (
+  bulk: BulkId,
+  runtime: Pick<Runtime, 'randomBytes'>,
+): Promise<Scope | Refusal> => {
+  const parts = await listParts(bulk)
+  if (parts.length === 0) return gone()
+  const hash = await customerHasher(runtime)
+  const refused = parts.reduce((total, part) => total + (part.totals.refused ?? 0), 0)
+  const totals = { ...sumOf(parts.map((part) => part.totals)), refused }
+  return { bulk, totals, digest: hash(parts.map(({ digest }) => digest).join('\n')) }
+}
+
+/** Imports the parts that have no outcome yet. A part that is interrupted is repeated. */
+export const runImport = async (
+  scope: Scope,
+  bank: BankIdentifier,
+  { approval: _, scope: __, ...author }: Author,
+  runtime: Runtime,
+): Promise<ImportResult | BulkProgress | Refusal> => {
+  const { bulk } = scope
+  const current = await importScope(bulk, runtime)
+  if (current instanceof Refusal) return current
+  if (current.digest !== scope.digest) return changedRows()
+  const [parts, outcomes] = await Promise.all([listParts(bulk), listOutcomes(bulk)])
+  if (outcomes.size === 0) {
+    const { totals, digest } = scope
+    await putChange({ ...author, target: bank, bank }, { ...totals, digest })
+  }
+  const end = author.at.getTime() + RUN_MS
+  for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
+    if (runtime.now().getTime() >= end) break
+    const text = await findRows(part)
+    if (text === undefined) return gone()
+    if (digestOf(`${bank}\n${text}`) !== part.digest) return changedRows()
+    const totals = await importRows(parseJson(text) as Rows, bank, runtime)
+    const outcome = { outcome: 'done', totals } as const
+    await putOutcome(bulk, String(part.n), outcome, runtime.now())
+    outcomes.set(String(part.n), outcome)
+  }
+  if (outcomes.size < parts.length) return { bulk, processed: outcomes.size, total: parts.length }
+  await mapConcurrent(parts, 8, removeRows)
+  const done = [...(await listOutcomes(bulk)).values()].map(({ totals = {} }) => totals)
+  const { added, changed, removed } = sumOf(done)
+  return { added, changed, removed, refused: Number(scope.totals.refused) }
+}

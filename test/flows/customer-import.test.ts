@@ -1,0 +1,117 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { expect, test } from 'vitest'
+import { operateFully } from '../../console/server/operate.ts'
+import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import { table, tableName } from '../../shared/store/table.ts'
+import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
+
+/** Accounts of a bank's customers from a file (docs/operations.md#customers-of-a-bank). */
+
+const service = useService({ approvals: true })
+const { call, operate, refusal } = service
+const [ama, kofi] = ['local:ama', 'local:kofi']
+const HASH = expect.stringMatching(/^[\w-]{22}$/)
+
+/** Calls the verb as the command does. Returns the reply and the refused lines. */
+const importFile = async (lines: readonly string[], bank = 'ADB') => {
+  const refused: string[] = []
+  const reply: OperatorReply = await operateFully(
+    { noun: 'customer', verb: 'import', options: { bank, file: 'customers.csv' } },
+    ({ noun, verb, options }) => operate(noun, verb, options, ama),
+    { file: [Buffer.from(lines.join('\n'))], onRefused: (line) => refused.push(line) },
+  )
+  return { reply, refused }
+}
+const request = async (lines: readonly string[]): Promise<Shown> =>
+  printed((await importFile(lines)).reply).approval
+const grant = (id: string): Promise<Shown> => call('approval', 'grant', { id }, kofi)
+const imported = async (lines: readonly string[]) => grant((await request(lines)).id)
+const show = (phone: string, bank = 'ADB') => operate('customer', 'show', { phone, bank })
+
+const HEADER = 'phone,name,account_number,active'
+const NONE = { added: 0, changed: 0, removed: 0, refused: 0 }
+const [esi, yaw, adjoa] = ['+233205000001', '+233205000002', '+233205000003']
+
+test('one approval adds, changes and removes accounts, and a repeated file changes nothing', async () => {
+  const file = [HEADER, `${esi},Esi Boateng,1041005001,true`, `${yaw},Yaw,1041005002,yes`]
+  const approval = await request(file)
+  expect(approval).toMatchObject({
+    target: 'ADB',
+    options: { bank: 'ADB', file: 'customers.csv' },
+    scope: { added: 2, changed: 0, removed: 0, unchanged: 0, refused: 0, digest: HASH },
+  })
+  expect(await show(esi)).toHaveProperty('error')
+  expect(await grant(approval.id)).toEqual({ ...NONE, added: 2 })
+  expect(printed(await show(esi))).toMatchObject({
+    ...{ customer: 'Esi Boateng', account_number: '1041005001', status: 'active' },
+  })
+  expect(await imported(file)).toEqual(NONE)
+  // Columns have any order; a removed account needs a phone number only.
+  const next = ['active,account_number,phone,name', `1,1041005009,${esi},Esi Boateng`, `0,,${yaw},`]
+  expect(await imported(next)).toEqual({ ...NONE, changed: 1, removed: 1 })
+  expect(printed(await show(esi)).account_number).toBe('1041005009')
+  expect(await show(yaw)).toHaveProperty('error')
+  expect(await imported(next)).toEqual(NONE)
+})
+
+test('malformed and repeated lines are named and counted, and the others are imported', async () => {
+  const lines = [
+    HEADER,
+    `${adjoa},Adjoa,1041005003,true`,
+    '0205000004,Kofi,1041005004,true',
+    `${adjoa},Adjoa,1041005005,true`,
+    '+233205000006,Abena,12,maybe',
+    '+233205000007,Abena,12,true',
+  ]
+  const { reply, refused } = await importFile(lines)
+  expect(refused).toEqual([
+    'line 3: must be in E.164 format; write it like +233241234567',
+    'line 4: phone is repeated',
+    'line 5: active must be true or false',
+    'line 6: must be 6 to 20 digits',
+  ])
+  const { approval } = printed(reply)
+  expect(approval.scope).toMatchObject({ added: 1, refused: 4 })
+  expect(await grant(approval.id)).toEqual({ ...NONE, added: 1, refused: 4 })
+})
+
+test('a file without accounts, and one of an unknown bank, are refused at once', async () => {
+  expect((await importFile(['phone,name'])).reply).toEqual({
+    error: '--file: line 1: column account_number, active is missing',
+  })
+  expect((await importFile([HEADER, 'x,y,z,true'])).reply).toMatchObject({
+    error: expect.stringContaining('--file: line 2: '),
+  })
+  const line = `${esi},Esi,1041005001,true`
+  expect((await importFile([HEADER, line], 'XXX')).reply).toEqual({ error: 'no such bank' })
+  expect(await refusal('customer', 'import', { bank: 'ADB', file: 'x.csv' }, ama)).toBe(
+    '--file: is uploaded by the operator command',
+  )
+})
+
+testInProcess('records of an import name no customer, and its rows are removed', async () => {
+  const line = '+233205000011,Kwesi Appiah,1041005011,true'
+  const approval = await request([HEADER, line])
+  await grant(approval.id)
+  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
+  for (const text of line.split(',').slice(0, 3)) {
+    const found = Items.filter((item) => JSON.stringify(item).includes(text))
+    expect(found.map(({ pk }) => pk)).toEqual(['CUSTOMER#+233205000011'])
+  }
+  const changes: Shown[] = await call('change', 'list', { bank: 'ADB' })
+  expect(changes.find(({ verb }) => verb === 'import')).toMatchObject({
+    ...{ by: ama, approved_by: kofi, target: 'ADB' },
+    changed: { added: { to: 1 }, digest: { to: HASH } },
+  })
+})
+
+test('rows that change after the approval are not imported', async () => {
+  const approval = await request([HEADER, '+233205000021,Akua,1041005021,true'])
+  const rows = JSON.stringify([['+233205000022', 'Mallory', '1041006666']])
+  const { bulk } = approval.scope
+  await call('customer', 'upload', { bank: 'ADB', bulk, n: '0', rows }, ama)
+  expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain(
+    'the rows are not those of the request',
+  )
+  expect(await show('+233205000022')).toHaveProperty('error')
+})

@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { operateFully } from '../../console/server/operate.ts'
+import { manageException } from '../../functions/operator/manage-exception.ts'
+import { digestOf } from '../../shared/domain/operator/bulk.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { decideApproval } from '../../shared/store/operator/approvals.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
+
+/** Refunds and resolutions of many debits by one call (docs/operations.md#many-at-once). */
+
+const service = useService({ approvals: true })
+const { call, operate, refusal } = service
+const [ama, kofi] = ['local:ama', 'local:kofi']
+const today = () => dayOf(service.sandbox().control.clock.now())
+
+beforeAll(async () => {
+  const limit = { provider: 'demo', operation: 'charge', 'per-minute': '100000' }
+  await call('limit', 'set', limit, ama)
+})
+
+/** Creates debits that the bank completed after they had failed. */
+const lateCompletions = (count: number, bank = 'GCB'): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const fields = { phone_number: FAILS_AT_ONCE, amount: '10.00', bank_identifier: bank }
+      const { reference, uuid } = await service.chargeUntil('failed', fields)
+      const report = { status: 'completed', bank_reference: `${reference}-${index}` }
+      await service.report(uuid, report, `bt_sandbox_${bank.toLowerCase()}`)
+      return reference
+    }),
+  )
+
+type Options = Record<string, string>
+
+/** Calls a verb as the command does, with a file. */
+const operateWith = (verb: string, file: string, options: Options = {}): Promise<OperatorReply> =>
+  operateFully(
+    { noun: 'exception', verb, options: { file: 'late.csv', ...options } },
+    ({ noun, verb, options }) => operate(noun, verb, options, ama),
+    { file: [Buffer.from(file)] },
+  )
+const request = async (verb: string, references: readonly string[], options: Options = {}) =>
+  printed(await operateWith(verb, ['reference', ...references].join('\n'), options)).approval
+
+const grant = (id: string): Promise<Shown> => call('approval', 'grant', { id }, kofi)
+const refundsOf = (references: readonly string[]) =>
+  Promise.all(references.map(async (one) => (await service.show(one)).refund?.uuid))
+const openOf = async (references: readonly string[]) => {
+  const open: Shown[] = await call('exception', 'list', { status: 'open', limit: '1000' })
+  return open.filter(({ reference }) => references.includes(reference)).length
+}
+
+describe('a refund of many debits', () => {
+  test('one approval shows their count, sum and digest, and each has its outcome', async () => {
+    const late = await lateCompletions(4)
+    const [refunded = '', ...others] = late
+    const single = (await call('exception', 'refund', { reference: refunded }, ama)).approval
+    await grant(single.id)
+    const { reference: open } = await service.chargeUntil('processing', { phone_number: SILENT })
+    const unknown = 'DCS-20200101-ABC123'
+    const references = [...late, open, unknown]
+    const approval = await request('refund', [...references, refunded], { reason: 'Outage' })
+    expect(approval).toMatchObject({
+      options: { file: 'late.csv', reason: 'Outage' },
+      scope: { count: 6, digest: digestOf(`${references.toSorted().join('\n')}\n`) },
+    })
+    const amounts = await Promise.all(
+      [...late, open].map(async (one) => Number((await service.show(one)).amount)),
+    )
+    const sum = amounts.reduce((total, amount) => total + amount, 0)
+    expect(approval.scope.sum).toBe(sum.toFixed(2))
+    const result = await grant(approval.id)
+    expect(result.done).toBe(3)
+    expect(result.skipped).toMatchObject([{ reference: refunded, reason: /^its refund is / }])
+    expect(result.refused.map(({ reference }: Shown) => reference).toSorted()).toEqual(
+      [open, unknown].toSorted(),
+    )
+    expect(await openOf(late)).toBe(0)
+    expect((await refundsOf(others)).every(Boolean)).toBe(true)
+    expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain('already made')
+  })
+
+  test('a selection contains the open exceptions of a kind, a bank and days', async () => {
+    const [late, other] = [await lateCompletions(2, 'ECO'), await lateCompletions(1)]
+    const days = { from: today(), to: today() }
+    const selection = { kind: 'late_completion', bank: 'ECO', ...days }
+    const { approval } = await call('exception', 'refund', selection, ama)
+    expect(approval).toMatchObject({ options: selection, scope: { count: 2, sum: '20.00' } })
+    expect(await grant(approval.id)).toEqual({ done: 2, skipped: [], refused: [] })
+    expect([await openOf(late), await openOf(other)]).toEqual([0, 1])
+    const none = await refusal('exception', 'refund', selection, ama)
+    expect(none).toBe('no such open exception in these days')
+    const wrong = await refusal('exception', 'refund', { ...selection, kind: 'contradiction' }, ama)
+    expect(wrong).toBe('--kind: allows no refund')
+    const { kind: _, ...partial } = selection
+    expect(await refusal('exception', 'refund', partial, ama)).toContain('--reference: is required')
+  })
+
+  testInProcess(
+    'a granted call that fails in the middle continues, and refunds none twice',
+    async () => {
+      const late = await lateCompletions(30)
+      const approval = await request('refund', late)
+      const decision = { decision: 'granted', by: kofi, at: new Date() } as const
+      await decideApproval(approval.id, decision, [], real)
+      const run = (runtime: Runtime) =>
+        manageException(runtime)({
+          verb: 'refund',
+          options: {},
+          actor: kofi,
+          approval: approval.id,
+        })
+      let ids = 0
+      const failing = {
+        ...real,
+        newId: () => {
+          ids += 1
+          if (ids > 11) throw new Error('The worker crashed')
+          return real.newId()
+        },
+      }
+      await expect(run(failing)).rejects.toThrow('The worker crashed')
+      const before = await refundsOf(late)
+      expect(before.filter(Boolean).length).toBe(10)
+      // Each look at the clock takes ten seconds, so the call ends at its time limit.
+      let reads = 0
+      const slow = { ...real, now: () => new Date(Date.now() + 10_000 * reads++) }
+      const progress = printed(await run(slow))
+      expect(progress).toMatchObject({ total: 30 })
+      expect(progress.processed).toBeGreaterThan(10)
+      expect(progress.processed).toBeLessThan(30)
+      // Two workers at once, for example after a lost reply.
+      const replies = await Promise.all([run(real), run(real)])
+      expect(replies.some((reply) => 'result' in reply)).toBe(true)
+      const result = replies.map((reply) => ('result' in reply ? reply.result : undefined))
+      expect(result).toContainEqual({ done: 30, skipped: [], refused: [] })
+      const after = await refundsOf(late)
+      expect(after.every(Boolean)).toBe(true)
+      expect(after.filter((uuid) => before.includes(uuid)).length).toBe(10)
+      const changes: Shown[] = await call('change', 'list', { limit: '1000' })
+      const refunds = changes.filter((one) => one.verb === 'refund' && late.includes(one.target))
+      expect(refunds.map(({ target }) => target).toSorted()).toEqual(late.toSorted())
+      expect(refunds.every((one) => one.by === ama && one.approved_by === kofi)).toBe(true)
+    },
+  )
+
+  test('rows that another upload changed after the approval are not refunded', async () => {
+    const [first, second] = [await lateCompletions(1), await lateCompletions(1)]
+    const approval = await request('refund', first)
+    const rows = JSON.stringify(second)
+    await call('exception', 'upload', { bulk: approval.scope.bulk, n: '1', rows }, ama)
+    expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain(
+      'the rows are not those of the request',
+    )
+    expect(await openOf([...first, ...second])).toBe(2)
+  })
+
+  test('a malformed file is refused with its lines', async () => {
+    const reply = await operateWith('refund', 'reference\nDCS-20261121-ABC123\nnone\n,\n')
+    expect(reply).toEqual({
+      error: '--file: line 3: reference is malformed\nline 4: reference is malformed',
+    })
+    expect(await operateWith('refund', 'uuid\nx')).toEqual({
+      error: '--file: line 1: column reference is missing',
+    })
+  })
+})
+
+test('many exceptions are resolved with a note by one approval, and repeated lines count once', async () => {
+  const late = await lateCompletions(3)
+  const [noted = ''] = late
+  await call('exception', 'resolve', { reference: noted, note: 'By telephone' }, ama)
+  const open = await service.chargeUntil('processing', { phone_number: SILENT })
+  const note = { note: 'Returned by the bank' }
+  const approval = await request('resolve', [...late, ...late, open.reference], note)
+  expect(approval.scope.count).toBe(4)
+  expect(await grant(approval.id)).toEqual({
+    done: 2,
+    skipped: [{ reference: noted, reason: 'its exceptions are resolved' }],
+    refused: [{ reference: open.reference, reason: 'no such exception' }],
+  })
+  expect(await openOf(late)).toBe(0)
+})
