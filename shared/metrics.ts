@@ -24,6 +24,8 @@ export const shownMetrics = {
   SettlementPaid: 'Count',
   RefundsCompleted: 'Count',
   RefundedPesewas: 'None',
+  /** Debits that were submitted without counting the prompts of their customers. */
+  PromptsUnchecked: 'Count',
   /** Messages that the sweep sent again. */
   SweepRepaired: 'Count',
 } as const
@@ -58,6 +60,10 @@ export const alarmedMetrics = {
   ReconciliationUnfinished: 'Count',
   /** Counts of a provider's day far above its last weeks; the log names provider and remedy. */
   UnusualUse: 'Count',
+  /** Debits that failed because their customers had too many approval prompts. */
+  PromptsRefused: 'Count',
+  /** Providers whose prompts customers decline or let time out; the log names provider and remedy. */
+  UnwantedPrompts: 'Count',
   SweepRuns: 'Count',
   /** Items, shards and providers that a run of the sweep could not check. */
   SweepFaults: 'Count',

@@ -85,6 +85,9 @@ const hosts = (name: string): string[] =>
     .map((host) => host.trim().toLowerCase())
     .filter(Boolean)
 
+const optionalNumber = (name: string): number | undefined =>
+  process.env[name] ? Number(process.env[name]) : undefined
+
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
 
 /** Returns the variable that holds the URL of a queue, such as `QUEUE_URL_WEBHOOKS_HIGH`. */
@@ -125,6 +128,8 @@ const settings = {
   claimedOperators: () => isTrue('CLAIMED_OPERATORS'),
   /** Whether a payout waits until the remitted cash covers it. */
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
+  /** The default cap on approval prompts (docs/api.md#approval-prompts); undefined: no cap. */
+  openPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */
   errorGuide: () => process.env.ERROR_GUIDE,
   functionPrefix: () => process.env.FUNCTION_PREFIX ?? '',

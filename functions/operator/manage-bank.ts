@@ -31,6 +31,7 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     maximum: updatedOr(bank.maximum, settings.maximum),
     ussdCode: updatedOr(bank.ussdCode, settings['ussd-code']),
     packageName: updatedOr(bank.packageName, settings['package-name']),
+    openPromptsMax: updatedOr(bank.openPromptsMax, settings['open-prompts-max']),
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
     whenDown: updatedOr(bank.whenDown, settings['when-down']),

@@ -34,6 +34,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
       ...requestWidgets(stage, metrics, graph),
       ...queueWidgets(stage, metrics, graph),
       ...moneyWidgets(metrics, graph),
+      [graph('Approval prompts', allCounted(metrics, 'PromptsRefused', 'PromptsUnchecked'))],
       [
         graph('Duration of webhook attempts (ms)', attemptDurations(metrics)),
         graph('Sweep', allCounted(metrics, 'SweepRepaired', 'SweepFaults'), [

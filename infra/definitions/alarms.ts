@@ -157,6 +157,20 @@ const rows: AlarmRow[] = [
     threshold: 1,
   },
   {
+    name: 'prompts-refused',
+    description:
+      'Customers had too many approval prompts: find "too many prompts" in the log of submit-to-bank, which names provider and remedy',
+    metric: (metrics) => metrics.service('PromptsRefused', COUNTED),
+    threshold: 10,
+  },
+  {
+    name: 'unwanted-prompts',
+    description:
+      'Customers decline most prompts of a provider or let them time out: find "prompts are unwanted" in the log of sweep, which names provider and remedy',
+    metric: (metrics) => metrics.service('UnwantedPrompts', HIGHEST),
+    threshold: 1,
+  },
+  {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
     cause: 'bank-requests-failing',

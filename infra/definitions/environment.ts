@@ -10,6 +10,7 @@ export type StageSettings = Pick<
   | 'referencePrefix'
   | 'hasSandboxBank'
   | 'payoutsWaitForFunding'
+  | 'openPromptsMax'
   | 'approvals'
   | 'claimedOperators'
   | 'bankClientCertificate'
@@ -58,6 +59,7 @@ export const environmentOf = (
   const { UpdateItem, sealingKey, schedulesInto } = permissions
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
+  const submits = permissions['by-customer']?.length && sends.includes('sandbox-outcomes')
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
@@ -66,6 +68,10 @@ export const environmentOf = (
     ...(settings.errorGuide &&
       readers.errorGuide.includes(name) && { ERROR_GUIDE: settings.errorGuide }),
     ...(settings.hasSandboxBank && readsBanks && { SANDBOX_BANK: 'true' }),
+    ...(submits &&
+      settings.openPromptsMax !== undefined && {
+        OPEN_PROMPTS_MAX: String(settings.openPromptsMax),
+      }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
     ...(settings.claimedOperators && name.startsWith('manage-') && { CLAIMED_OPERATORS: 'true' }),

@@ -120,11 +120,12 @@ const notesHealth: Permissions = {
   PutItem: ['BANK_HEALTH'],
 }
 
-/** Submits debits, or lets them wait while their bank is down. */
+/** Submits debits, counts the prompts of their customers, and waits while their bank is down. */
 export const submitsDebits = merge(expiresDebits, notesHealth, {
   GetItem: ['CUSTOMER#*'],
   Query: ['BANKS'],
   PutItem: ['WAITING#*'],
+  'by-customer': ['*#+*'],
   sends: ['sandbox-outcomes'],
 })
 

@@ -37,6 +37,8 @@ type CommonSettings = StageWorkers & {
   /** The account's quota of concurrent executions, for its alarm; 1,000 by default. */
   concurrencyQuota?: number
   hasSandboxBank: boolean
+  /** The default cap on approval prompts of a customer (docs/api.md#approval-prompts); absent: none. */
+  openPromptsMax?: number
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
   /** Whether a second operator must approve calls that can redirect money (docs/api.md#approvals). */
@@ -137,6 +139,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
       'debit-callback': 40,
     },
     hasSandboxBank: false,
+    openPromptsMax: 5,
     payoutsWaitForFunding: false,
     approvals: true,
     recordsInvocations: true,

@@ -115,6 +115,7 @@ const setEnvironment = (scenario: Scenario): void => {
   setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
   process.env.APPROVALS = String(scenario.approvals)
   process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
+  process.env.OPEN_PROMPTS_MAX = String(scenario.openPromptsMax ?? '')
   process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
 }
 
@@ -239,6 +240,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
   approvals: scenario.approvals,
   waitsForFunding: scenario.waitsForFunding,
+  openPromptsMax: scenario.openPromptsMax,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
   isRepaired: scenario.faults.has('index far behind'),

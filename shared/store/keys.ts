@@ -60,6 +60,8 @@ export const keys = {
   undelivered: (provider: ProviderId): string => `${provider}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
+  /** Those that the service did not submit, because the customer had too many prompts. */
+  unprompted: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}#unprompted`,
   /** Sorts by creation. The reference makes it unique and can be parsed from it. */
   byTime: (createdAt: Date, reference: Reference) => `${createdAt.toISOString()}#${reference}`,
   /** In the index work: items that the sweep checks when they are due, in shards. */

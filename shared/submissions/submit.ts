@@ -25,6 +25,7 @@ import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { expire } from '../sweep/expire.ts'
+import { refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
 const PROMPT_SECONDS = 2
@@ -103,6 +104,10 @@ export const newSubmitter = (
       // A restore may have undone the record of a submission that the bank has received.
       repeated: request.repeated || predatesRestore(debit, generation),
     }
+    const isRefused =
+      !submission.repeated &&
+      (await refuseTooManyPrompts(debit, current, { at, requestId, generation }, runtime))
+    if (isRefused) return undefined
     const { submit } = connectors({ ...config, behaviourOf: async () => behaviourAt(current, at) })[
       current.connector
     ]

@@ -1,4 +1,4 @@
-import { COMPARED_DAYS, unusualUses } from '../domain/providers/daily-use.ts'
+import { COMPARED_DAYS, unusualUses, unwantedPromptsIn } from '../domain/providers/daily-use.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { dayAfter, dayOf } from '../domain/time.ts'
 import { log } from '../log.ts'
@@ -15,19 +15,22 @@ const CHECK_MS = 600_000
 export const isUseDue = (previous: Date | undefined, now: Date): boolean =>
   Math.floor((previous?.getTime() ?? 0) / CHECK_MS) < Math.floor(now.getTime() / CHECK_MS)
 
-/** Logs the providers whose use of today is far above that of their last weeks, and raises an alarm. */
+/** Logs the providers whose use of today is unusual or whose prompts are unwanted, and raises an alarm. */
 export const checkDailyUse = async (providers: readonly ProviderId[], now: Date): Promise<void> => {
   const today = dayOf(now)
   await mapConcurrent(providers, PROVIDERS_AT_ONCE, async (provider) => {
     try {
       const days = new Map(await listDailyUse(provider, dayAfter(today, -COMPARED_DAYS)))
       const { [today]: current = {}, ...earlier } = Object.fromEntries(days)
+      const remedy =
+        `ask the provider; then revoke its key (operator credential list --provider ${provider}) or ` +
+        `run operator provider disable --provider ${provider}`
       for (const unusual of unusualUses(current, Object.values(earlier))) {
-        const remedy =
-          `ask the provider; then revoke its key (operator credential list --provider ${provider}) or ` +
-          `run operator provider disable --provider ${provider}`
         log.warn('use is unusual', { provider, ...unusual, remedy }, { UnusualUse: 1 })
       }
+      const unwanted = unwantedPromptsIn(current)
+      if (unwanted)
+        log.warn('prompts are unwanted', { provider, ...unwanted, remedy }, { UnwantedPrompts: 1 })
     } catch (error) {
       logFault(provider, error)
     }

@@ -7,7 +7,7 @@ import { put, read, remove } from '../../shared/store/table.ts'
 import { captureOutput } from '../support/output.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
-import { PATIENCE, testInProcess, useService } from '../support/running-service.ts'
+import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** The use of a provider's key, compared with its own last weeks (docs/operations.md#a-providers-key-is-misused). */
 
@@ -30,18 +30,19 @@ const createBusy = async (id: string) => {
   return { ...provider, key: id as ProviderId, lookup }
 }
 
-/** Runs a sweep that is the first in its ten minutes. */
-const findings = async (id: string) => {
+/** Runs a sweep that is the first in its ten minutes, and returns its lines about a provider. */
+const logged = async (id: string, text: string) => {
   clear()
   await remove(keys.sweep, {})
   await service.runJob('sweep')
-  return lines()
-    .filter(({ message, provider }) => message === 'use is unusual' && provider === id)
-    .map(({ use, count, busiest, remedy, UnusualUse, _aws }) => {
-      const { Dimensions } = _aws.CloudWatchMetrics[0]
-      return { use, count, busiest, remedy, UnusualUse, Dimensions }
-    })
+  return lines().filter(({ message, provider }) => message === text && provider === id)
 }
+
+const findings = async (id: string) =>
+  (await logged(id, 'use is unusual')).map(({ use, count, busiest, remedy, UnusualUse, _aws }) => {
+    const { Dimensions } = _aws.CloudWatchMetrics[0]
+    return { use, count, busiest, remedy, UnusualUse, Dimensions }
+  })
 
 testInProcess(
   'the fiftieth lookup of a day without a result raises the alarm, whose log line names provider and remedy',
@@ -87,4 +88,31 @@ test('a use is unusual above three times the busiest earlier day', () => {
     { use: 'unknownNumbers', count: 91, busiest: 30 },
   ])
   expect(unusualUses({ charges: 499, invalidAccounts: 19, unknownNumbers: 49 }, [])).toEqual([])
+})
+
+testInProcess(
+  'the prompts that customers decline or let time out raise an alarm, whose log line names provider and remedy',
+  async () => {
+    const { id, key } = await createBusy('unwanted')
+    const alarmsOf = async (unwantedPrompts: number) => {
+      const others = { amountTotal: 0, charges: 60, invalidAccounts: 10, refusedPrompts: 11 }
+      await put(keys.dayTotal(key, today), 'count', { ...others, unwantedPrompts })
+      return logged(id, 'prompts are unwanted')
+    }
+    expect(await alarmsOf(19)).toEqual([])
+    const remedy = expect.stringContaining('operator provider disable --provider unwanted')
+    const line = { prompts: 39, unwanted: 20, remedy, UnwantedPrompts: 1 }
+    expect(await alarmsOf(20)).toMatchObject([line])
+  },
+)
+
+testInProcess('the write of a failure counts a prompt that the customer declined', async () => {
+  const { key, credential } = await createBusy('declining')
+  const declined = { phone_number: '+233243333333', bank_identifier: 'GCB' }
+  const { reference, uuid } = await service.charge(declined, credential)
+  await service.until(reference, 'processing')
+  const report = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
+  await service.report(uuid, report)
+  const { unwantedPrompts, refusedPrompts } = (await read(keys.dayTotal(key, today))) as Shown
+  expect({ unwantedPrompts, refusedPrompts }).toEqual({ unwantedPrompts: 1, refusedPrompts: 0 })
 })

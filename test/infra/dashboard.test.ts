@@ -69,6 +69,7 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
     Throttles: ['4 alarms 1', 'concurrency-high 800'],
     'Nightly settlement': ['4 alarms 1'],
     Refunds: ['refund-failed 1'],
+    'Approval prompts': ['prompts-refused 10'],
     Sweep: ['sweep-faults 1', 'sweep-behind 600'],
   })
 })

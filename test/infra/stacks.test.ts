@@ -72,6 +72,13 @@ test('the variable PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change fu
   expect(waiting(false)).toEqual([])
 })
 
+test('the cap on prompts of production reaches the functions that submit debits', () => {
+  const capped = functionsWith(
+    ({ Environment }) => Environment?.Variables?.OPEN_PROMPTS_MAX === '5',
+  )
+  expect(capped).toEqual(['submit-sidelined', 'submit-to-bank'])
+})
+
 test('a stage with a restored table keeps its own and uses the restored one only', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })

@@ -19,6 +19,7 @@ const settings = {
   errorGuide: 'https://docs.example.com/errors',
   hasSandboxBank: true,
   payoutsWaitForFunding: true,
+  openPromptsMax: 5,
   approvals: true,
   bankClientCertificate: { secretArn: 'secret' },
 }
@@ -39,6 +40,7 @@ test.each([
   ['errorGuide', 'ERROR_GUIDE'],
   ['sandboxBank', 'SANDBOX_BANK'],
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
+  ['openPromptsMax', 'OPEN_PROMPTS_MAX'],
   ['approvals', 'APPROVALS'],
   ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],

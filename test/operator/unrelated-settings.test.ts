@@ -145,6 +145,7 @@ describe('bank', () => {
     maximum: pesewas(100_00),
     ussdCode: '*422#',
     packageName: 'com.gcb.mobile',
+    openPromptsMax: 7,
     requestLimits: { 'list-debit-transactions': 5 },
     behaviour: { as: 'rejecting', code: 'transaction_declined', until: null },
   }
@@ -165,6 +166,7 @@ describe('bank', () => {
     maximum: [{ maximum: '1.00' }, 'maximum'],
     'connector-type': [{ 'connector-type': 'ussd' }, 'connectorType'],
     'ussd-code': [{ 'ussd-code': '*1#' }, 'ussdCode'],
+    'open-prompts-max': [{ 'open-prompts-max': 'default' }, 'openPromptsMax'],
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
     'when-down': [{ 'when-down': 'refuse' }, 'whenDown'],
   }

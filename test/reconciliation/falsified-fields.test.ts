@@ -94,7 +94,7 @@ const fields: Record<string, Rows> = {
   claim: rows()({ [COMPARED]: ['reference request'] }),
   'day total': rows()({
     [COMPARED]: ['amountTotal'],
-    [USE]: ['expiresAt charges invalidAccounts'],
+    [USE]: ['expiresAt charges invalidAccounts refusedPrompts unwantedPrompts'],
   }),
   lines: {
     ...rows()({ [COMPARED]: ['debits adjustments'], [USE]: ['linesInLane'] }),

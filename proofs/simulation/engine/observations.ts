@@ -140,6 +140,8 @@ export type RunSetup = {
   approvals: boolean
   /** Whether a payout waits until the recorded remittances cover it. */
   waitsForFunding: boolean
+  /** The stage's cap on the prompts of a customer; undefined: none. */
+  openPromptsMax: number | undefined
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
   isRestored: boolean

@@ -22,6 +22,7 @@ import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
 import * as posts from './posts.ts'
+import * as prompts from './prompts.ts'
 import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
@@ -171,6 +172,12 @@ export const invariants: readonly Invariant[] = [
   [62, 'without faults, work is done in seconds', workIsPrompt],
   [63, 'the metrics of alarms are measured at their events', eventsAreMeasured],
   [64, 'the health of a bank follows its replies and is obeyed', ...Object.values(bankHealth)],
+  [
+    65,
+    'a customer gets at most the prompts of the cap, and fewer only above it',
+    prompts.promptsAreCapped,
+    prompts.refusalsAreAboveCap,
+  ],
 ]
 
 /** They follow every change and reply; a restore undoes some. */

@@ -3,13 +3,16 @@ import type { ApiCall } from '../engine/observations.ts'
 import { requestIdOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import { isRefusal } from './prompts.ts'
 import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 5, 6, 12, 33: the history of a debit, write by write. */
 
 export const debitsAreListed: Check = ({ debits }, report) => {
-  for (const [reference, { item }] of debits) {
+  for (const [reference, { item, entries }] of debits) {
+    const customer = `${item.bank.identifier}#${item.phone}${entries.some(isRefusal) ? '#unprompted' : ''}`
+    if (item.byCustomer !== customer) report(reference, `is listed for ${item.byCustomer}`)
     const [provider, list = ''] = String(item.byStatus).split('#')
     if (provider !== item.provider || !expectations[item.status].lists.includes(list))
       report(reference, `is ${item.status}, but listed as ${item.byStatus}`)

@@ -3,6 +3,8 @@ import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
 import type { Observations } from '../engine/observations.ts'
 import type { Check } from './observation-index.ts'
+import { isRefusal } from './prompts.ts'
+import type { RawDebit } from './raw-items.ts'
 
 /** 63: each metric that an alarm uses is measured when its event happens. */
 
@@ -45,6 +47,11 @@ const replied =
 
 const CREDENTIALS = new Set([401, 403])
 
+const isRefused = ({ history }: RawDebit): boolean => {
+  const { by = '', set = {} } = history.at(-1) ?? {}
+  return isRefusal({ by, set })
+}
+
 /** Undefined: no observation shows the event. */
 const causesOf: Record<AlarmedMetric, Causes | undefined> = {
   LateCompletion: opened('late_completion'),
@@ -67,6 +74,11 @@ const causesOf: Record<AlarmedMetric, Causes | undefined> = {
   BankRequestsRefused: replied(
     (status) => status >= 400 && status < 500 && status !== 429 && !CREDENTIALS.has(status),
   ),
+  PromptsRefused: changed(
+    'writer',
+    (before, after) =>
+      before?.status === 'pending' && after?.entity === 'debit' && isRefused(after as RawDebit),
+  ),
   SettlementUnfinished: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
   SweepLagSeconds: invoked('sweep'),
@@ -77,6 +89,7 @@ const causesOf: Record<AlarmedMetric, Causes | undefined> = {
   SecretsUnreadable: undefined,
   SweepFaults: undefined,
   UnusualUse: undefined,
+  UnwantedPrompts: undefined,
 }
 
 /** A lost record is never measured; the sweep only sends its messages. */

@@ -3,6 +3,7 @@ import type { BankQuery, RunSetup } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
+import { isRefusal } from './prompts.ts'
 import type { Entry } from './raw-items.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
@@ -66,7 +67,7 @@ export const failuresHaveMessages: Check = ({ debits }, report) => {
         report(reference, 'is processing without a bank reference')
     }
     const failed = history.entries.find(typeIs('failed'))
-    if (failed?.by.startsWith('job:')) checkTimeout(failed, history, report)
+    if (failed?.by.startsWith('job:') && !isRefusal(failed)) checkTimeout(failed, history, report)
   }
 }
 
@@ -112,7 +113,7 @@ export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, r
   for (const [reference, { item, uuid, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
     const isAskable = setup.endpoints.includes(item.bank.identifier)
-    if (!isAskable || !failed?.by.startsWith('job:')) continue
+    if (!isAskable || !failed?.by.startsWith('job:') || isRefusal(failed)) continue
     const { at = failed.writtenAt, by } =
       changes.find(({ after }) => after?.status === 'failed') ?? {}
     const last = queriesOf
@@ -151,8 +152,9 @@ const checkOutcomes = (
     const said = isMoved && expectations[after.status].replies
     const entry = after?.history.at(-1)
     if (!said || !after || !by || entry?.by?.startsWith('operator:')) continue
-    const isTimeout = after.status === 'failed' && entry?.set?.errorCode === 'timeout'
-    if (isTimeout && entry?.by?.startsWith('job:')) continue
+    const { by: writer = '', set = {} } = entry ?? {}
+    const isTimeout = after.status === 'failed' && set.errorCode === 'timeout'
+    if ((isTimeout && writer.startsWith('job:')) || isRefusal({ by: writer, set })) continue
     const call = callBy.get(by.invocation)
     const isReported =
       call?.caller?.kind === 'bank' &&

@@ -47,6 +47,8 @@ export type Scenario = {
   providers: readonly number[]
   approvals: boolean
   waitsForFunding: boolean
+  /** The cap on the prompts of a customer; undefined: none. */
+  openPromptsMax: number | undefined
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
   changes: readonly SettingChange[]
@@ -111,6 +113,7 @@ export const plain = {
   kind: 'usual',
   approvals: false,
   waitsForFunding: false,
+  openPromptsMax: undefined,
   absent: [],
   changes: [],
   rounds: [],
@@ -135,6 +138,11 @@ const drawPayment = (
   if (random.happens(rejectedShare)) return 'rejected'
   return random.happens(underwayShare) ? 'underway' : 'paid'
 }
+
+const CAPPED_SHARE = 0.25
+
+const drawPromptsMax = (random: Random): number | undefined =>
+  random.happens(CAPPED_SHARE) ? random.pick([1, 2, 3, 5]) : undefined
 
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
@@ -173,6 +181,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     endings: Array.from({ length: 8 }, () => bankRandom.pick(ENDINGS)),
     approvals: random.happens(settings.approvalShare),
     waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
+    openPromptsMax: drawPromptsMax(randomOf(seedOf(seed, 15))),
     absent,
     changes: [
       ...drawCreations(seed, absent, startAt),

@@ -29,6 +29,8 @@ export const Bank = v.object({
   connectorType: oneOf(['ussd', 'mobile_api', 'both']),
   ussdCode: v.optional(v.string()),
   packageName: v.optional(v.string()),
+  /** Replaces the stage's cap on approval prompts (docs/api.md#approval-prompts). */
+  openPromptsMax: v.optional(v.number()),
   requestLimits: v.optional(RequestLimits),
   behaviour: v.optional(BankBehaviour),
   /** Whether charges are refused while the bank is down. Absent: they are accepted. */

@@ -37,6 +37,11 @@ const settings = {
     'charges while the bank is down (default: accept)',
     o.orDefault(WhenDown),
   ),
+  'open-prompts-max': o.optional(
+    'N|default',
+    'approval prompts of one customer in ten minutes, 1-1000',
+    o.orDefault(o.wholeNumber({ min: 1, max: 1_000 })),
+  ),
   'package-name': o.optional('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
 }
 

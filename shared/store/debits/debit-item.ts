@@ -1,6 +1,7 @@
 import { type Complete, defined, noneRemain } from '../../domain/complete.ts'
 import { type Cause, type Debit, type Entry, stateAt } from '../../domain/debits/debit.ts'
 import { hasOwnList, lifecycle, type Status } from '../../domain/debits/lifecycle.ts'
+import { isUnprompted } from '../../domain/debits/prompts.ts'
 import { debitUuid } from '../../domain/ids.ts'
 import { type DebitList, keys } from '../keys.ts'
 import { type LineMark, parseMark } from '../settlement/chunk-item.ts'
@@ -78,6 +79,12 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
     : dueAttributes(keys.debit(facts.reference), updatedAt)
 }
 
+/** Returns the partition of a debit in by-customer, which counts prompts. A refused one is not counted. */
+export const customerListOf = (debit: Debit): string => {
+  const { bank, phone } = debit.facts
+  return (isUnprompted(debit) ? keys.unprompted : keys.byCustomer)(bank.identifier, phone)
+}
+
 export const toDebitItem = (debit: Debit) => {
   const { facts, status, version, history, approval, ...settlement } = debit
   // Settlement writes its marks itself.
@@ -89,7 +96,7 @@ export const toDebitItem = (debit: Debit) => {
     ...keys.debit(facts.reference),
     entity: 'debit',
     byStatus: keys.debits(facts.provider, listOf(status)),
-    byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
+    byCustomer: customerListOf(debit),
     byTime: keys.byTime(createdAt, facts.reference),
     ...plain,
     ...(Object.keys(metadata).length > 0 && { metadata: JSON.stringify(metadata) }),

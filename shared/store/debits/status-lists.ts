@@ -106,19 +106,19 @@ export const providerLists = async (
     : [...recent, ...cutAt(list('main'), swept)]
 }
 
-/** Returns the lists of all debits of a phone number at one bank. */
+/** Returns the lists of all debits of a phone number at one bank, each debit in one. */
 export const allOfCustomer = (
   bank: BankIdentifier,
   phone: PhoneNumber,
   { from, to }: CreationTimes = {},
-): List[] => [
-  {
+): List[] =>
+  // In this order: a debit whose prompt is refused during the read appears in the later list.
+  [keys.byCustomer(bank, phone), keys.unprompted(bank, phone)].map((key) => ({
     index: 'by-customer',
-    key: keys.byCustomer(bank, phone),
+    key,
     from: from?.toISOString(),
     until: to?.toISOString(),
-  },
-]
+  }))
 
 /** The debits of a phone number at one bank. */
 export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }

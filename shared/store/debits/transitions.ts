@@ -2,13 +2,21 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { type Cause, type Debit, stateAt } from '../../domain/debits/debit.ts'
 import { isOpen, lifecycle } from '../../domain/debits/lifecycle.ts'
+import { isUnprompted, isUnwanted } from '../../domain/debits/prompts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import * as db from '../table.ts'
 import { failedWrites, transactionMet, withConflictRetries } from '../transactions.ts'
-import { fromDebitItem, listOf, workAfter, writeApproval, writeEntry } from './debit-item.ts'
+import {
+  customerListOf,
+  fromDebitItem,
+  listOf,
+  workAfter,
+  writeApproval,
+  writeEntry,
+} from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
 /** Returns the next state, the unchanged object to write nothing, or a refusal. */
@@ -99,11 +107,17 @@ const writeWithDayTotal = async (
   others: readonly db.Write[],
 ): Promise<'written' | 'changed' | 'no day total'> => {
   const { provider, amount } = failed.facts
-  const invalid = stateAt(failed).errorCode === 'invalid_account' ? 1 : 0
   const decrement = db.updateWrite(keys.dayTotal(provider, day), {
-    UpdateExpression: 'ADD amountTotal :back, invalidAccounts :invalid',
+    UpdateExpression:
+      'ADD amountTotal :back, invalidAccounts :invalid, refusedPrompts :refused, unwantedPrompts :unwanted',
     ConditionExpression: 'amountTotal >= :amount',
-    ExpressionAttributeValues: { ':back': -amount, ':amount': amount, ':invalid': invalid },
+    ExpressionAttributeValues: {
+      ':back': -amount,
+      ':amount': amount,
+      ':invalid': Number(stateAt(failed).errorCode === 'invalid_account'),
+      ':refused': Number(isUnprompted(failed)),
+      ':unwanted': Number(isUnwanted(failed)),
+    },
   })
   const TransactItems = [{ Update: update }, decrement, ...others]
   const conditions = await failedWrites(db.table.send(new TransactWriteCommand({ TransactItems })))
@@ -118,6 +132,7 @@ const transitionExpression = (previous: Debit, next: Debit) => ({
     '#history = list_append(#history, :entries)',
     // An open debit keeps its list and its place in the work index, if it has one.
     ...(isOpen(next.status) ? [] : ['byStatus = :list', '#work = :work, due = :due']),
+    ...(isUnprompted(next) ? ['byCustomer = :customer'] : []),
     ...(next.approval ? ['approval = :approval'] : []),
   ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
@@ -136,6 +151,7 @@ const transitionExpression = (previous: Debit, next: Debit) => ({
     ':entries': next.history
       .slice(previous.history.length)
       .map((entry, index) => writeEntry(entry, next.history[previous.history.length + index - 1])),
+    ...(isUnprompted(next) && { ':customer': customerListOf(next) }),
     ...(next.approval && { ':approval': writeApproval(next.approval) }),
   },
 })

@@ -21,6 +21,7 @@ export const bankSettingsView = (bank: Bank, at: Date) =>
     connector: bank.connector,
     connector_type: bank.connectorType,
     maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
+    open_prompts_max: bank.openPromptsMax ?? null,
     behaviour: behaviourAt(bank, at) ?? null,
     when_down: bank.whenDown ?? 'accept',
   }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>

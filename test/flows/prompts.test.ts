@@ -1,0 +1,79 @@
+import { expect, test, vi } from 'vitest'
+import { useHttpBank } from '../support/http-bank.ts'
+import { createProvider } from '../support/provider.ts'
+import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { useSubscribers } from '../support/subscriber.ts'
+
+/** The cap on the approval prompts of a customer (docs/api.md#approval-prompts). */
+
+const service = useService()
+const bank = useHttpBank(service)
+const { receiver, subscribe } = useSubscribers(service)
+
+const PHONE = '+233245678901'
+const CHARGES = 30
+
+const charge = (credential: string, n: number, phone_number = PHONE) =>
+  service.charge(
+    { phone_number, bank_identifier: 'HTB', partner_reference: `order-${n}` },
+    credential,
+  )
+
+test('only five of 60 charges of two providers to one phone reach the bank, and the others fail with a webhook', async () => {
+  const { provider } = await subscribe('flooding', { events: 'transaction.failed' })
+  const one = provider.credential
+  const { credential: other } = await createProvider(service, 'other-shop')
+  await service.call('bank', 'update', { bank: 'HTB', 'open-prompts-max': '5' })
+  const charged = await Promise.all(
+    Array.from({ length: CHARGES }, (_, n) => [charge(one, n), charge(other, n)]).flat(),
+  )
+  const settled = await vi.waitFor(async () => {
+    const debits: Shown[] = await service.call('debit', 'list', { phone: PHONE, limit: '100' })
+    if (debits.some(({ status }) => status === 'pending')) throw new Error('some are pending')
+    return debits
+  }, PATIENCE)
+  expect(settled).toHaveLength(2 * CHARGES)
+  const processing = settled.filter(({ status }) => status === 'processing')
+  expect(processing).toHaveLength(5)
+  expect(bank.made.toSorted()).toEqual(processing.map(({ uuid }) => uuid).sort())
+  const ofOne = processing.filter(({ provider }) => provider === 'flooding')
+  expect([2, 3]).toContain(ofOne.length)
+
+  const refused = settled.find(
+    ({ status, provider }) => status === 'failed' && provider === 'flooding',
+  )
+  const message = 'Too many approval requests for this customer'
+  const code = 'transaction_declined'
+  expect(refused).toMatchObject({ error_message: message, error_code: code, processed_at: null })
+  const [event] = await receiver.events(refused.reference, 1)
+  expect(event?.body.data).toMatchObject({ error_details: { code, message } })
+  // A replay answers with the failed debit, and another phone has prompts of its own.
+  const n = charged.findIndex(({ reference }) => reference === refused.reference)
+  expect(await charge(one, Math.floor(n / 2))).toMatchObject({ reference: refused.reference })
+  const { reference } = await charge(one, 1_000, '+233245678902')
+  await service.until(reference, 'processing')
+  // The bank lists all debits of its customer.
+  await service.call('customer', 'link', {
+    phone: PHONE,
+    bank: 'HTB',
+    name: 'Ama',
+    'account-number': '1041001',
+  })
+  const listed = async (status_filter: string) => {
+    const query = new URLSearchParams({ phone_number: PHONE, status_filter })
+    const path = `/api/v1/banks/debit-transactions?${query}`
+    return (await service.get(path, 'bt_sandbox_htb')).body.data.total_count
+  }
+  expect([await listed('all'), await listed('failed'), await listed('processing')]).toEqual([
+    60, 55, 5,
+  ])
+})
+
+test('the cap of a bank is shown, and default removes it', async () => {
+  const update = (value: string) =>
+    service.call('bank', 'update', { bank: 'ECO', 'open-prompts-max': value })
+  expect(await update('7')).toMatchObject({ open_prompts_max: 7 })
+  expect(await update('default')).toMatchObject({ open_prompts_max: null })
+  const refusal = await service.refusal('bank', 'update', { bank: 'ECO', 'open-prompts-max': '0' })
+  expect(refusal).toBe('--open-prompts-max: must be a whole number from 1 to 1000')
+})

@@ -1,0 +1,177 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
+import type { Table } from '../../sandbox/aws/table/table.ts'
+import type { Bank } from '../../shared/domain/banks/bank.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { isPromptRefused } from '../../shared/domain/debits/prompts.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { customerListOf } from '../../shared/store/debits/debit-item.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { newSubmitter } from '../../shared/submissions/submit.ts'
+import { gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
+import { SILENT } from '../support/requests.ts'
+import { storeBank, storeDebit } from '../support/settings.ts'
+import { useTable } from '../support/tables.ts'
+
+/** The cap on the approval prompts of a customer (docs/api.md#approval-prompts). */
+
+const clock = { now: 0, lag: 0 }
+const consumed = { read: 0, write: 0 }
+const [a, b, c] = ['a', 'b', 'c'] as unknown as [ProviderId, ProviderId, ProviderId]
+const bank: Bank = { ...gcb, connector: 'sandbox', openPromptsMax: 5 }
+const { lines, clear } = captureOutput()
+
+let table: Table
+const storeBankNow = async () => {
+  table = useTable({
+    now: () => clock.now,
+    indexLag: () => clock.lag,
+    onConsumed: ({ kind, units }) => {
+      consumed[kind] += units
+    },
+  })
+  await storeBank(bank)
+}
+
+beforeEach(async () => {
+  const logging = { AWS_LAMBDA_LOG_LEVEL: 'WARN', METRICS_DISABLED: 'false' }
+  Object.assign(process.env, { SANDBOX_BANK: 'true', ...logging })
+  process.env.CACHE_SECONDS = '-6000'
+  clear()
+  Object.assign(clock, { now: 0, lag: 0 })
+  await storeBankNow()
+})
+
+const stored = async (provider: ProviderId, seconds: number, phone = SILENT): Promise<Debit> => {
+  const facts = { provider, phone: phone as PhoneNumber }
+  const debit = pendingDebit(facts, inSeconds(seconds))
+  await storeDebit(debit)
+  return debit
+}
+
+const submitAt = async ({ facts }: Debit, seconds: number, repeated = false) => {
+  const runtime = still({ now: () => inSeconds(seconds) })
+  const submit = newSubmitter({ skipsSlowBanks: true, reportLater: async () => undefined }, runtime)
+  await submit({ reference: facts.reference, repeated, requestId: 'request' })
+  return findDebit(facts.reference)
+}
+
+const statusAt = async (debit: Debit, seconds: number) => (await submitAt(debit, seconds))?.status
+
+test.each<[string, ProviderId, number, boolean]>([
+  ['', a, 1, false],
+  ['aa', a, 5, false],
+  ['aaa', a, 5, true],
+  ['aaa', b, 5, false],
+  ['aaaaaaaa', b, 5, false],
+  ['aaaaab', b, 5, false],
+  ['aaabb', b, 5, true],
+  ['aaabb', c, 5, true],
+  ['a', a, 1, true],
+  ['a', b, 1, true],
+  ['aa', b, 2, true],
+  ['abab', a, 7, false],
+])(
+  'a prompt after those of %j by %s, at the cap %i, is refused: %j',
+  (earlier, own, cap, expected) => {
+    expect(isPromptRefused(earlier.split('') as ProviderId[], own, cap)).toBe(expected)
+  },
+)
+
+test('only five of 1,000 charges to one phone reach the bank, as many as its cap allows', async () => {
+  const debits: Debit[] = []
+  for (let n = 0; n < 1_000; n += 1) debits.push(await stored(n % 2 ? a : b, n / 100))
+  const statuses: string[] = []
+  consumed.read = 0
+  // Messages overtake each other.
+  for (const debit of debits.toReversed()) statuses.push((await statusAt(debit, 11)) ?? '')
+  expect(statuses.filter((status) => status === 'processing')).toHaveLength(5)
+  expect(statuses.filter((status) => status === 'failed')).toHaveLength(995)
+  expect(lines().filter(({ PromptsRefused }) => PromptsRefused)).toHaveLength(995)
+})
+
+test('a refused debit has the published code, and the log line names its provider and a remedy', async () => {
+  for (let n = 0; n < 3; n += 1) await statusAt(await stored(a, n), 3)
+  const debit = await submitAt(await stored(a, 4), 5)
+  expect(debit?.history.at(-1)).toMatchObject({
+    type: 'failed',
+    by: 'job:submit-to-bank',
+    changes: {
+      errorCode: 'transaction_declined',
+      errorMessage: 'Too many approval requests for this customer',
+    },
+  })
+  expect(debit && customerListOf(debit)).toBe(`GCB#${SILENT}#unprompted`)
+  const remedy = expect.stringContaining('operator provider disable --provider a')
+  expect(lines()).toMatchObject([
+    { message: 'too many prompts', provider: 'a', bank: 'GCB', remedy },
+  ])
+  expect(await statusAt(await stored(b, 6), 7)).toBe('processing')
+})
+
+test('a prompt counts for ten minutes, whatever became of it, and a refused debit never', async () => {
+  for (let n = 0; n < 6; n += 1) await submitAt(await stored(a, n), n)
+  expect(await statusAt(await stored(a, 599), 599)).toBe('failed')
+  expect(await statusAt(await stored(a, 602), 602)).toBe('processing')
+})
+
+test('the prompts of other phones do not count, and a repeated submission is not counted again', async () => {
+  for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
+  expect(await statusAt(await stored(a, 4, '+233241234567'), 5)).toBe('processing')
+  expect((await submitAt(await stored(a, 6), 7, true))?.status).toBe('processing')
+})
+
+test('the cap of the stage applies to a bank without its own', async () => {
+  const { openPromptsMax, ...others } = bank
+  await storeBank(others)
+  for (let n = 0; n < 3; n += 1) expect(await statusAt(await stored(a, n), n)).toBe('processing')
+  vi.stubEnv('OPEN_PROMPTS_MAX', '2')
+  expect(await statusAt(await stored(a, 4), 4)).toBe('failed')
+  vi.unstubAllEnvs()
+  expect(await statusAt(await stored(a, 5), 5)).toBe('processing')
+})
+
+test('a debit is submitted if the index cannot be read, and a metric counts it', async () => {
+  for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
+  const debit = await stored(a, 4)
+  answerCalls(({ constructor: { name }, input }) => {
+    const { IndexName } = input as { IndexName?: string }
+    if (IndexName === 'by-customer') return Promise.reject(new Error('The index is throttled'))
+    return perform(() => table.run(name, input))
+  })
+  expect(await statusAt(debit, 5)).toBe('processing')
+  const ids = { provider: 'a', bank: 'GCB', reference: debit.facts.reference }
+  expect(lines()).toMatchObject([
+    { message: 'prompts are not counted', ...ids, PromptsUnchecked: 1 },
+  ])
+})
+
+test('an index that is late admits at most the debits that it does not show', async () => {
+  clock.lag = 1_000
+  const debits: Debit[] = []
+  for (let n = 0; n < 10; n += 1) debits.push(await stored(a, n / 10))
+  const statuses: unknown[] = []
+  for (const debit of debits) statuses.push(await statusAt(debit, 1))
+  expect(statuses).toEqual(Array(10).fill('processing'))
+  clock.now = 2_000
+  expect(await statusAt(await stored(a, 2), 2)).toBe('failed')
+})
+
+test('the count costs half a read unit of an ordinary debit, and no write', async () => {
+  const unitsOf = async (openPromptsMax: number | undefined) => {
+    await storeBankNow()
+    await storeBank({ ...bank, openPromptsMax })
+    for (let n = 0; n < 2; n += 1) await submitAt(await stored(a, n), n)
+    const debit = await stored(a, 3)
+    Object.assign(consumed, { read: 0, write: 0 })
+    await submitAt(debit, 3)
+    return { ...consumed }
+  }
+  const [without, counted] = [await unitsOf(undefined), await unitsOf(5)]
+  expect({ read: counted.read - without.read, write: counted.write - without.write }).toEqual({
+    read: 0.5,
+    write: 0,
+  })
+})
