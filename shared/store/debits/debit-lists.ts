@@ -100,11 +100,14 @@ export const sumByCustomer = async (
 ): Promise<Count & { amount: Pesewas }> => {
   const sum = { count: 0, amount: 0, isAtLeast: false }
   for (const list of await customerLists(filter, unreadable)) {
-    for await (const { items, end } of entriesOf(list, REACH)) {
-      sum.count += items.length
-      sum.amount += items.reduce((all, { amount }) => all + Number(amount), 0)
-      sum.isAtLeast = end !== undefined
+    let end: object | undefined
+    for await (const page of entriesOf(list, REACH - sum.count)) {
+      sum.count += page.items.length
+      sum.amount += page.items.reduce((all, { amount }) => all + Number(amount), 0)
+      end = page.end
     }
+    sum.isAtLeast ||= end !== undefined || sum.count >= REACH
+    if (sum.isAtLeast) break
   }
   return { ...sum, amount: pesewas(sum.amount) }
 }
