@@ -10,7 +10,7 @@ import { refundStatuses } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import type { BulkId, BulkOutcome, Scope } from '../../shared/domain/operator/bulk.ts'
+import type { BulkId, BulkOutcome, BulkScope } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayAfter, newestFirst, startOf } from '../../shared/domain/time.ts'
 import {
@@ -77,7 +77,7 @@ const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, 
 const scope = async (
   options: ResolveOptions | RefundOptions,
   author: Author,
-): Promise<Scope | Refusal | undefined> => {
+): Promise<BulkScope | Refusal | undefined> => {
   if (options.reference) return undefined
   const bulk = options.bulk ?? (await select(options, author))
   return bulk instanceof Refusal ? bulk : scopeOf(bulk)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { defined } from '../domain/complete.ts'
 import * as domain from '../domain/operator/approval.ts'
-import type { Scope } from '../domain/operator/bulk.ts'
+import type { BulkScope } from '../domain/operator/bulk.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
@@ -49,7 +49,7 @@ const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  { scope, ...step }: ApprovalStep & { scope?: Scope | undefined },
+  { scope, ...step }: ApprovalStep & { scope?: BulkScope | undefined },
   runtime: Runtime,
 ): Promise<Refusal | { approval: ApprovalResult }> => {
   const verb = verbs[call.verb]

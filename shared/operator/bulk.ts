@@ -9,7 +9,7 @@ import {
   type BulkResult,
   bulkResult,
   digestOf,
-  type Scope,
+  type BulkScope,
 } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
@@ -98,7 +98,7 @@ const loadReferences = async (bulk: BulkId): Promise<Reference[] | Refusal> => {
   return [...new Set(texts.flatMap((text = '') => parseJson(text) as Reference[]))].sort()
 }
 
-export const scopeOf = async (bulk: BulkId): Promise<Scope | Refusal> => {
+export const scopeOf = async (bulk: BulkId): Promise<BulkScope | Refusal> => {
   const parts = await listParts(bulk)
   const references = await loadReferences(bulk)
   if (references instanceof Refusal) return references
@@ -126,7 +126,7 @@ export const done: BulkOutcome = { outcome: 'done' }
  * @throws the first fault, after the other debits
  */
 export const runBulk = async (
-  scope: Scope,
+  scope: BulkScope,
   perform: (reference: Reference, author: Author, once: Once) => Promise<BulkOutcome>,
   { approval: _, scope: __, ...author }: Author,
   runtime: Runtime,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type ImportResult, ImportRow } from '../domain/banks/customer-import.ts'
 import { parseJson } from '../domain/json.ts'
-import { type BulkId, type BulkProgress, digestOf, type Scope } from '../domain/operator/bulk.ts'
+import { type BulkId, type BulkProgress, digestOf, type BulkScope } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { compareRows, importRows, sumOf } from '../store/banks/customer-import.ts'
@@ -43,7 +43,7 @@ export const uploadRows = async (
 export const importScope = async (
   bulk: BulkId,
   runtime: Pick<Runtime, 'randomBytes'>,
-): Promise<Scope | Refusal> => {
+): Promise<BulkScope | Refusal> => {
   const parts = await listParts(bulk)
   if (parts.length === 0) return gone()
   const hash = await customerHasher(runtime)
@@ -54,7 +54,7 @@ export const importScope = async (
 
 /** Imports the parts that have no outcome yet. A part that is interrupted is repeated. */
 export const runImport = async (
-  scope: Scope,
+  scope: BulkScope,
   bank: BankIdentifier,
   { approval: _, scope: __, ...author }: Author,
   runtime: Runtime,

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
 import { type ApprovalId, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
-import { isProgress, type Scope } from '../domain/operator/bulk.ts'
+import { isProgress, type BulkScope } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -27,7 +27,7 @@ export type Author = {
   /** The granted request that the call carries out. */
   approval?: ApprovalId
   /** The objects that the request was granted for. */
-  scope?: Scope
+  scope?: BulkScope
   noun: string
   verb: string
 }
@@ -58,7 +58,7 @@ type CheckedAction<O, R> = {
   run: RunAction<O, R>
   check?: RunAction<O, unknown>
   /** Returns the objects of a call about many, before it is stored for approval. */
-  scope?: (options: O, author: Author, runtime: Runtime) => Promise<Scope | undefined | Refusal>
+  scope?: (options: O, author: Author, runtime: Runtime) => Promise<BulkScope | undefined | Refusal>
 }
 
 /** Reads whether a call needs an approval, for a row with `if`. */

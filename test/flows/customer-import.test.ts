@@ -54,7 +54,7 @@ test('one approval adds, changes and removes accounts, and a repeated file chang
   expect(await imported(next)).toEqual(NONE)
 })
 
-test('malformed and repeated lines are named and counted, and the others are imported', async () => {
+test('each malformed or repeated line is named and counted, and the others are imported', async () => {
   const lines = [
     HEADER,
     `${adjoa},Adjoa,1041005003,true`,
@@ -89,7 +89,7 @@ test('a file without accounts, and one of an unknown bank, are refused at once',
   )
 })
 
-testInProcess('records of an import name no customer, and its rows are removed', async () => {
+testInProcess('the records of an import name no customer, and its rows are removed', async () => {
   const line = '+233205000011,Kwesi Appiah,1041005011,true'
   const approval = await request([HEADER, line])
   await grant(approval.id)
@@ -105,7 +105,7 @@ testInProcess('records of an import name no customer, and its rows are removed',
   })
 })
 
-test('rows that change after the approval are not imported', async () => {
+test('the rows that change after the approval are not imported', async () => {
   const approval = await request([HEADER, '+233205000021,Akua,1041005021,true'])
   const rows = JSON.stringify([['+233205000022', 'Mallory', '1041006666']])
   const { bulk } = approval.scope

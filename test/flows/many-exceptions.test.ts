@@ -147,7 +147,7 @@ describe('a refund of many debits', () => {
     },
   )
 
-  test('rows that another upload changed after the approval are not refunded', async () => {
+  test('the rows that another upload changed after the approval are not refunded', async () => {
     const [first, second] = [await lateCompletions(1), await lateCompletions(1)]
     const approval = await request('refund', first)
     const rows = JSON.stringify(second)
@@ -169,7 +169,7 @@ describe('a refund of many debits', () => {
   })
 })
 
-test('many exceptions are resolved with a note by one approval, and repeated lines count once', async () => {
+test('one approval resolves many exceptions with a note, and repeated lines count once', async () => {
   const late = await lateCompletions(3)
   const [noted = ''] = late
   await call('exception', 'resolve', { reference: noted, note: 'By telephone' }, ama)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Refusal } from '../refusal.ts'
 import { DAY_SECONDS, secondsAfter } from '../time.ts'
-import type { Scope } from './bulk.ts'
+import type { BulkScope } from './bulk.ts'
 
 /** Calls of operators that a second operator must approve (docs/api.md#approvals). */
 
@@ -36,7 +36,7 @@ export type Approval = {
   /** The keyed hash of the phone number of a customer whom the call concerns. */
   customer?: string
   /** The objects of a call about many. */
-  scope?: Scope
+  scope?: BulkScope
   /** The secrets by option, as sealed JSON. */
   secrets?: string
   decision: 'pending' | ApprovalDecision

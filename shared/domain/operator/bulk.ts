@@ -11,7 +11,7 @@ export const BulkId = v.pipe(
 export type BulkId = v.InferOutput<typeof BulkId>
 
 /** The objects of a call, as the operator who approves it sees them. */
-export type Scope = {
+export type BulkScope = {
   bulk: BulkId
   /** Counts, and amounts as text. */
   totals: Record<string, number | string>

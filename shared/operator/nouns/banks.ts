@@ -138,11 +138,6 @@ export const customer = {
         status: v.optional(o.oneOfWords('account status (default active)', status), 'active'),
       }),
     },
-    show: {
-      effect: 'reads',
-      summary: 'shows the account of a phone number at one bank',
-      options: account,
-    },
     import: {
       effect: 'money',
       approval: 'always',
@@ -172,6 +167,11 @@ export const customer = {
           '0',
         ),
       }),
+    },
+    show: {
+      effect: 'reads',
+      summary: 'shows the account of a phone number at one bank',
+      options: account,
     },
     list: {
       effect: 'reads',

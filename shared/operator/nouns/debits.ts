@@ -185,7 +185,7 @@ export const exception = {
     },
     resolve: {
       effect: 'money',
-      approval: ['file', 'from', 'bulk'],
+      approval: ['file', 'bulk', 'from'],
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
       options: v.pipe(
         o.options({ ...selection, note: o.reason('resolution') }),

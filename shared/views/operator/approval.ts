@@ -1,10 +1,10 @@
 import type { Shows } from '../../domain/complete.ts'
 import { type Approval, statusAt } from '../../domain/operator/approval.ts'
-import type { Scope } from '../../domain/operator/bulk.ts'
+import type { BulkScope } from '../../domain/operator/bulk.ts'
 
 export type ApprovalResult = ReturnType<typeof approvalView>
 
-export const scopeView = ({ bulk, totals, digest }: Scope) => ({ ...totals, digest, bulk })
+export const scopeView = ({ bulk, totals, digest }: BulkScope) => ({ ...totals, digest, bulk })
 
 export const approvalView = (approval: Approval, at: Date) =>
   ({
