@@ -8,16 +8,17 @@ import { readArguments, unknownWord } from './terminal/arguments.ts'
 
 const { values, positionals, refuse } = await readArguments({
   name: 'bank-check',
-  form: '--url URL --secret SECRET [--skip settlements,refunds] [--account NUMBER]',
+  form: '--url URL --secret SECRET [--skip settlements,refunds] [--account NUMBER] [--phone NUMBER]',
   summary:
     'Checks the endpoint of a bank against docs/bank-protocol.md and prints a line for each case.\n' +
     'The bank gets debits, payouts and refunds up to 10000.00: use a test system. --account is the\n' +
-    'account number of all requests.',
+    'account number of all requests. With --phone, the bank is also asked for the account of that number.',
   options: {
     url: { type: 'string' },
     secret: { type: 'string' },
     skip: { type: 'string', default: '' },
     account: { type: 'string' },
+    phone: { type: 'string' },
   },
 })
 
@@ -30,8 +31,8 @@ const urlIn = (text: string): string => {
 
 const [text, ...others] = [values.url ?? [], positionals].flat()
 if (text === undefined || others.length > 0) refuse()
-const { secret, account, skip } = values
-const target = { url: urlIn(text ?? ''), secret: secret || refuse(), account }
+const { secret, account, skip, phone } = values
+const target = { url: urlIn(text ?? ''), secret: secret || refuse(), account, phone }
 const skipped = skip.split(',').filter(Boolean)
 for (const part of skipped) {
   if (!Object.hasOwn(parts, part)) refuse(await unknownWord('part', part, Object.keys(parts)))

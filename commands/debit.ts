@@ -52,7 +52,7 @@ const commands: Record<string, CommandRow> = {
   },
   'bank-check': {
     summary: 'checks a bank against the protocol',
-    words: '--url --secret --skip --account',
+    words: '--url --secret --skip --account --phone',
     run: () => import('./bank-check.ts'),
   },
   smoke: {

@@ -1,4 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { accountReply } from '../../shared/banks/replies.ts'
+import { parseBody } from '../../shared/banks/response.ts'
 import { Mismatch } from '../expect.ts'
 import {
   type BankClient,
@@ -160,6 +163,35 @@ const forgeryCases = (kind: OrderKind, bank: BankClient): Record<string, () => P
   ),
 })
 
+/** A number that no bank should know. */
+const NOBODY = '+233200000000'
+
+const accountCases = (bank: BankClient, phone: string): BankCase[] => [
+  {
+    name: 'account-of-a-number',
+    run: async () => {
+      const { status, body } = await bank.askAccount(phone)
+      if (status !== 200 || !v.is(accountReply, parseBody(body)))
+        throw new Mismatch('200 with account_number, name and active', `HTTP ${status} ${body}`)
+    },
+  },
+  {
+    name: 'account-of-an-unknown-number',
+    run: async () => {
+      const { status } = await bank.askAccount(NOBODY)
+      if (status !== 404) throw new Mismatch('HTTP 404', `HTTP ${status}`)
+    },
+  },
+  {
+    name: 'account-with-wrong-signature',
+    run: async () => {
+      const { status } = await bank.askAccount(phone, 'another secret')
+      if (status < 400 || status > 499 || status === 404)
+        throw new Mismatch('HTTP 401', `HTTP ${status}`)
+    },
+  },
+]
+
 const resultOf = async ({ name, run }: BankCase): Promise<CaseResult> => {
   try {
     await run()
@@ -185,6 +217,9 @@ export async function* checkBank(
   yield reachable
   if (reachable.problem) return
   for (const kind of kinds) for (const each of casesOf(kind, bank)) yield resultOf(each)
+  if (target.phone) {
+    for (const each of accountCases(bank, target.phone)) yield resultOf(each)
+  }
   yield resultOf({
     name: 'reply-times',
     run: async () => {

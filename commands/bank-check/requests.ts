@@ -23,6 +23,8 @@ export type CheckedBank = {
   secret: string
   /** Account number of all requests, for a bank that knows only its own accounts. */
   account: string | undefined
+  /** A number with an account, for a bank that answers for accounts. */
+  phone?: string | undefined
 }
 
 const parts = {
@@ -128,7 +130,14 @@ export const bankClient = (bank: CheckedBank) => {
     await closed.catch(() => undefined)
   }
 
-  return { slowest, post, query, newOrder, replyIn, sendRaw, postAndClose }
+  /** Asks for the account of a number. */
+  const askAccount = (phone: string, secret = bank.secret): Promise<BankResponse> => {
+    const url = `${bank.url}/accounts/${phone}`
+    const request = { method: 'GET', url, secret, at: new Date() } as const
+    return sendBankRequest({ ...request, timeoutSeconds: TIMEOUT_SECONDS })
+  }
+
+  return { slowest, askAccount, post, query, newOrder, replyIn, sendRaw, postAndClose }
 }
 
 const urlOf = ({ url }: CheckedBank, method: Method, { kind, uuid }: Order): string =>

@@ -32,6 +32,7 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     ussdCode: updatedOr(bank.ussdCode, settings['ussd-code']),
     packageName: updatedOr(bank.packageName, settings['package-name']),
     openPromptsMax: updatedOr(bank.openPromptsMax, settings['open-prompts-max']),
+    accountLookup: settings['account-lookup'] ?? bank.accountLookup,
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
     whenDown: updatedOr(bank.whenDown, settings['when-down']),

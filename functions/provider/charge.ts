@@ -1,11 +1,13 @@
 import { type Call, endpoint } from '../../shared/api/endpoint.ts'
 import type { Success } from '../../shared/api/envelope.ts'
+import type { Bank } from '../../shared/domain/banks/bank.ts'
 import { accept, fingerprint } from '../../shared/domain/debits/charge.ts'
 import { newReference } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
 import { bankHealth } from '../../shared/store/banks/health.ts'
+import { isKnownNumber } from '../../shared/store/banks/unknown-numbers.ts'
 import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
@@ -41,6 +43,8 @@ const create = async (call: Call<'charge'>, runtime: Runtime) => {
     generation,
   })
   if (debit instanceof Refusal) return replayOr(debit, call)
+  const unknown = await refusalOfNumber(banks.get(input.bank_identifier), call, runtime)
+  if (unknown) return replayOr(unknown, call)
   const result = await createDebit(
     { debit, fingerprint: fingerprint(input), dailyLimit: caller.provider.dailyLimit },
     runtime,
@@ -54,6 +58,20 @@ const create = async (call: Call<'charge'>, runtime: Runtime) => {
     case 'collision':
       return undefined
   }
+}
+
+/** Asks the bank for a number that is unknown here. Only then is the client for banks loaded. */
+const refusalOfNumber = async (
+  bank: Bank | undefined,
+  { input, caller, at }: Call<'charge'>,
+  runtime: Runtime,
+): Promise<Refusal | undefined> => {
+  const phone = input.phone_number
+  if (bank?.accountLookup !== 'on' || (await isKnownNumber(phone, bank.identifier))) {
+    return undefined
+  }
+  const { askBank } = await import('../../shared/submissions/account-lookup.ts')
+  return askBank({ bank, phone, provider: caller.provider.id, at }, runtime)
 }
 
 /** Replays the request even if its bank closed since, so that the provider never charges twice. */

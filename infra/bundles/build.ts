@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../definitions/functions.ts'
@@ -13,18 +13,23 @@ export const bundleFolder = (name: string, folder = FOLDER): string => join(fold
 export const bundleFile = (name: string, folder = FOLDER): string =>
   join(bundleFolder(name, folder), 'index.mjs')
 
-/** A separate file with the Secrets Manager client, which only signed requests load. */
-const SEALING = 'sealing.mjs'
-const SEALING_ENTRY = 'shared/store/sealing.ts'
+/** Separate files that few requests load: the Secrets Manager client, and the client for banks of a charge. */
+const lazyFiles = {
+  sealing: 'shared/store/sealing.ts',
+  'account-lookup': 'shared/submissions/account-lookup.ts',
+} as const
+type LazyFile = keyof typeof lazyFiles
 
-export const sealingFile = (name: string, folder = FOLDER): string =>
-  join(bundleFolder(name, folder), SEALING)
+export const lazyFile = (file: LazyFile, name: string, folder = FOLDER): string =>
+  join(bundleFolder(name, folder), `${file}.mjs`)
 
-const lazySealing: Plugin = {
-  name: 'lazy-sealing',
+const lazyImports: Plugin = {
+  name: 'lazy-imports',
   setup: ({ onResolve }) => {
-    onResolve({ filter: /\/sealing\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: `./${SEALING}`, external: true } : undefined,
+    onResolve({ filter: /\/(?:sealing|account-lookup)\.ts$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import'
+        ? { path: `./${basename(path, '.ts')}.mjs`, external: true }
+        : undefined,
     )
   },
 }
@@ -46,7 +51,7 @@ export const plain: BuildOptions = {
 
 const lean: BuildOptions = {
   ...plain,
-  plugins: [nodeModules, pruned, lazySealing],
+  plugins: [nodeModules, pruned, lazyImports],
   // undici's switch that excludes its experimental parser.
   define: { esbuildDetection: 'true' },
 }
@@ -61,6 +66,11 @@ export const opensRequestSecrets = new Set<string>([
   'manage-provider',
 ])
 
+const lazyFilesOf = (name: string): LazyFile[] => [
+  ...(opensRequestSecrets.has(name) ? (['sealing'] as const) : []),
+  ...(name === 'charge' ? (['account-lookup'] as const) : []),
+]
+
 /** Builds all functions in one run of esbuild, which reads shared sources once. */
 export const buildBundles = async (
   entries: Record<string, string> = everyFunction,
@@ -70,7 +80,7 @@ export const buildBundles = async (
     ...lean,
     entryPoints: Object.entries(entries).flatMap(([name, entry]) => [
       { in: entry, out: `${name}/index` },
-      ...(opensRequestSecrets.has(name) ? [{ in: SEALING_ENTRY, out: `${name}/sealing` }] : []),
+      ...lazyFilesOf(name).map((file) => ({ in: lazyFiles[file], out: `${name}/${file}` })),
     ]),
     outdir: folder,
     metafile: true,

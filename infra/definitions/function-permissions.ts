@@ -37,10 +37,12 @@ const approvable = Object.values(nouns)
  */
 const rows = {
   charge: {
-    GetItem: ['DEBIT#*', 'RESTORE'],
+    GetItem: ['DEBIT#*', 'RESTORE', 'CUSTOMER#*', 'BANK#*', 'WINDOW#missed-account#*'],
     Query: ['BANKS', 'BANK_HEALTH'],
-    PutItem: ['DEBIT#*', 'PROVIDER#*#*'],
-    UpdateItem: ['PROVIDER#*'],
+    PutItem: ['DEBIT#*', 'PROVIDER#*#*', 'CUSTOMER#*', 'WINDOW#missed-account#*'],
+    UpdateItem: ['PROVIDER#*', 'WINDOW#lookup-customer-banks#*'],
+    // Asks for the account of an unknown number.
+    calls: ['banks'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
   'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),

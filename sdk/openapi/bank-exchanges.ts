@@ -65,6 +65,7 @@ export const exchangeTags = {
   Debits: 'Debits of customers, on behalf of providers',
   Payouts: 'Payouts of settlement batches to providers',
   Refunds: 'Refunds of debits to customers',
+  Accounts: 'Accounts of phone numbers',
 }
 
 export type BankExchange = {

@@ -1,4 +1,7 @@
+import { accountReply } from '../../shared/banks/replies.ts'
 import { Uuid } from '../../shared/domain/ids.ts'
+import { PhoneNumber } from '../../shared/domain/phone.ts'
+import { named } from '../../shared/views/fields.ts'
 import {
   type BankExchange,
   exampleOf,
@@ -117,8 +120,44 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
   ],
 ]
 
+const account: Json = {
+  get: {
+    operationId: 'findAccount',
+    tags: ['Accounts'],
+    summary: 'Return the account of a phone number',
+    description:
+      'The service asks during a charge for a number that it does not know, if an operator has turned this on.',
+    parameters: [
+      {
+        name: 'phone',
+        in: 'path',
+        required: true,
+        description: 'Phone number in E.164',
+        schema: schemaOf(PhoneNumber),
+        example: '+233241234567',
+      },
+      ...signature,
+    ],
+    responses: {
+      200: {
+        description: 'The account',
+        content: {
+          'application/json': {
+            schema: schemaOf(named('Account', accountReply)),
+            example: { account_number: '1041001001', name: 'Ama Mensah', active: true },
+          },
+        },
+      },
+      404: { description: 'The number has no account at the bank' },
+    },
+  },
+}
+
 export const bankProtocol = (): Json => {
-  const paths = Object.fromEntries(Object.entries(exchanges).flatMap(pathsOf))
+  const paths = {
+    ...Object.fromEntries(Object.entries(exchanges).flatMap(pathsOf)),
+    '/accounts/{phone}': account,
+  }
   return {
     openapi: '3.1.0',
     info: {

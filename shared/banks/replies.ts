@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CustomerAccount } from '../domain/banks/bank.ts'
 import { failureCodes } from '../domain/banks/failure-code.ts'
 import { BankApproval, BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import { Fee } from '../domain/money.ts'
@@ -62,6 +63,13 @@ export const debitReplies = <const E extends Echo>(echo: E) => ({
       bank_reference: Detail(BankReference),
     }),
   },
+})
+
+/** The reply to a question for the account of a phone number. */
+export const accountReply = v.object({
+  account_number: CustomerAccount.entries.accountNumber,
+  name: CustomerAccount.entries.customerName,
+  active: v.boolean(),
 })
 
 /** The replies to payouts and refunds. */

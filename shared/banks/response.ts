@@ -37,7 +37,7 @@ export const parseResponse = <R extends Replies>(
   if (expected.length === 0) throw new ConnectorFault(2001, `HTTP ${status}`)
   const { success, output } = v.safeParse(
     v.union(expected.map(({ body }) => body)),
-    parseJson(body),
+    parseBody(body),
   )
   if (!success) {
     throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not match the request`)
@@ -47,7 +47,8 @@ export const parseResponse = <R extends Replies>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const parseJson = (body: Buffer): unknown => {
+/** Returns undefined for a body that is not JSON. */
+export const parseBody = (body: Buffer): unknown => {
   try {
     return JSON.parse(utf8.decode(body))
   } catch {

@@ -6,6 +6,7 @@ import type { BankUpdate } from '../domain/debits/bank-update.ts'
 import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
+import type { PhoneNumber } from '../domain/phone.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
 import {
   type ConnectionConfig,
@@ -83,6 +84,18 @@ export const sandboxReport = (
     ? { status: 'completed', approval_method: 'ussd' }
     : { status: 'failed', error_message: failureMessages[outcome] }),
 })
+
+/** Returns accounts by the end of the number: none for 0000, an inactive one for 9999. */
+export const sandboxAccount =
+  (config: ConnectionConfig) => async (bank: BankIdentifier, phone: PhoneNumber) => {
+    await request(bank, config)
+    if (phone.endsWith('0000')) return undefined
+    return {
+      customerName: `Customer ${phone.slice(-4)}`,
+      accountNumber: `104${phone.slice(-7)}`,
+      status: phone.endsWith('9999') ? 'inactive' : 'active',
+    } as const
+  }
 
 /** Ends of account numbers that the sandbox bank rejects, or pays at the second request. */
 const REJECTED = '0000'

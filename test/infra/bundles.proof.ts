@@ -7,8 +7,8 @@ import {
   buildBundles,
   bundleFile,
   everyFunction,
+  lazyFile,
   opensRequestSecrets,
-  sealingFile,
 } from '../../infra/bundles/build.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { newFolder } from '../support/folders.ts'
@@ -36,7 +36,7 @@ test('a bundle contains a client for banks or receivers exactly if its function 
       .filter((name) =>
         Object.entries(metafile.outputs).some(
           ([file, { inputs }]) =>
-            file.endsWith(`/${name}/index.mjs`) &&
+            file.includes(`/${name}/`) &&
             Object.keys(inputs).some((input) => input.endsWith(source)),
         ),
       )
@@ -71,7 +71,7 @@ test('the bundles load the client for the sealing key from another file if only 
     const text = await readFile(bundleFile(name, folder), 'utf8')
     const isLoaded = permissions.sealingKey && text.includes('"./sealing.mjs"')
     expect(isLoaded === true, name).toBe(opensRequestSecrets.has(name))
-    expect(existsSync(sealingFile(name, folder)), name).toBe(opensRequestSecrets.has(name))
+    expect(existsSync(lazyFile('sealing', name, folder)), name).toBe(opensRequestSecrets.has(name))
   }
   expect(await readFile(bundleFile('charge', folder), 'utf8')).not.toContain('secretsmanager')
 })

@@ -146,6 +146,7 @@ describe('bank', () => {
     ussdCode: '*422#',
     packageName: 'com.gcb.mobile',
     openPromptsMax: 7,
+    accountLookup: 'on',
     requestLimits: { 'list-debit-transactions': 5 },
     behaviour: { as: 'rejecting', code: 'transaction_declined', until: null },
   }
@@ -169,6 +170,7 @@ describe('bank', () => {
     'open-prompts-max': [{ 'open-prompts-max': 'default' }, 'openPromptsMax'],
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
     'when-down': [{ 'when-down': 'refuse' }, 'whenDown'],
+    'account-lookup': [{ 'account-lookup': 'off' }, 'accountLookup'],
   }
   const manage = manageBank(runtime)
   const disables: Changes<typeof bank.verbs.disable, Connected, 'bank'> = {}

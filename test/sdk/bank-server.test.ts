@@ -232,3 +232,22 @@ test.each([
     status === 200 ? '' : 'TypeError: the body is parsed already: install no parser before the kit',
   )
 })
+
+test('the account of a number is asked with a signature, and a number without one gets 404', async () => {
+  const account = { account_number: '1041001001', name: 'Ama Mensah', active: true }
+  const { account_number: _, ...rest } = account
+  const { fetch } = bankServer({
+    secret: SECRET,
+    onSubmission: () => ({ status: 'accepted', bankReference: 'B-1' }),
+    onAccount: (phone) =>
+      phone === '+233241234567' ? { ...rest, accountNumber: account.account_number } : undefined,
+  })
+  const ask = (phone: string, secret?: string) =>
+    fetch(
+      requestTo({ method: 'GET', path: `/accounts/${phone}`, body: '', ...(secret && { secret }) }),
+    )
+  const found = await ask('+233241234567')
+  expect([found.status, await found.json()]).toEqual([200, account])
+  expect((await ask('+233240000000')).status).toBe(404)
+  expect((await ask('+233241234567', 'another secret')).status).toBe(401)
+})

@@ -1,5 +1,5 @@
 import { array } from 'valibot'
-import { aboveDailyLimit, aboveMaximum } from '../../../shared/domain/debits/charge.ts'
+import { aboveDailyLimit, aboveMaximum, noAccount } from '../../../shared/domain/debits/charge.ts'
 import { emptyFilters, listFilters } from '../../../shared/domain/debits/list-query.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../../shared/domain/refusal.ts'
@@ -41,6 +41,7 @@ export const debitRequests = {
     sample: { body: { partner_reference: 'sample-order-1' } },
     refusals: [
       invalid({ phone_number: ['must be in E.164 format', 'write it like +233241234567'] }),
+      noAccount(),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
       new Refusal(2003, { details: { bank_identifier: ['has no connector'] } }),
       new Refusal(3003, {

@@ -252,3 +252,12 @@ def test_a_reply_has_each_member_of_the_protocol_and_needs_the_required_ones(
                 _reply(kind, request, rest)
         else:
             assert omitted not in _reply(kind, request, rest)
+
+
+def test_the_account_of_a_number_is_asked_with_a_signature(any_service: Service) -> None:
+    account = {"account_number": "1041001001", "name": "Ama Mensah", "active": True}
+    any_service.bank.reset(on_account={"+233241234567": account}.get)
+    found = any_service.send("GET", "/accounts/+233241234567")
+    assert (found.status_code, found.json()) == (200, account)
+    assert any_service.send("GET", "/accounts/+233240000000").status_code == 404
+    assert any_service.send("GET", "/accounts/+233241234567", secret="another secret").status_code == 401

@@ -30,14 +30,21 @@ export type BankServerOptions<Transaction = undefined> = {
   onRefund?:
     | ((refund: RefundOrder, transaction: Transaction) => Awaitable<PaymentReply>)
     | undefined
+  /** Returns the account of a phone number, or undefined. Without it, no number has an account. */
+  onAccount?: ((phone: string) => Awaitable<Account | undefined>) | undefined
   /** Gets the error of a handler or a store; the service retries the request (default: console.error). */
   onError?: ((error: unknown) => void) | undefined
 }
+
+/** An account of a customer at the bank. */
+export type Account = { accountNumber: string; name: string; active: boolean }
 
 /** Bytes. Requests are far smaller. */
 const BODY_LIMIT = 64 * 1024
 
 const ROUTE = /\/(submissions|settlements|refunds)(?:\/([0-9a-f-]{36}))?$/
+
+const ACCOUNT_ROUTE = /\/accounts\/(\+[0-9]+)$/
 
 const KINDS: Record<string, Kind> = {
   submissions: 'submission',
@@ -63,6 +70,12 @@ const refuse = (status: number, error: string): Reply => ({
 
 // The protocol permits status 200 for each reply.
 const ok = (body: string): Reply => ({ status: 200, body })
+
+const accountReply = (account: Account | undefined): Reply => {
+  if (!account) return refuse(404, 'no such account')
+  const { accountNumber: account_number, name, active } = account
+  return ok(JSON.stringify({ account_number, name, active }))
+}
 
 type Handling<Transaction> = {
   store: ReplyStore<Transaction>
@@ -109,6 +122,7 @@ export const bankServer = <Transaction = undefined>({
   onQuery,
   onPayout = () => ({ status: 'rejected', message: 'This bank makes no payouts' }),
   onRefund = () => ({ status: 'rejected', message: 'This bank makes no refunds' }),
+  onAccount = () => undefined,
   onError,
 }: BankServerOptions<Transaction>) => {
   const secrets = [secret].flat()
@@ -122,10 +136,12 @@ export const bankServer = <Transaction = undefined>({
 
   const handle = async ({ method, path, header, body }: Incoming): Promise<Reply> => {
     const [, route = '', uuid] = ROUTE.exec(path) ?? []
+    const [, phone] = ACCOUNT_ROUTE.exec(path) ?? []
     const kind = KINDS[route]
-    if (!kind) return refuse(404, 'no such path')
-    if (method !== (uuid ? 'GET' : 'POST')) return refuse(405, 'no such method')
-    const bytes = uuid ? new Uint8Array() : await body()
+    if (!kind && !phone) return refuse(404, 'no such path')
+    const isRead = uuid !== undefined || phone !== undefined
+    if (method !== (isRead ? 'GET' : 'POST')) return refuse(405, 'no such method')
+    const bytes = isRead ? new Uint8Array() : await body()
     if (bytes === 'too large') return refuse(413, 'the body is too large')
     const timestamp = header('x-timestamp') ?? ''
     const signature = header('x-signature') ?? ''
@@ -133,6 +149,7 @@ export const bankServer = <Transaction = undefined>({
     if (!isSigned || !/^[0-9]{10}$/.test(timestamp) || !isRecent(timestamp)) {
       return refuse(401, 'the signature or the timestamp is wrong')
     }
+    if (!kind) return accountReply(await onAccount(phone ?? ''))
     return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))
   }
 

@@ -34,6 +34,22 @@ export type Accepted = {
     bank_reference: string;
 };
 
+export type Account = {
+    /**
+     * The customer's account at the bank
+     * @pattern ^[0-9]{6,20}$
+     */
+    account_number: string;
+    /**
+     * Name to show to people
+     * @minLength 1
+     * @maxLength 100
+     * @pattern ^[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
+     */
+    name: string;
+    active: boolean;
+};
+
 export type Completed = {
     /**
      * Result of the request

@@ -31,6 +31,8 @@ export const Bank = v.object({
   packageName: v.optional(v.string()),
   /** Replaces the stage's cap on approval prompts (docs/api.md#approval-prompts). */
   openPromptsMax: v.optional(v.number()),
+  /** `on`: the bank is asked for numbers that are unknown here. */
+  accountLookup: v.optional(oneOf(['on', 'off'])),
   requestLimits: v.optional(RequestLimits),
   behaviour: v.optional(BankBehaviour),
   /** Whether charges are refused while the bank is down. Absent: they are accepted. */

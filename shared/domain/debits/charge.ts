@@ -83,6 +83,10 @@ export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
     },
   })
 
+/** The refusal of a number for which the bank has no account. */
+export const noAccount = (): Refusal =>
+  new Refusal(1404, { message: 'Account not found', category: 'accounts' })
+
 /** The seconds after which a refused charge may succeed: the sweep probes the bank each minute. */
 const RETRY_SECONDS = 30
 

@@ -43,6 +43,9 @@ const settings = {
     o.orDefault(o.wholeNumber({ min: 1, max: 1_000 })),
   ),
   'package-name': o.optional('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
+  'account-lookup': o.optionalWord('ask the bank for numbers that are unknown here', {
+    options: ['on', 'off'],
+  }),
 }
 
 const target = o.options({ bank: o.bank })

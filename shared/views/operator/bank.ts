@@ -22,6 +22,7 @@ export const bankSettingsView = (bank: Bank, at: Date) =>
     connector_type: bank.connectorType,
     maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
     open_prompts_max: bank.openPromptsMax ?? null,
+    account_lookup: bank.accountLookup ?? 'off',
     behaviour: behaviourAt(bank, at) ?? null,
     when_down: bank.whenDown ?? 'accept',
   }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>

@@ -28,6 +28,7 @@ class _Refused(Exception):
 
 
 _ROUTE = re.compile(r"/(submissions|settlements|refunds)(?:/([0-9a-f-]{36}))?/*$")
+_ACCOUNT = re.compile(r"/accounts/((?:\+|%2B)[0-9]+)/*$")
 _KINDS: dict[str, Kind] = {
     "submissions": "submission",
     "settlements": "payout",
@@ -56,6 +57,7 @@ class BankServer:
         store: ReplyStore,
         handlers: Mapping[Kind, Callable[[Any], Any]],
         on_query: Callable[[Query], Any] | None,
+        on_account: Callable[[str], Any] | None = None,
     ) -> None:
         if not secrets or not all(secrets):
             raise ValueError("a connector secret is missing or empty")
@@ -63,6 +65,7 @@ class BankServer:
         self._store = store
         self._handlers = handlers
         self._on_query = on_query
+        self._on_account = on_account
 
     def respond(
         self,
@@ -93,6 +96,10 @@ class BankServer:
     ) -> tuple[int, Result]:
         if len(body) > BODY_MAX:
             raise _Refused(413, "the body is too large")
+        account = _ACCOUNT.search(target.split("?")[0])
+        if account is not None and method == "GET":
+            self._check_signature(method, target, headers, body)
+            return 200, self._account(account[1].replace("%2B", "+"), loop)
         route = _ROUTE.search(target.split("?")[0])
         if route is None:
             raise _Refused(404, "unknown path")
@@ -113,6 +120,12 @@ class BankServer:
         first = self._store.once(f"{kind}:{request['uuid']}", decide)
         # The first reply to a submission, but the present state of a payment.
         return 200, first if kind == "submission" else self._current(kind, first, loop)
+
+    def _account(self, phone: str, loop: asyncio.AbstractEventLoop | None) -> Result:
+        found = None if self._on_account is None else call_handler(loop, self._on_account, phone)
+        if found is None:
+            raise _Refused(404, "no such account")
+        return {name: found[name] for name in ("account_number", "name", "active")}
 
     def _current(self, kind: Kind, first: Result, loop: asyncio.AbstractEventLoop | None) -> Result:
         if self._on_query is None or first["status"] not in ("accepted", "underway"):
@@ -189,6 +202,7 @@ def bank_server(
     on_query: Callable[[Query], Any] | None = None,
     on_payout: Callable[[Payout], Any] | None = None,
     on_refund: Callable[[RefundOrder], Any] | None = None,
+    on_account: Callable[[str], Any] | None = None,
     store: ReplyStore | None = None,
 ) -> BankServer:
     """Returns the server of a bank.
@@ -196,7 +210,8 @@ def bank_server(
     `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
     `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
     but the default store forgets that when the process ends. `on_query` returns the present outcome of
-    an accepted or underway request, or None for the stored reply.
+    an accepted or underway request, or None for the stored reply. `on_account` returns the account of a
+    phone number as `account_number`, `name` and `active`, or None.
     """
     handlers: dict[Kind, Callable[[Any], Any]] = {
         "submission": on_submission,
@@ -204,7 +219,8 @@ def bank_server(
         "refund": on_refund or (lambda _: _rejected("This bank makes no refunds")),
     }
     secrets = [secret] if isinstance(secret, str) else list(secret)
-    return BankServer(secrets, MemoryReplies() if store is None else store, handlers, on_query)
+    replies = MemoryReplies() if store is None else store
+    return BankServer(secrets, replies, handlers, on_query, on_account)
 
 
 def _rejected(message: str) -> Result:

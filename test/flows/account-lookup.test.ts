@@ -1,0 +1,128 @@
+import { createServer } from 'node:http'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { listenAt } from '../../sandbox/local-server.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { requestHmac } from '../../shared/request-hmac.ts'
+import { listDailyUse } from '../../shared/store/providers/daily-use.ts'
+import { CHARGE, chargeBody } from '../support/requests.ts'
+import { codeOf, type Reply, useService } from '../support/running-service.ts'
+
+/** Numbers that are unknown here are asked at their bank during the charge (docs/api.md#charge). */
+
+const service = useService()
+const { call } = service
+const SECRET = 'cs_a_secret_of_this_test'
+
+let identifier = 0
+type Answer = { status: number; body?: object } | 'silence'
+
+/** Opens a bank that answers for accounts, and connects it. */
+const bankAnswering = async (answer: () => Answer) => {
+  identifier += 1
+  const bank = `LK${identifier}`
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    const { method = '', url: path = '', headers } = request
+    if (!path.startsWith('/accounts/')) return void response.writeHead(404).end()
+    const timestamp = String(headers['x-timestamp'])
+    const isSigned =
+      headers['x-signature'] === requestHmac(SECRET, { method, path, timestamp, body: '' })
+    requests.push(`${method} ${path} ${isSigned ? 'signed' : 'unsigned'}`)
+    const reply = answer()
+    if (reply === 'silence') return
+    response.writeHead(reply.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(reply.body ?? {}))
+  })
+  const port = await listenAt(server, 0)
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await call('bank', 'create', {
+    ...{ bank, name: 'Bank', connector: 'http', 'connector-url': `http://127.0.0.1:${port}` },
+    ...{ 'connector-secret': SECRET, 'account-lookup': 'on' },
+  })
+  return { bank, requests }
+}
+
+const charge = (bank_identifier: string, phone_number: string, fields = {}): Promise<Reply> => {
+  const body = chargeBody({ bank_identifier, phone_number, ...fields })
+  return service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body })
+}
+const accountAt = (bank: string, phone: string) =>
+  service.operate('customer', 'show', { phone, bank })
+const EFUA = { account_number: '1041007001', name: 'Efua Owusu', active: true }
+
+beforeAll(async () => {
+  await call('limit', 'set', { provider: 'demo', operation: 'charge', 'per-minute': '1000' })
+})
+
+test('the account of an unknown number is asked once, stored and used', async () => {
+  const { bank, requests } = await bankAnswering(() => ({ status: 200, body: EFUA }))
+  const phone = '+233207000001'
+  expect(codeOf(await charge(bank, phone))).toBe('202')
+  expect(codeOf(await charge(bank, phone))).toBe('202')
+  expect(requests).toEqual([`GET /accounts/${phone} signed`])
+  expect(await accountAt(bank, phone)).toMatchObject({
+    result: { customer: 'Efua Owusu', account_number: '1041007001', status: 'active' },
+  })
+})
+
+test('an inactive account is stored as inactive', async () => {
+  const { bank } = await bankAnswering(() => ({ status: 200, body: { ...EFUA, active: false } }))
+  expect(codeOf(await charge(bank, '+233207000002'))).toBe('202')
+  expect(await accountAt(bank, '+233207000002')).toMatchObject({ result: { status: 'inactive' } })
+})
+
+test('a number without an account is refused, asked again after ten minutes, and counted', async () => {
+  const { bank, requests } = await bankAnswering(() => ({ status: 404 }))
+  const phone = '+233207000003'
+  for (const _ of [1, 2]) {
+    const reply = await charge(bank, phone)
+    expect(codeOf(reply)).toBe('404/1404')
+    expect(reply.body.error).toMatchObject({ message: 'Account not found', category: 'accounts' })
+  }
+  expect(requests.length).toBe(1)
+  await service.sandbox().control.clock.advance(601_000)
+  expect(codeOf(await charge(bank, phone))).toBe('404/1404')
+  expect(requests.length).toBe(2)
+  const use = await listDailyUse('demo' as ProviderId, dayOf(new Date()))
+  const counts = [...use.values()].map(({ unknownNumbers = 0 }) => unknownNumbers)
+  expect(counts.reduce((sum, count) => sum + count)).toBe(3)
+})
+
+test('a bank that is silent, fails or sends something else refuses the charge, and replays stay', async () => {
+  const answers: Answer[] = [
+    { status: 200, body: EFUA },
+    { status: 500 },
+    { status: 200, body: { name: 'x' } },
+    'silence',
+  ]
+  const { bank } = await bankAnswering(() => answers.shift() ?? 'silence')
+  const order = { partner_reference: 'looked-up-1' }
+  expect(codeOf(await charge(bank, '+233207000004', order))).toBe('202')
+  const from = performance.now()
+  for (const phone of ['+233207000005', '+233207000006', '+233207000007']) {
+    const reply = await charge(bank, phone)
+    expect(codeOf(reply)).toBe('503/2003')
+    expect(reply.body.error.details ?? reply.body.details).toBeDefined()
+  }
+  expect(performance.now() - from).toBeGreaterThan(1_900)
+  await call('customer', 'unlink', { phone: '+233207000004', bank })
+  const replay = await charge(bank, '+233207000004', order)
+  expect([codeOf(replay), replay.headers.get('idempotent-replayed')]).toEqual(['202', 'true'])
+})
+
+test('the sandbox bank has an account for each number, except some ends', async () => {
+  await call('bank', 'update', { bank: 'ADB', 'account-lookup': 'on' })
+  expect(codeOf(await charge('ADB', '+233207001234'))).toBe('202')
+  expect(await accountAt('ADB', '+233207001234')).toMatchObject({
+    result: { account_number: '1047001234' },
+  })
+  expect(codeOf(await charge('ADB', '+233207000000'))).toBe('404/1404')
+  await call('bank', 'behave', { bank: 'ADB', as: 'down' })
+  expect(codeOf(await charge('ADB', '+233207005678'))).toBe('503/2003')
+  await call('bank', 'update', { bank: 'ADB', 'account-lookup': 'off' })
+  expect(codeOf(await charge('ADB', '+233207005678'))).toBe('202')
+})
