@@ -15,8 +15,9 @@ from typing import Any
 import httpx
 import pytest
 
+from debit_collection.bank_replies import complete_reply
 from debit_collection.bank_requests import Kind
-from debit_collection.bank_server import BankServer, _reply, bank_server
+from debit_collection.bank_server import BankServer, bank_server
 from debit_collection.calls import request_hmac
 
 from .conftest import NODE, ROOT, cases_in, example, named, served_asgi, served_wsgi
@@ -243,15 +244,15 @@ def test_a_reply_has_each_member_of_the_protocol_and_needs_the_required_ones(
 ) -> None:
     request = {member: example[member] for member in ("uuid", "amount")}
     own = {member: value for member, value in example.items() if member not in request}
-    assert _reply(kind, request, own) == example
+    assert complete_reply(kind, request, own) == example
     required = PROTOCOL["components"]["schemas"][name[0].upper() + name[1:]]["required"]
     for omitted in own.keys() - {"status"}:
         rest = {member: value for member, value in own.items() if member != omitted}
         if omitted in required:
             with pytest.raises(ValueError, match=omitted):
-                _reply(kind, request, rest)
+                complete_reply(kind, request, rest)
         else:
-            assert omitted not in _reply(kind, request, rest)
+            assert omitted not in complete_reply(kind, request, rest)
 
 
 def test_the_account_of_a_number_is_asked_with_a_signature(any_service: Service) -> None:

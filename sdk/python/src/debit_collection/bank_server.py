@@ -4,13 +4,13 @@ import asyncio
 import hmac
 import json
 import logging
-import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, get_args, get_type_hints
 from urllib.parse import quote
 
+from .bank_replies import complete_reply
 from .bank_requests import Kind, MemoryReplies, Payout, Query, RefundOrder, ReplyStore, Result, Submission
 from .calls import request_hmac
 from .handlers import call_handler
@@ -33,18 +33,6 @@ _KINDS: dict[str, Kind] = {
     "submissions": "submission",
     "settlements": "payout",
     "refunds": "refund",
-}
-_PAYMENT = {"paid": ("bank_reference",), "underway": (), "rejected": ("message",)}
-# The members without which the service refuses a reply.
-_MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
-    "submission": {
-        "accepted": ("bank_reference",),
-        "rejected": ("code", "message"),
-        "completed": ("bank_reference",),
-        "failed": (),
-    },
-    "payout": _PAYMENT,
-    "refund": _PAYMENT,
 }
 
 
@@ -115,7 +103,7 @@ class BankServer:
         request = _parse(kind, body, headers)
 
         def decide() -> dict[str, Any]:
-            return _reply(kind, request, call_handler(loop, self._handlers[kind], request))
+            return complete_reply(kind, request, call_handler(loop, self._handlers[kind], request))
 
         first = self._store.once(f"{kind}:{request['uuid']}", decide)
         # The first reply to a submission, but the present state of a payment.
@@ -131,7 +119,7 @@ class BankServer:
         if self._on_query is None or first["status"] not in ("accepted", "underway"):
             return first
         outcome = call_handler(loop, self._on_query, {"kind": kind, "uuid": first["uuid"]})
-        return first if outcome is None else _reply(kind, first, outcome)
+        return first if outcome is None else complete_reply(kind, first, outcome)
 
     def _check_signature(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> None:
         sent_at = headers.get("x-timestamp", "")
@@ -247,20 +235,3 @@ def _parse(kind: Kind, body: bytes, headers: Mapping[str, str]) -> Any:
     if not uuid or headers.get("x-idempotency-key") != uuid:
         raise _Refused(400, "X-Idempotency-Key must be the uuid")
     return {**_ABSENT[kind], **names}
-
-
-def _reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """Returns a complete reply. Raises ValueError for a result that the service would refuse."""
-    status = result["status"]
-    if status not in _MEMBERS[kind]:
-        raise ValueError(f"a {kind} cannot be {status}")
-    missing = [name for name in _MEMBERS[kind][status] if not _is_text(result.get(name))]
-    if missing:
-        raise ValueError(f"a {kind} that is {status} needs {missing[0]} as text")
-    if not _is_text(result.get("bank_reference") or "none", 255):
-        raise ValueError("bank_reference must be text of at most 255 characters")
-    return {**result, "uuid": request["uuid"], "amount": request["amount"]}
-
-
-def _is_text(value: object, longest: float = math.inf) -> bool:
-    return isinstance(value, str) and value.strip() != "" and len(value) <= longest
