@@ -7,9 +7,9 @@ import {
   type BulkOutcome,
   type BulkProgress,
   type BulkResult,
+  type BulkScope,
   bulkResult,
   digestOf,
-  type BulkScope,
 } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'

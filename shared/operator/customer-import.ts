@@ -2,7 +2,12 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type ImportResult, ImportRow } from '../domain/banks/customer-import.ts'
 import { parseJson } from '../domain/json.ts'
-import { type BulkId, type BulkProgress, digestOf, type BulkScope } from '../domain/operator/bulk.ts'
+import {
+  type BulkId,
+  type BulkProgress,
+  type BulkScope,
+  digestOf,
+} from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { compareRows, importRows, sumOf } from '../store/banks/customer-import.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
 import { type ApprovalId, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
-import { isProgress, type BulkScope } from '../domain/operator/bulk.ts'
+import { type BulkScope, isProgress } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
