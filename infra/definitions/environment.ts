@@ -59,7 +59,7 @@ export const environmentOf = (
   const { UpdateItem, sealingKey, schedulesInto } = permissions
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
-  const submits = permissions['by-customer']?.length && sends.includes('sandbox-outcomes')
+  const submits = permissions.PutItem?.includes('WAITING#*')
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,

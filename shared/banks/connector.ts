@@ -12,7 +12,8 @@ import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/p
 
 /** A client for one kind of bank. The bank deduplicates by uuid. An unknown result throws. */
 export type Connector = {
-  submit: (submission: Submission) => Promise<SubmissionResult>
+  /** @param mayPrompt is asked once the bank is known not to have the debit */
+  submit: (submission: Submission, mayPrompt: () => Promise<boolean>) => Promise<SubmissionResult>
   /**
    * Queries the final outcome of a debit. Absent if the bank has no query.
    * @returns undefined while there is none

@@ -1,8 +1,8 @@
 import { failureCode } from '../domain/banks/failure-code.ts'
-import type { BankOutcome, SubmissionResult } from '../domain/debits/submission.ts'
+import type { BankOutcome, BankReply } from '../domain/debits/submission.ts'
 import { type ConnectionConfig, type Connector, ConnectorFault } from './connector.ts'
 import { debitReplies } from './replies.ts'
-import { type BankResponse, NOT_RECEIVED, postIdempotently, queryBank } from './request.ts'
+import { type BankResponse, earlierResponse, NOT_RECEIVED, postOnce, queryBank } from './request.ts'
 import { submissionBody } from './request-bodies.ts'
 import { type Echoed, echo, parseResponse, rejected } from './response.ts'
 
@@ -11,10 +11,12 @@ import { type Echoed, echo, parseResponse, rejected } from './response.ts'
  * result is unknown: the service queries the bank when SQS redelivers, until the 10-minute timeout.
  */
 export const httpConnector = (config: ConnectionConfig): Required<Connector> => ({
-  submit: async (submission) => {
+  submit: async (submission, mayPrompt) => {
     const { bank, uuid, repeated } = submission
     const post = { path: '/submissions', uuid, repeated, body: submissionBody(submission) } as const
-    return submissionResult(await postIdempotently(bank, post, config), submission)
+    const earlier = await earlierResponse(bank, post, config)
+    if (!earlier && !(await mayPrompt())) return { kind: 'unprompted' }
+    return submissionResult(earlier ?? (await postOnce(bank, post, config)), submission)
   },
   queryOutcome: async (debit) => {
     const response = await queryBank(debit.bank, `/submissions/${debit.uuid}`, config)
@@ -36,7 +38,7 @@ const replyTo = (debit: Echoed, response: BankResponse) =>
   parseResponse(response, debitReplies(echo(debit)))
 
 /** @throws ConnectorFault for a response that decides nothing */
-export const submissionResult = (response: BankResponse, submission: Echoed): SubmissionResult => {
+export const submissionResult = (response: BankResponse, submission: Echoed): BankReply => {
   const reply = replyTo(submission, response)
   switch (reply.status) {
     case 'accepted':

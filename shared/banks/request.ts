@@ -117,13 +117,32 @@ export type IdempotentPost = {
  */
 export const postIdempotently = async (
   bank: BankIdentifier,
-  { path, uuid, repeated, body }: IdempotentPost,
+  post: IdempotentPost,
+  config: ConnectionConfig,
+): Promise<BankResponse> =>
+  (await earlierResponse(bank, post, config)) ?? postOnce(bank, post, config)
+
+/**
+ * Queries the bank, if it may have received the request before. Unlike a second POST, a query never has
+ * an effect.
+ * @returns undefined if the bank has not received it
+ */
+export const earlierResponse = async (
+  bank: BankIdentifier,
+  { path, uuid, repeated }: IdempotentPost,
+  config: ConnectionConfig,
+): Promise<BankResponse | undefined> => {
+  if (!repeated) return undefined
+  const response = await queryBank(bank, `${path}/${uuid}`, config)
+  return response.status === NOT_RECEIVED ? undefined : response
+}
+
+export const postOnce = async (
+  bank: BankIdentifier,
+  { path, uuid, body }: IdempotentPost,
   config: ConnectionConfig,
 ): Promise<BankResponse> => {
   const send = await bankClient(bank, config)
-  // Unlike a second POST, a query never has an effect.
-  const earlier = repeated ? await send('GET', `${path}/${uuid}`) : undefined
-  if (earlier && earlier.status !== NOT_RECEIVED) return earlier
   return send('POST', path, { headers: { 'x-idempotency-key': uuid }, body: JSON.stringify(body) })
 }
 

@@ -56,8 +56,9 @@ const rejection = (code: FailureCode) =>
 
 /** Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else. */
 export const sandboxConnector = ({ reportLater, ...config }: ConnectorConfig): Connector => ({
-  submit: async (submission): Promise<SubmissionResult> => {
+  submit: async (submission, mayPrompt): Promise<SubmissionResult> => {
     const { as, code } = (await request(submission.bank, config)) ?? {}
+    if (!(await mayPrompt())) return { kind: 'unprompted' }
     if (as === 'rejecting') return rejection(code ?? 'transaction_declined')
     const byCustomer = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
     const outcome = as === 'silent' ? as : byCustomer

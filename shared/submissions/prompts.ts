@@ -7,31 +7,41 @@ import { environment, type Runtime } from '../runtime.ts'
 import { hasTooManyPrompts } from '../store/debits/prompts.ts'
 import { transition } from '../store/debits/transitions.ts'
 
+const idsOf = ({ facts: { reference, provider, bank } }: Debit) => ({
+  reference,
+  provider,
+  bank: bank.identifier,
+})
+
 /**
- * Fails a debit whose customer has had too many approval prompts (docs/api.md#approval-prompts).
- * An unreadable index refuses no debit.
- * @returns whether the debit must not be submitted
+ * Reports whether the customer of a debit may get an approval prompt (docs/api.md#approval-prompts).
+ * An unreadable index refuses none.
  */
-export const refuseTooManyPrompts = async (
+export const mayPrompt = async (
   debit: Debit,
   { openPromptsMax = environment.openPromptsMax }: Bank,
+): Promise<boolean> => {
+  if (openPromptsMax === undefined) return true
+  try {
+    return !(await hasTooManyPrompts(debit, openPromptsMax))
+  } catch (error) {
+    const fields = { ...idsOf(debit), error: error as Error }
+    log.warn('prompts are not counted', fields, { PromptsUnchecked: 1 })
+    return true
+  }
+}
+
+/** Fails a debit whose customer has had too many approval prompts. */
+export const refuseTooManyPrompts = async (
+  debit: Debit,
   cause: Omit<Cause, 'by'>,
   runtime: Runtime,
-): Promise<boolean> => {
-  if (openPromptsMax === undefined) return false
-  const { reference, provider, bank } = debit.facts
-  const ids = { reference, provider, bank: bank.identifier }
-  try {
-    if (!(await hasTooManyPrompts(debit, openPromptsMax))) return false
-  } catch (error) {
-    log.warn('prompts are not counted', { ...ids, error: error as Error }, { PromptsUnchecked: 1 })
-    return false
-  }
+): Promise<void> => {
   const result = await transition(debit, (current) => refusePrompt(current, cause), runtime)
-  if (result instanceof Refusal || !isUnprompted(result)) return true
+  if (result instanceof Refusal || !isUnprompted(result)) return
+  const { provider } = debit.facts
   const remedy =
     `run operator debit list --provider ${provider} --status failed; then ask the provider, revoke its ` +
     `key (operator credential list --provider ${provider}) or run operator provider disable --provider ${provider}`
-  log.warn('too many prompts', { ...ids, remedy }, { PromptsRefused: 1 })
-  return true
+  log.warn('too many prompts', { ...idsOf(debit), remedy }, { PromptsRefused: 1 })
 }

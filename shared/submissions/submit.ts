@@ -13,7 +13,7 @@ import {
   type Transition,
 } from '../domain/debits/debit.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
-import { applyOutcome, type SubmissionResult } from '../domain/debits/submission.ts'
+import { applyOutcome, type BankReply, type SubmissionResult } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -25,7 +25,7 @@ import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { expire } from '../sweep/expire.ts'
-import { refuseTooManyPrompts } from './prompts.ts'
+import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
 const PROMPT_SECONDS = 2
@@ -69,7 +69,7 @@ export const newSubmitter = (
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
     if (!debit || !isUnsubmitted(debit.status)) return undefined
-    const { bank, phone } = debit.facts
+    const { bank } = debit.facts
     const { requestId } = request
     const at = runtime.now()
     const timeouts = clocks(environment.timeScale)
@@ -88,32 +88,20 @@ export const newSubmitter = (
     if (skipsSlowBanks && state === 'slow') {
       return { debit, repeated: request.repeated, delaySeconds: 0 }
     }
-    const [banks, account, generation] = await Promise.all([
-      allBanks(at),
-      findAccount(phone, bank.identifier),
-      currentGeneration(at),
-    ])
-    const current = banks.get(bank.identifier)
-    if (!current || current.connector === 'none')
-      throw new Error(`Bank ${bank.identifier} has no connector`)
-    const submission = {
-      ...debit.facts,
-      bank: bank.identifier,
-      createdAt: stateAt(debit).createdAt,
-      account,
-      // A restore may have undone the record of a submission that the bank has received.
-      repeated: request.repeated || predatesRestore(debit, generation),
-    }
-    const isRefused =
-      !submission.repeated &&
-      (await refuseTooManyPrompts(debit, current, { at, requestId, generation }, runtime))
-    if (isRefused) return undefined
+    const { current, submission, generation } = await submissionOf(debit, request.repeated, at)
     const { submit } = connectors({ ...config, behaviourOf: async () => behaviourAt(current, at) })[
       current.connector
     ]
-    const result = await submitPromptly(bank.identifier, () => submit(submission))
+    const result = await submitPromptly(bank.identifier, () =>
+      submit(submission, () => mayPrompt(debit, current)),
+    )
     // The bank may still be processing it; wait as long as the sidelined timeout.
     if (!result) return { debit, repeated: true, delaySeconds: SIDELINED_SECONDS }
+    if (result.kind === 'unprompted') {
+      await refuseTooManyPrompts(debit, { at: runtime.now(), requestId, generation }, runtime)
+      return undefined
+    }
+    const { account } = submission
     const changes = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
       : {}
@@ -128,6 +116,28 @@ export const newSubmitter = (
   }
 }
 
+/** Reads the bank, the customer's account and the generation of the stage for a submission. */
+const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
+  const { bank, phone } = debit.facts
+  const [banks, account, generation] = await Promise.all([
+    allBanks(at),
+    findAccount(phone, bank.identifier),
+    currentGeneration(at),
+  ])
+  const current = banks.get(bank.identifier)
+  if (!current || current.connector === 'none')
+    throw new Error(`Bank ${bank.identifier} has no connector`)
+  const submission = {
+    ...debit.facts,
+    bank: bank.identifier,
+    createdAt: stateAt(debit).createdAt,
+    account,
+    // A restore may have undone the record of a submission that the bank has received.
+    repeated: repeated || predatesRestore(debit, generation),
+  }
+  return { current: { ...current, connector: current.connector }, submission, generation }
+}
+
 /** Returns a function that submits to a bank, and notes the health of the bank. */
 const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
   /** Returns undefined if the bank does not reply promptly. */
@@ -135,6 +145,7 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
     const from = runtime.now()
     try {
       const result = await submit()
+      if (result.kind === 'unprompted') return result
       const at = runtime.now()
       // Workers that all banks share find a slow bank, and only those that wait longer find its end.
       const isPrompt = !skipsSlowBanks && at.getTime() - from.getTime() < PROMPT_SECONDS * 1000
@@ -155,7 +166,7 @@ const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean
   (created?.generation ?? 1) < generation
 
 /** Changes only a pending debit: a timeout or a bank report may have been first. */
-const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
+const afterSubmission = (debit: Debit, result: BankReply, cause: Omit<Transition, 'to'>) => {
   if (!isUnsubmitted(debit.status)) return debit
   switch (result.kind) {
     case 'silent':

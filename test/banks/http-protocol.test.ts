@@ -34,6 +34,20 @@ const operations = [
   },
 ] as const
 
+test.each([
+  [false, 404, [], 'unprompted'],
+  [true, 404, ['GET'], 'unprompted'],
+  [true, 200, ['GET'], 'accepted'],
+] as const)(
+  'a submission above the cap (repeated: %j, its query replies %i) sends %j and is %s',
+  async (repeated, status, methods, kind) => {
+    const { url, calls } = await bankReplying(status, ACCEPTED)
+    const result = await submit(url, { ...submission, repeated }, { mayPrompt: false })
+    expect(result.kind).toBe(kind)
+    expect(calls.map(({ method }) => method)).toEqual(methods)
+  },
+)
+
 describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
   test('a submission and its query are signed, and a repeat sends the same bytes', async () => {
     const { url, calls } = await bankReplying(404, '')

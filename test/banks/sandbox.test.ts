@@ -5,6 +5,8 @@ import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts
 import { pesewas } from '../../shared/domain/money.ts'
 import { configOf, submissionOf } from './examples.ts'
 
+const allowed = async () => true
+
 test.each([
   [5_000_00, 'completed'],
   [5_000_01, 'insufficient_funds'],
@@ -13,13 +15,13 @@ test.each([
   const reportLater = async (report: SandboxReport) => void reports.push(report)
   const submission = submissionOf({ amount: pesewas(amount) })
   const { submit } = sandboxConnector(configOf({ reportLater }))
-  expect(await submit(submission)).toMatchObject({ kind: 'accepted' })
+  expect(await submit(submission, allowed)).toMatchObject({ kind: 'accepted' })
   expect(reports).toEqual([{ reference: submission.reference, outcome }])
 })
 
 test.each(failureCodes)('the message of a rejection has the cause %s', async (code) => {
   const behaviourOf = async () => ({ as: 'rejecting', code, until: null }) as const
-  const result = await sandboxConnector(configOf({ behaviourOf })).submit(submissionOf())
+  const result = await sandboxConnector(configOf({ behaviourOf })).submit(submissionOf(), allowed)
   expect(result).toMatchObject({ kind: 'rejected', code })
   expect('message' in result && failureCode(result.message)).toBe(code)
 })
@@ -33,7 +35,7 @@ test.each([
   const pause = async (time: number) => void pauses.push(time)
   const behaviourOf = async () => ({ as: 'slow', code: null, until: null }) as const
   const { submit } = sandboxConnector(configOf({ behaviourOf, pause, timeoutSeconds }))
-  const result = await submit(submissionOf()).then(
+  const result = await submit(submissionOf(), allowed).then(
     ({ kind }) => kind,
     ({ code }) => String(code),
   )

@@ -21,8 +21,12 @@ const settingsAt = (url: string) => ({ settingsOf: async () => ({ url, secret: S
 export const submit = (
   url: string,
   submission: Submission = submissionOf(),
-  config: Partial<ConnectorConfig> = {},
-) => httpConnector(configOf({ ...settingsAt(url), ...config })).submit(submission)
+  { mayPrompt = true, ...config }: Partial<ConnectorConfig> & { mayPrompt?: boolean } = {},
+) =>
+  httpConnector(configOf({ ...settingsAt(url), ...config })).submit(
+    submission,
+    async () => mayPrompt,
+  )
 
 export const queryOutcome = (url: string) =>
   httpConnector(configOf(settingsAt(url))).queryOutcome(submissionOf())

@@ -117,10 +117,10 @@ test('a prompt counts for ten minutes, whatever became of it, and a refused debi
   expect(await statusAt(await stored(a, 602), 602)).toBe('processing')
 })
 
-test('the prompts of other phones do not count, and a repeated submission is not counted again', async () => {
+test('the prompts of other phones do not count, and a debit that waited for its bank is counted', async () => {
   for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
   expect(await statusAt(await stored(a, 4, '+233241234567'), 5)).toBe('processing')
-  expect((await submitAt(await stored(a, 6), 7, true))?.status).toBe('processing')
+  expect((await submitAt(await stored(a, 6), 7, true))?.status).toBe('failed')
 })
 
 test('the cap of the stage applies to a bank without its own', async () => {
