@@ -4,6 +4,7 @@ export const fieldDescriptions: Record<string, string> = {
   account_name: 'Name of the account holder',
   account_number: "The customer's account at the bank",
   account_type: 'Type of the account, in the words of the bank',
+  active: 'Whether the account can be debited',
   address: 'IP address of the attempt; null if no connection was made',
   adjusted_in: 'Batch with the reversal; null if the debit was not reversed after its settlement',
   amount: 'Amount in GHS with exactly two decimals',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect } from 'vitest'
 import { newFolder } from '../support/folders.ts'
@@ -20,22 +20,14 @@ export const runInShell = async (
   commands: readonly string[],
 ): Promise<string> => {
   const cwd = newFolder()
-  const aws = join(cwd, 'aws')
-  const cli = resolve('test/runbooks/aws-cli.ts')
-  writeFileSync(aws, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`)
-  chmodSync(aws, 0o755)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
-  const operator = `"${process.execPath}" "${resolve('commands/operator.ts')}"`
+  const command = (file: string): string => `"${process.execPath}" "${resolve(file)}" "$@"`
   const preamble = `set -eu
     sleep() { :; }
-    operator() { ${operator} "$@" --port ${new URL(address).port}; }`
+    aws() { ${command('test/runbooks/aws-cli.ts')}; }
+    operator() { ${command('commands/operator.ts')} --port ${new URL(address).port}; }`
   const variables = { AWS: address, REPLICA: replica, REPLICA_ARN: 'replica', STAGE: 'sandbox' }
-  const env = {
-    ...process.env,
-    ...variables,
-    SEALING_KEY: 'sealing-key',
-    PATH: `${cwd}:${process.env.PATH}`,
-  }
+  const env = { ...process.env, ...variables, SEALING_KEY: 'sealing-key' }
   const shell = spawn('bash', ['-c', [preamble, ...commands].join('\n')], { env, cwd })
   const printed: string[] = []
   for (const stream of [shell.stdout, shell.stderr]) {
