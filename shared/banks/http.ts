@@ -1,5 +1,5 @@
 import { failureCode } from '../domain/banks/failure-code.ts'
-import type { BankOutcome, BankReply } from '../domain/debits/submission.ts'
+import type { BankOutcome, SubmissionReply } from '../domain/debits/submission.ts'
 import { type ConnectionConfig, type Connector, ConnectorFault } from './connector.ts'
 import { debitReplies } from './replies.ts'
 import { type BankResponse, earlierResponse, NOT_RECEIVED, postOnce, queryBank } from './request.ts'
@@ -38,7 +38,7 @@ const replyTo = (debit: Echoed, response: BankResponse) =>
   parseResponse(response, debitReplies(echo(debit)))
 
 /** @throws ConnectorFault for a response that decides nothing */
-export const submissionResult = (response: BankResponse, submission: Echoed): BankReply => {
+export const submissionResult = (response: BankResponse, submission: Echoed): SubmissionReply => {
   const reply = replyTo(submission, response)
   switch (reply.status) {
     case 'accepted':

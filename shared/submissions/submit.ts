@@ -13,7 +13,7 @@ import {
   type Transition,
 } from '../domain/debits/debit.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
-import { applyOutcome, type BankReply, type SubmissionResult } from '../domain/debits/submission.ts'
+import { applyOutcome, type SubmissionReply, type SubmissionResult } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -166,7 +166,7 @@ const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean
   (created?.generation ?? 1) < generation
 
 /** Changes only a pending debit: a timeout or a bank report may have been first. */
-const afterSubmission = (debit: Debit, result: BankReply, cause: Omit<Transition, 'to'>) => {
+const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Transition, 'to'>) => {
   if (!isUnsubmitted(debit.status)) return debit
   switch (result.kind) {
     case 'silent':

@@ -39,14 +39,14 @@ export type BankOutcome =
   | RejectedDebit
 
 /** The reply of the bank to a submission. */
-export type BankReply =
+export type SubmissionReply =
   | { kind: 'accepted'; bankReference: string }
   | BankOutcome
   /** The bank does not reply, also to a repeat: the timeouts decide. */
   | { kind: 'silent' }
 
 /** `unprompted`: the debit was not sent to the bank (docs/api.md#approval-prompts). */
-export type SubmissionResult = BankReply | { kind: 'unprompted' }
+export type SubmissionResult = SubmissionReply | { kind: 'unprompted' }
 
 export const applyOutcome = (
   debit: Debit,
