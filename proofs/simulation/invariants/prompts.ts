@@ -57,11 +57,8 @@ export const promptsAreCapped: Check = (index, report) => {
     const sent = debits.filter((debit) => postOf(debit) && !refusalIn(debit))
     for (const debit of sent) {
       const { at = 0, by } = postOf(debit) ?? {}
-      const { repeated = '' } = observations.invocations.get(by ?? 0) ?? {}
       const { identifier } = debit.item.bank
       if (!endpoints.includes(identifier) || unchecked.has(by)) continue
-      // The first submission of a repeated one may have been interrupted.
-      if (repeated.includes(debit.item.reference)) continue
       const shownBy = startOf(by, at) - delay
       const shown = earlierThan(debit, sent).filter(
         ({ changes: [created] }) => (created?.at ?? Infinity) < shownBy,
