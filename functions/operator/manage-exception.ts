@@ -73,13 +73,16 @@ const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, 
     : storeSelection(amounts, author)
 }
 
-/** Returns the debits of a call about many; undefined for a call about one. */
+/**
+ * Returns the debits of a call about many; undefined for a call about one. An upload belongs to a file
+ * only: the operator who approves a selection must get that selection.
+ */
 const scope = async (
   options: ResolveOptions | RefundOptions,
   author: Author,
 ): Promise<BulkScope | Refusal | undefined> => {
   if (options.reference) return undefined
-  const bulk = options.bulk ?? (await select(options, author))
+  const bulk = (options.file ? options.bulk : undefined) ?? (await select(options, author))
   return bulk instanceof Refusal ? bulk : scopeOf(bulk)
 }
 
@@ -91,7 +94,8 @@ const run = async (
   author: Author,
   runtime: Runtime,
 ) => {
-  const objects = author.scope ?? (await scope(options, author))
+  const { bulk } = options
+  const objects = author.scope ?? (await (bulk ? scopeOf(bulk) : scope(options, author)))
   if (objects instanceof Refusal) return objects
   return objects ? runBulk(objects, perform, author, runtime) : noSuch('debit')
 }
@@ -111,8 +115,11 @@ const refundOne = async (
 }
 
 /** Rejects a kind that no refund belongs to, before an operator has to approve it. */
-const checkRefund = async ({ reference, kind, ...request }: RefundOptions, author: Author) => {
-  if (reference && kind) return invalid({ kind: ['selects many debits'] })
+const checkRefund = async (
+  { reference, file, kind, ...request }: RefundOptions,
+  author: Author,
+) => {
+  if (kind && (reference || file)) return invalid({ kind: ['belongs to --bank, --from and --to'] })
   if (kind && rowOf(kind)?.refund === 'none') return invalid({ kind: ['allows no refund'] })
   return reference ? planRefund({ reference, ...request }, author) : undefined
 }

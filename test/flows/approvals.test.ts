@@ -3,6 +3,7 @@ import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
@@ -20,8 +21,9 @@ import { printed, type Shown, testInProcess, useService } from '../support/runni
 const service = useService({ approvals: true })
 beforeAll(async () => {
   await createProvider(service, 'requested')
-  // The rows of a call that only waits.
+  // The debits of two calls that only wait.
   await call('exception', 'upload', { ...UPLOADED, rows: '["DCS-20261121-ABC123"]' })
+  await completedLate()
 })
 
 const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
@@ -274,13 +276,16 @@ const redirecting: Options = {
   ...{ name: 'GCB Bank', 'fee-basis-points': '0', 'fee-fixed': 'none' },
   ...{ 'fee-minimum': 'none', 'fee-maximum': 'none' },
   ...settlementAccount('1041008011'),
-  ...{ file: 'late.csv', from: '2026-11-21', ...UPLOADED },
+  ...{ file: 'late.csv', from: '2020-01-01' },
 }
 /** The options that a call with one of them also needs. */
 const required: Record<string, Options> = {
   'bank create': { bank: 'TRY', name: 'Bank', ...connector },
   'bank update': { bank: 'ZEN', ...connector },
-  'exception resolve': { ...UPLOADED, note: 'Returned' },
+  'exception resolve --file': { ...UPLOADED, note: 'Returned' },
+  'exception resolve --from': {
+    ...{ kind: 'late_completion', bank: 'GCB', to: dayOf(new Date()), note: 'Returned' },
+  },
   'limit set': { provider: 'demo' },
   'provider create': { provider: 'try', name: 'Try', ...settlementAccount('1041008012') },
   'provider update': { provider: 'demo' },
@@ -308,7 +313,8 @@ test.each(triggers)(
   async (words = '', name = '', value = '') => {
     const [noun = '', verb = ''] = words.split(' ')
     const account = isSettlement(name) ? settlementAccount('1041008013') : {}
-    const options = { ...required[words], ...account, [name]: value }
+    const others = required[`${words} --${name}`] ?? required[words]
+    const options = { ...others, ...account, [name]: value }
     const { approval } = await call(noun, verb, options, ama)
     expect(approval).toMatchObject({ status: 'pending', noun, verb })
   },

@@ -85,6 +85,7 @@ const newWorld = async () => {
   const number = String(worlds).padStart(2, '0')
   const [shop, fenced, mine] = [`shop-${number}`, `fenced-${number}`, `mine-${number}`]
   const [bank, phone, funding] = [`H${number}`, `+2332066000${number}`, `R-${number}`]
+  const rows = { bulk: `rows-of-${number}` }
   const fees = { 'fee-basis-points': '150', 'fee-fixed': '1.00' }
   const account = settlementAccount('1041001234')
   await agreed('provider', 'create', { provider: shop, name: 'Honest Shop', ...fees, ...account })
@@ -98,19 +99,21 @@ const newWorld = async () => {
   await agreed('customer', 'link', customer)
   const remittance = { bank: 'GCB', amount: '1.00', reference: funding, date: today() }
   await agreed('funding', 'record', remittance)
-  const [failed, late, done, open, other] = await Promise.all([
+  const [failed, late, kept, done, open, other] = await Promise.all([
     batchOf('demo'),
+    charged(FAILS_AT_ONCE, 'failed', 'sk_sandbox_fast'),
     charged(FAILS_AT_ONCE, 'failed', 'sk_sandbox_fast'),
     completed('sk_sandbox_fast'),
     charged(SILENT, 'processing', 'sk_sandbox_fast'),
     charged(SILENT, 'processing', 'sk_sandbox_fast'),
     disableOther(),
   ])
-  await service.report(late.uuid, REPORT)
+  for (const { uuid } of [late, kept]) await service.report(uuid, REPORT)
   await rejected(failed)
   const batch = await batchOf('demo')
   const objects = { shop, fenced, mine, bank, phone, funding, stolen: `S${number}` }
-  return { ...objects, failed, batch, late: late.reference, done, open, other }
+  const [first, second] = [late.reference, kept.reference]
+  return { ...objects, rows, failed, batch, late: first, kept: second, done, open, other }
 }
 
 type World = Awaited<ReturnType<typeof newWorld>>
@@ -152,8 +155,8 @@ const attacksOn = (w: World): Attack[] => [
   ['connector remove', { bank: w.bank }],
   ['customer unlink', { phone: w.phone, bank: 'GCB' }],
   ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
-  ['customer upload', { bank: 'GCB', bulk: w.mine, rows: `[["${w.phone}","x","1041001001"]]` }],
-  ['customer import', { bank: 'GCB', file: 'x', bulk: w.mine }],
+  ['customer upload', { bank: 'GCB', ...w.rows, rows: `[["${w.phone}","x","1041001001"]]` }],
+  ['customer import', { bank: 'GCB', file: 'x', ...w.rows }],
   ['webhook rotate-secret', { provider: w.shop }],
   ['webhook set', { provider: w.shop, url: EVIL }],
   ['webhook set', { provider: w.mine, url: EVIL }],
@@ -168,10 +171,10 @@ const attacksOn = (w: World): Attack[] => [
   ['debit reverse', { reference: w.done, reason: 'x' }],
   ['debit repair', { provider: w.shop, date: today() }],
   ['exception refund', { reference: w.late }],
-  ['exception upload', { bulk: `${w.shop}-late`, rows: `["${w.late}"]` }],
-  ['exception refund', { file: 'x', bulk: `${w.shop}-late` }],
-  ['exception resolve', { file: 'x', bulk: `${w.shop}-late`, note: 'x' }],
-  ['exception resolve', { bulk: `${w.shop}-late`, note: 'x' }],
+  ['exception upload', { ...w.rows, rows: `["${w.late}","${w.kept}"]` }],
+  ['exception refund', { file: 'x', ...w.rows }],
+  ['exception resolve', { file: 'x', ...w.rows, note: 'x' }],
+  ['exception resolve', { ...w.rows, note: 'x' }],
   ['exception resolve', { ...LATE, from: today(), to: today(), note: 'x' }],
   ['exception resolve', { reference: w.late, note: 'x' }],
   ['funding record', { bank: 'GCB', amount: '9.00', reference: `${w.funding}X`, date: today() }],
@@ -208,6 +211,8 @@ const factsOf = async (w: World) => {
   const { connector } = await read('bank', 'show', { bank: w.bank })
   const { url } = await read('webhook', 'show', { provider: w.shop })
   const account = await read('customer', 'show', { phone: w.phone, bank: 'GCB' })
+  // One operator may resolve a debit alone, but not many at once.
+  const [kept] = (await call('exception', 'show', { reference: w.kept })) as Shown[]
   const fundings: Shown[] = await call('funding', 'list', { limit: '1000' })
   return {
     settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
@@ -215,6 +220,7 @@ const factsOf = async (w: World) => {
     batches: await Promise.all([w.batch, w.failed].map(batch)),
     connection: { connector, ...(await findConnectorSettings(w.bank as never)) },
     bank: await read('bank', 'show', { bank: w.stolen }),
+    areManyResolved: kept?.resolved_at !== null,
     isRedirected: url === EVIL || account.account_number === '1041001001',
     fundings: fundings.map(({ reference, amount }) => `${reference} ${amount}`),
   }

@@ -96,7 +96,24 @@ describe('a refund of many debits', () => {
     const wrong = await refusal('exception', 'refund', { ...selection, kind: 'contradiction' }, ama)
     expect(wrong).toBe('--kind: allows no refund')
     const { kind: _, ...partial } = selection
-    expect(await refusal('exception', 'refund', partial, ama)).toContain('--reference: is required')
+    const file = { file: 'late.csv', bulk: 'an-upload' }
+    for (const mixed of [partial, { bulk: file.bulk }, { ...file, ...days }]) {
+      const refused = await refusal('exception', 'refund', mixed, ama)
+      expect(refused).toContain('--reference: is required')
+    }
+    const filtered = { ...file, kind: 'late_completion' }
+    expect(await refusal('exception', 'refund', filtered, ama)).toContain('--kind: belongs to')
+  })
+
+  test('a selection that also names an upload is a request for the selection', async () => {
+    const [selected, uploaded] = [await lateCompletions(1, 'ECO'), await lateCompletions(1)]
+    const bulk = 'rows-of-mallory'
+    await call('exception', 'upload', { bulk, rows: JSON.stringify(uploaded) }, ama)
+    const days = { from: today(), to: today() }
+    const selection = { kind: 'late_completion', bank: 'ECO', ...days, bulk }
+    const { approval } = await call('exception', 'refund', selection, ama)
+    expect(await grant(approval.id)).toEqual({ done: 1, skipped: [], refused: [] })
+    expect([await openOf(selected), await openOf(uploaded)]).toEqual([0, 1])
   })
 
   testInProcess(

@@ -138,9 +138,8 @@ type Selection = { [K in keyof typeof selection]?: string | undefined }
 
 const isOneOrMany = ({ reference, file, bulk, kind, bank, from, to }: Selection): boolean => {
   const days = [bank, from, to]
-  const others = [file, bulk, ...days].some(Boolean)
-  if (reference) return !others
-  return file || bulk ? true : Boolean(kind) && days.every(Boolean)
+  if (reference) return ![file, bulk, ...days].some(Boolean)
+  return file ? !days.some(Boolean) : Boolean(kind) && days.every(Boolean)
 }
 
 const ONE_OR_MANY = 'is required, or else --file, or --kind with --bank, --from and --to'
@@ -185,7 +184,7 @@ export const exception = {
     },
     resolve: {
       effect: 'money',
-      approval: ['file', 'bulk', 'from'],
+      approval: ['file', 'from'],
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
       options: v.pipe(
         o.options({ ...selection, note: o.reason('resolution') }),
