@@ -16,6 +16,7 @@ import type { Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import {
+  type BulkPart,
   findRows,
   hasOutcome,
   listOutcomes,
@@ -91,16 +92,18 @@ const linesOf = (references: readonly Reference[]): string =>
   references.map((reference) => `${reference}\n`).join('')
 
 /** Returns the references in the order of their digest: `sort -u FILE | sha256sum`. */
-const loadReferences = async (bulk: BulkId): Promise<Reference[] | Refusal> => {
-  const parts = await listParts(bulk)
+const loadReferences = async (parts: readonly BulkPart[]): Promise<Reference[] | Refusal> => {
   const texts = await mapConcurrent(parts, AT_ONCE, findRows)
   if (parts.length === 0 || texts.includes(undefined)) return gone()
-  return [...new Set(texts.flatMap((text = '') => parseJson(text) as Reference[]))].sort()
+  const rows = texts.map((text = '') => parseJson(text) as Reference[])
+  // Two uploads of a part at once can leave the rows of one and the sum of the other.
+  const isMixed = rows.some((row, n) => digestOf(linesOf(row)) !== parts[n]?.digest)
+  return isMixed ? changedRows() : [...new Set(rows.flat())].sort()
 }
 
 export const scopeOf = async (bulk: BulkId): Promise<BulkScope | Refusal> => {
   const parts = await listParts(bulk)
-  const references = await loadReferences(bulk)
+  const references = await loadReferences(parts)
   if (references instanceof Refusal) return references
   if (references.length > REFERENCES_MAX) {
     return new Refusal(1400, { details: `one call takes at most ${REFERENCES_MAX} references` })
@@ -132,7 +135,7 @@ export const runBulk = async (
   runtime: Runtime,
 ): Promise<BulkResult | BulkProgress | Refusal> => {
   const { bulk } = scope
-  const references = await loadReferences(bulk)
+  const references = await loadReferences(await listParts(bulk))
   if (references instanceof Refusal) return references
   if (digestOf(linesOf(references)) !== scope.digest) return changedRows()
   const previous = await listOutcomes(bulk)
