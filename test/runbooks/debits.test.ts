@@ -60,6 +60,32 @@ runbook('operations.md#a-bank-is-down')(
   },
 )
 
+runbook('operations.md#a-provider-sends-unwanted-prompts')(
+  'a provider whose prompts are declined is disabled, and a bank gets another cap on prompts',
+  async ({ run, values }) => {
+    const { credential } = await createPayee(service, 'pushy')
+    const silent = { phone_number: SILENT }
+    const { reference, uuid } = await service.chargeUntil('processing', silent, credential)
+    const declined = { bank_reference: 'GCB-1', error_message: 'Declined by customer' }
+    await service.report(uuid, { status: 'failed', ...declined })
+    // Other tests charge at GCB.
+    Object.assign(values, { acme: 'pushy', GCB: 'ECO' })
+    await run('debit list', [{ reference, status: 'failed' }])
+    await run('provider disable', { status: 'suspended' })
+    const refused = await service.send('POST', CHARGE, { credential, body: chargeBody() })
+    expect(codeOf(refused)).toBe('403/1403')
+    await run('bank update', { open_prompts_max: 3 })
+    await advance(service, 31)
+    const fields = { ...silent, bank_identifier: 'ECO' }
+    // One provider has three fifths of the three prompts, rounded up.
+    for (const status of ['processing', 'processing', 'failed']) {
+      const { reference } = await service.chargeUntil(status, fields, acme.credential)
+      const isCapped = (await service.show(reference)).error_message?.startsWith('Too many')
+      expect(isCapped ?? false).toBe(status === 'failed')
+    }
+  },
+)
+
 runbook('operators.md#a-customer-asks-about-a-debit')(
   'a debit is found by phone, days, amount and bank reference',
   async ({ run, values }) => {
