@@ -65,13 +65,12 @@ const AMOUNT = 123_45
 
 export type BankClient = ReturnType<typeof bankClient>
 
-export const bankClient = (bank: CheckedBank) => {
+const newStopwatch = () => {
   const slowest = { request: 'none', seconds: 0 }
 
   /** Records the time of a request. @throws Mismatch without a complete reply */
   const measure = async (
-    method: Method,
-    order: Order,
+    request: string,
     sending: Promise<BankResponse>,
   ): Promise<BankResponse> => {
     const start = performance.now()
@@ -82,13 +81,19 @@ export const bankClient = (bank: CheckedBank) => {
       throw new Mismatch('a complete reply', message || code)
     } finally {
       const seconds = (performance.now() - start) / 1_000
-      const sent = `${method} ${parts[order.kind].path}`
-      if (seconds > slowest.seconds) Object.assign(slowest, { request: sent, seconds })
+      if (seconds > slowest.seconds) Object.assign(slowest, { request, seconds })
     }
   }
+  return { slowest, measure }
+}
+
+export const bankClient = (bank: CheckedBank) => {
+  const { slowest, measure } = newStopwatch()
+  const measureOrder = (method: Method, { kind }: Order, sending: Promise<BankResponse>) =>
+    measure(`${method} ${parts[kind].path}`, sending)
 
   const send = (method: Method, order: Order): Promise<BankResponse> =>
-    measure(method, order, sendAsConnector(bank, method, order))
+    measureOrder(method, order, sendAsConnector(bank, method, order))
 
   const post = async (order: Order): Promise<BankReply> =>
     expectReply(order, await send('POST', order), exchanges[parts[order.kind].path].replies)
@@ -118,7 +123,7 @@ export const bankClient = (bank: CheckedBank) => {
       const [response] = (await once(request, 'response')) as [IncomingMessage]
       return { status: response.statusCode ?? 0, body: await buffer(response) }
     }
-    return measure(method, order, exchange())
+    return measureOrder(method, order, exchange())
   }
 
   /** Closes the connection after the request, without waiting for the reply. */
@@ -134,7 +139,8 @@ export const bankClient = (bank: CheckedBank) => {
   const askAccount = (phone: string, secret = bank.secret): Promise<BankResponse> => {
     const url = `${bank.url}/accounts/${phone}`
     const request = { method: 'GET', url, secret, at: new Date() } as const
-    return sendBankRequest({ ...request, timeoutSeconds: TIMEOUT_SECONDS })
+    const sending = sendBankRequest({ ...request, timeoutSeconds: TIMEOUT_SECONDS })
+    return measure('GET /accounts', sending)
   }
 
   return { slowest, askAccount, post, query, newOrder, replyIn, sendRaw, postAndClose }

@@ -110,6 +110,17 @@ const requestHandling = <Transaction>({ store, onQuery, handlers }: Handling<Tra
   return { receive, query }
 }
 
+const isAuthentic = async (
+  { method, path, header }: Incoming,
+  bytes: Uint8Array,
+  secrets: readonly string[],
+): Promise<boolean> => {
+  const timestamp = header('x-timestamp') ?? ''
+  if (!/^[0-9]{10}$/.test(timestamp) || !isRecent(timestamp)) return false
+  const signature = header('x-signature') ?? ''
+  return isHexHmac(signature, secrets, `${method}${path}${timestamp}`, bytes)
+}
+
 /**
  * Returns the server of a bank's endpoint: a fetch handler, and a listener of node:http and Express. It
  * verifies signatures, handles each uuid once, and repeats uuid and amount in each reply.
@@ -134,7 +145,8 @@ export const bankServer = <Transaction = undefined>({
     handlers: { submission: onSubmission, payout: onPayout, refund: onRefund },
   })
 
-  const handle = async ({ method, path, header, body }: Incoming): Promise<Reply> => {
+  const handle = async (incoming: Incoming): Promise<Reply> => {
+    const { method, path, header, body } = incoming
     const [, route = '', uuid] = ROUTE.exec(path) ?? []
     const [, phone] = ACCOUNT_ROUTE.exec(path) ?? []
     const kind = KINDS[route]
@@ -143,10 +155,7 @@ export const bankServer = <Transaction = undefined>({
     if (method !== (isRead ? 'GET' : 'POST')) return refuse(405, 'no such method')
     const bytes = isRead ? new Uint8Array() : await body()
     if (bytes === 'too large') return refuse(413, 'the body is too large')
-    const timestamp = header('x-timestamp') ?? ''
-    const signature = header('x-signature') ?? ''
-    const isSigned = await isHexHmac(signature, secrets, `${method}${path}${timestamp}`, bytes)
-    if (!isSigned || !/^[0-9]{10}$/.test(timestamp) || !isRecent(timestamp)) {
+    if (!(await isAuthentic(incoming, bytes, secrets))) {
       return refuse(401, 'the signature or the timestamp is wrong')
     }
     if (!kind) return accountReply(await onAccount(phone ?? ''))
