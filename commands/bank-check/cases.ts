@@ -171,8 +171,11 @@ const accountCases = (bank: BankClient, phone: string): BankCase[] => [
     name: 'account-of-a-number',
     run: async () => {
       const { status, body } = await bank.askAccount(phone)
-      if (status !== 200 || !v.is(accountReply, parseBody(body)))
-        throw new Mismatch('200 with account_number, name and active', `HTTP ${status} ${body}`)
+      const { success, issues = [] } = v.safeParse(accountReply, parseBody(body))
+      if (status === 200 && success) return
+      const wrong = new Set(issues.map(({ path }) => path?.[0]?.key ?? 'the body'))
+      const malformed = status === 200 ? ` with malformed ${[...wrong].join(', ')}:` : ''
+      throw new Mismatch('HTTP 200 with an account', `HTTP ${status}${malformed} ${body}`)
     },
   },
   {

@@ -15,10 +15,11 @@ import { whileListening } from '../support/servers.ts'
 const secret = 'cs_secret_of_the_bank'
 const allKinds: OrderKind[] = ['submission', 'payout', 'refund']
 
-const resultsOf = async (url: string, kinds = allKinds) => {
+const resultsOf = async (url: string, kinds = allKinds, phone?: string) => {
   const names: string[] = []
   const problems: Record<string, string> = {}
-  for await (const { name, problem } of checkBank({ url, secret, account: undefined }, kinds)) {
+  const target = { url, secret, account: undefined, phone }
+  for await (const { name, problem } of checkBank(target, kinds)) {
     names.push(name)
     if (problem) problems[name] = problem
   }
@@ -31,7 +32,7 @@ type BankRequest = IncomingMessage & { body: Buffer }
 type Handler = (bank: Bank, request: BankRequest, response: ServerResponse) => unknown
 type Fault = Partial<BankServerOptions> & { handle?: Handler }
 
-const check = async ({ handle, ...options }: Fault, kinds?: OrderKind[]) => {
+const check = async ({ handle, ...options }: Fault, kinds?: OrderKind[], phone?: string) => {
   let count = 0
   const bankReference = () => {
     count += 1
@@ -50,7 +51,9 @@ const check = async ({ handle, ...options }: Fault, kinds?: OrderKind[]) => {
     const request = Object.assign(incoming, { body })
     await (handle ? handle(bank, request, response) : bank.node(request, response))
   })
-  return whileListening(server, (port) => resultsOf(`http://127.0.0.1:${port}/debits`, kinds))
+  return whileListening(server, (port) =>
+    resultsOf(`http://127.0.0.1:${port}/debits`, kinds, phone),
+  )
 }
 
 /** Returns a store that decides about each request. */
@@ -268,4 +271,67 @@ test('a bank that does not reply fails one case, and the check stops', async () 
   const { names, problems } = await resultsOf('http://127.0.0.1:1/debits')
   expect(names).toEqual(['reachable'])
   expect(problems).toEqual({ reachable: expect.stringContaining('ECONNREFUSED') })
+})
+
+const PHONE = '+233241234567'
+const AMA = { accountNumber: '1041001001', name: 'Ama Mensah', active: true }
+const onAccount: BankServerOptions['onAccount'] = (phone) => (phone === PHONE ? AMA : undefined)
+/** Handles questions for an account unlike the kit. */
+const accountsBy =
+  (handle: Handler): Handler =>
+  (bank, request, response) =>
+    request.url?.includes('/accounts/')
+      ? handle(bank, request, response)
+      : bank.node(request, response)
+
+test('a bank that answers for accounts passes the cases of accounts, which need a phone number', async () => {
+  const { names, problems } = await check({ onAccount }, [], PHONE)
+  const cases = ['of-a-number', 'of-an-unknown-number', 'with-wrong-signature']
+  expect(names).toEqual(['reachable', ...cases.map((name) => `account-${name}`), 'reply-times'])
+  expect(problems).toEqual({})
+  expect((await check({ onAccount }, [])).names).toEqual(['reachable', 'reply-times'])
+})
+
+const malformed = (change: object): Fault => ({
+  onAccount: (phone) => (phone === PHONE ? { ...AMA, ...change } : undefined),
+})
+
+test.each<[string, Fault, Record<string, string>]>([
+  [
+    'returns malformed accounts',
+    malformed({ accountNumber: '12', name: '', active: 'yes' }),
+    { 'of-a-number': 'malformed account_number, name, active: {' },
+  ],
+  ['has no accounts', {}, { 'of-a-number': 'got HTTP 404' }],
+  [
+    'has an account for each number',
+    { onAccount: () => AMA },
+    { 'of-an-unknown-number': 'expected HTTP 404, got HTTP 200' },
+  ],
+  [
+    'accepts wrong signatures',
+    { onAccount, handle: acceptAnySignature },
+    { 'with-wrong-signature': 'expected HTTP 401, got HTTP 200' },
+  ],
+  [
+    'closes the connection',
+    { handle: accountsBy((_, request) => request.socket.destroy()) },
+    {
+      'of-a-number': 'a complete reply',
+      'of-an-unknown-number': 'a complete reply',
+      'with-wrong-signature': 'a complete reply',
+    },
+  ],
+])('a bank that %s about accounts fails only the cases for it', async (_, fault, expected) => {
+  const { problems } = await check(fault, [], PHONE)
+  const named = Object.entries(expected).map(([name, text]) => [
+    `account-${name}`,
+    expect.stringContaining(text),
+  ])
+  expect(problems).toEqual(Object.fromEntries(named))
+})
+
+test('a late account fails the case `reply-times`', async () => {
+  const { problems } = await check({ onAccount, handle: accountsBy(beSlowOnce()) }, [], PHONE)
+  expect(problems).toEqual({ 'reply-times': expect.stringContaining('got GET /accounts after 2.') })
 })

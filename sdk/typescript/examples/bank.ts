@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { bankServer, pesewasOf, type Submission } from '../src/index.ts'
 import { replyStore } from './reply-store.ts'
 
-/** A bank in SQLite that debits customers, reports the outcomes, pays providers and refunds customers. */
+/** A bank in SQLite that debits customers, reports the outcomes, pays providers, refunds customers and knows their accounts. */
 
 const { PORT = '8080', DATABASE = ':memory:', SERVICE, BANK_TOKEN, CONNECTOR_SECRET } = process.env
 
@@ -12,7 +12,9 @@ const db = new DatabaseSync(DATABASE)
 db.exec(`
   CREATE TABLE IF NOT EXISTS accounts (number TEXT PRIMARY KEY, pesewas INTEGER CHECK (pesewas >= 0));
   CREATE TABLE IF NOT EXISTS bookings (id INTEGER PRIMARY KEY, uuid TEXT UNIQUE, account TEXT, state TEXT);
-  INSERT OR IGNORE INTO accounts VALUES ('1041001001', 1000000000)`)
+  CREATE TABLE IF NOT EXISTS customers (phone TEXT PRIMARY KEY, name TEXT, account TEXT);
+  INSERT OR IGNORE INTO accounts VALUES ('1041001001', 1000000000);
+  INSERT OR IGNORE INTO customers VALUES ('+233241234567', 'Ama Mensah', '1041001001')`)
 const rows = (sql: string, ...values: (string | number | null)[]) =>
   db.prepare(sql).all(...values) as Record<string, string>[]
 
@@ -46,6 +48,11 @@ const bank = bankServer({
     book('paid' as const, uuid, account_number, pesewasOf(amount)),
   onRefund: ({ uuid, debit_uuid, amount }) =>
     book('paid' as const, uuid, bookingOf(debit_uuid)?.account, pesewasOf(amount)),
+  onAccount: (phone) => {
+    const [customer] = rows('SELECT name, account FROM customers WHERE phone = ?', phone)
+    const { account: accountNumber = '', name = '' } = customer ?? {}
+    return customer && { accountNumber, name, active: true }
+  },
 })
 
 /** Reports each debit until the service records it, does not know it or rejects the outcome. */
