@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { dayOf } from '../../shared/domain/time.ts'
+import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
 import { rowsOf, useConsole } from './console.ts'
@@ -60,4 +62,20 @@ test('a denied request shows its reason and runs nothing', async () => {
   await page.getByLabel('Status').selectOption('denied')
   await row.getByText('Wrong debit').waitFor()
   expect((await service.show(reference)).status).toBe('completed')
+})
+
+test('a call about many shows its count, sum and digest, and names no debit', async () => {
+  const { uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
+  const day = dayOf(service.sandbox().control.clock.now())
+  const selection = { kind: 'late_completion', bank: 'GCB', from: day, to: day }
+  const { approval } = await service.call('exception', 'refund', selection, 'local:ama')
+  const page = await openScreen('approvals?status=pending')
+  const row = rowsOf(page, 'Requests').filter({ hasText: 'exception refund' })
+  await row.getByText('count: 1').waitFor()
+  await row.getByText('sum: 100.00').waitFor()
+  expect(await row.getByRole('link').count()).toBe(0)
+  await row.getByRole('button', { name: 'Grant' }).click()
+  await page.getByRole('dialog').getByText(`digest: ${approval.scope.digest}`).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
 })

@@ -21,17 +21,25 @@ type ApprovalProps = { approval: ApprovalResult }
 
 const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
 
-const Call = ({ approval: { noun, verb, target, options } }: ApprovalProps) => {
-  const screen = screens[noun]
+/** The objects of a call about many: counts, sum and digest, which the second operator compares. */
+const scopeOf = ({ scope }: ApprovalResult) => {
+  const { bulk: _, ...shown } = scope ?? {}
+  return shown
+}
+
+const Call = ({ approval }: ApprovalProps) => {
+  const { noun, verb, target, options, scope } = approval
+  const { bulk: _, ...texts } = options
+  const screen = scope ? undefined : screens[noun]
   return (
     <>
       <p>
         {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
       </p>
-      {Object.entries(options)
+      {Object.entries({ ...texts, ...scopeOf(approval) })
         .filter(([, value]) => value !== target)
         .map(([name, value]) => (
-          <small key={name} class="block">
+          <small key={name} class="block break">
             {name}: {value}
           </small>
         ))}
@@ -60,9 +68,10 @@ const Terms = ({ approval: { noun, verb, target } }: ApprovalProps) => {
   )
 }
 
-const hasTerms = ({ noun }: ApprovalResult): boolean =>
-  (noun === 'settlement' && mayUse('settlement')) ||
-  ((noun === 'debit' || noun === 'exception') && mayUse('debit'))
+const hasTerms = ({ noun, scope }: ApprovalResult): boolean =>
+  !scope &&
+  ((noun === 'settlement' && mayUse('settlement')) ||
+    ((noun === 'debit' || noun === 'exception') && mayUse('debit')))
 
 const Decision = ({ approval }: ApprovalProps) => {
   const { id, status, noun, verb, target, requested_by } = approval
