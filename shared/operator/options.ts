@@ -117,7 +117,12 @@ export const part = options({
     option('N', 'number of the part, from 0', wholeNumber({ min: 0, max: 999_999 })),
     '0',
   ),
-  rows: option('JSON', 'rows of the part', v.string()),
+  // An item of the table has at most 400 KB.
+  rows: option(
+    'JSON',
+    'rows of the part',
+    v.pipe(v.string(), v.maxBytes(350_000, 'must be at most 350000 bytes')),
+  ),
 })
 
 /** Parses 16 to 200 printable ASCII characters without blanks. */

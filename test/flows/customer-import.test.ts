@@ -87,6 +87,8 @@ test('a file without accounts, and one of an unknown bank, are refused at once',
   expect(await refusal('customer', 'import', { bank: 'ADB', file: 'x.csv' }, ama)).toBe(
     '--file: is uploaded by the operator command',
   )
+  const part = { bank: 'ADB', rows: JSON.stringify(Array(25_000).fill([esi])) }
+  expect(await refusal('customer', 'upload', part, ama)).toContain('at most 350000 bytes')
 })
 
 testInProcess('the records of an import name no customer, and its rows are removed', async () => {
