@@ -113,6 +113,10 @@ export const scopeOf = async (bulk: BulkId): Promise<BulkScope | Refusal> => {
   return { bulk, totals, digest: digestOf(linesOf(references)) }
 }
 
+/** Returns the id of the outcomes of a call: several calls can be about the same upload. */
+export const outcomesOf = (bulk: BulkId, verb: string, approval: Author['approval']) =>
+  (approval ?? `${bulk}-${verb}`) as BulkId
+
 /** The mark of a call about many: its write makes a second effect on the same debit fail. */
 export type Once = { write: Write; isDone: () => Promise<boolean> }
 
@@ -131,24 +135,25 @@ export const done: BulkOutcome = { outcome: 'done' }
 export const runBulk = async (
   scope: BulkScope,
   perform: (reference: Reference, author: Author, once: Once) => Promise<BulkOutcome>,
-  { approval: _, scope: __, ...author }: Author,
+  { approval, scope: _, ...author }: Author,
   runtime: Runtime,
 ): Promise<BulkResult | BulkProgress | Refusal> => {
   const { bulk } = scope
   const references = await loadReferences(await listParts(bulk))
   if (references instanceof Refusal) return references
   if (digestOf(linesOf(references)) !== scope.digest) return changedRows()
-  const previous = await listOutcomes(bulk)
+  const call = outcomesOf(bulk, author.verb, approval)
+  const previous = await listOutcomes(call)
   const end = author.at.getTime() + RUN_MS
   const faults: Error[] = []
   const performOne = async (reference: Reference): Promise<void> => {
     if (faults.length >= FAULTS_MAX || runtime.now().getTime() >= end) return
     const at = runtime.now()
-    const write = outcomeWrite(bulk, reference, done, at)
-    const once = { write, isDone: () => hasOutcome(bulk, reference) }
+    const write = outcomeWrite(call, reference, done, at)
+    const once = { write, isDone: () => hasOutcome(call, reference) }
     try {
       const outcome = await perform(reference, { ...author, id: runtime.newId() }, once)
-      if (outcome.outcome !== 'done') await putOutcome(bulk, reference, outcome, at)
+      if (outcome.outcome !== 'done') await putOutcome(call, reference, outcome, at)
     } catch (error) {
       faults.push(new Error(`${reference}: ${(error as Error).message}`, { cause: error }))
     }
@@ -157,7 +162,7 @@ export const runBulk = async (
   await mapConcurrent(open, AT_ONCE, performOne)
   const [fault] = faults
   if (fault) throw fault
-  const outcomes = await listOutcomes(bulk)
+  const outcomes = await listOutcomes(call)
   return outcomes.size < references.length
     ? { bulk, processed: outcomes.size, total: references.length }
     : bulkResult(outcomes)

@@ -22,7 +22,7 @@ import {
 } from '../store/operator/bulks.ts'
 import { putChange } from '../store/operator/changes.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
-import { changedRows, gone } from './bulk.ts'
+import { changedRows, gone, outcomesOf } from './bulk.ts'
 import type { Author } from './handler.ts'
 
 /** Imports of customers' accounts (docs/operations.md#customers-of-a-bank), part by part. */
@@ -61,14 +61,15 @@ export const importScope = async (
 export const runImport = async (
   scope: BulkScope,
   bank: BankIdentifier,
-  { approval: _, scope: __, ...author }: Author,
+  { approval, scope: _, ...author }: Author,
   runtime: Runtime,
 ): Promise<ImportResult | BulkProgress | Refusal> => {
   const { bulk } = scope
   const current = await importScope(bulk, runtime)
   if (current instanceof Refusal) return current
   if (current.digest !== scope.digest) return changedRows()
-  const [parts, outcomes] = await Promise.all([listParts(bulk), listOutcomes(bulk)])
+  const call = outcomesOf(bulk, author.verb, approval)
+  const [parts, outcomes] = await Promise.all([listParts(bulk), listOutcomes(call)])
   if (outcomes.size === 0) {
     const { totals, digest } = scope
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })
@@ -81,12 +82,12 @@ export const runImport = async (
     if (digestOf(`${bank}\n${text}`) !== part.digest) return changedRows()
     const totals = await importRows(parseJson(text) as Rows, bank, runtime)
     const outcome = { outcome: 'done', totals } as const
-    await putOutcome(bulk, String(part.n), outcome, runtime.now())
+    await putOutcome(call, String(part.n), outcome, runtime.now())
     outcomes.set(String(part.n), outcome)
   }
   if (outcomes.size < parts.length) return { bulk, processed: outcomes.size, total: parts.length }
   await mapConcurrent(parts, 8, removeRows)
-  const done = [...(await listOutcomes(bulk)).values()].map(({ totals = {} }) => totals)
+  const done = [...(await listOutcomes(call)).values()].map(({ totals = {} }) => totals)
   const { added, changed, removed } = sumOf(done)
   return { added, changed, removed, refused: Number(scope.totals.refused) }
 }

@@ -128,9 +128,9 @@ export const keys = {
   bulkRows: (bulk: BulkId, n: number) => item(`BULK#${bulk}#${n}`, 'ROWS'),
   bulkParts: (bulk: BulkId) => ({ pk: `BULK#${bulk}`, prefix: 'PART#' }),
   bulkPart: (bulk: BulkId, n: number) => item(`BULK#${bulk}`, `PART#${padded(n, 6)}`),
-  bulkOutcomes: (bulk: BulkId) => ({ pk: `BULK#${bulk}`, prefix: 'OUTCOME#' }),
+  bulkOutcomes: (call: BulkId) => ({ pk: `BULK#${call}`, prefix: 'OUTCOME#' }),
   /** @param object a reference or the number of a part */
-  bulkOutcome: (bulk: BulkId, object: string) => item(`BULK#${bulk}`, `OUTCOME#${object}`),
+  bulkOutcome: (call: BulkId, object: string) => item(`BULK#${call}`, `OUTCOME#${object}`),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
   restore: { pk: 'RESTORE', sk: 'RESTORE' },

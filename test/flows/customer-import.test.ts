@@ -107,6 +107,17 @@ testInProcess('the records of an import name no customer, and its rows are remov
   })
 })
 
+test('a second import of the same upload imports its rows', async () => {
+  const { scope, id } = await request([HEADER, '+233205000031,Akua,1041005031,true'])
+  await grant(id)
+  const rows = JSON.stringify([['+233205000032', 'Esi', '1041005032']])
+  await call('customer', 'upload', { bank: 'ADB', bulk: scope.bulk, rows }, ama)
+  const again = { bank: 'ADB', file: 'customers.csv', bulk: scope.bulk }
+  const { approval } = await call('customer', 'import', again, ama)
+  expect(await grant(approval.id)).toEqual({ ...NONE, added: 1 })
+  expect(await show('+233205000032')).toHaveProperty('result')
+})
+
 test('the rows that change after the approval are not imported', async () => {
   const approval = await request([HEADER, '+233205000021,Akua,1041005021,true'])
   const rows = JSON.stringify([['+233205000022', 'Mallory', '1041006666']])

@@ -198,6 +198,16 @@ describe('a refund of many debits', () => {
     )
   })
 
+  test('a second call about the same upload has outcomes of its own', async () => {
+    const late = await lateCompletions(2)
+    const first = await request('resolve', late, { note: 'By telephone' })
+    expect(await grant(first.id)).toMatchObject({ done: 2 })
+    const options = { file: 'late.csv', bulk: first.scope.bulk, 'despite-note': 'true' }
+    const { approval } = await call('exception', 'refund', options, ama)
+    expect(await grant(approval.id)).toMatchObject({ done: 2 })
+    expect((await refundsOf(late)).every(Boolean)).toBe(true)
+  })
+
   test('a malformed file is refused with its lines', async () => {
     const reply = await operateWith('refund', 'reference\nDCS-20261121-ABC123\nnone\n,\n')
     expect(reply).toEqual({
