@@ -242,6 +242,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
     breakDown(run, bank, 5)
   },
+  '65 a customer gets a second prompt of a provider that may cause one': ({ setup }) =>
+    Object.assign(setup, { openPromptsMax: 1 }),
+  '65 a debit is refused below the cap': (run) => {
+    run.setup.openPromptsMax = 1_000
+    const errorMessage = 'Too many approval requests for this customer'
+    const refusal = entry(run, 'expired', 'failed')
+    Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
+  },
 }
 
 /** Makes a bank down before all observations. */
