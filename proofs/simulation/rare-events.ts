@@ -40,6 +40,9 @@ const changes: Record<string, IsCounted> = {
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
   'reversed without a refund': (before, after) => !before && after?.status === 'waived',
   'repeated report closed at once': (before, after) => !before && Boolean(after?.resolvedAt),
+  'account found at a bank': (before, after) =>
+    !before && after?.entity === 'account' && after.customerName.startsWith('HB'),
+  'number without an account at its bank': (_, after) => after?.entity === 'missed-account',
   'settlement run cut off': (before, after) =>
     before?.lanes === after?.lanes && before?.continuations < after?.continuations,
   'lane taken from a late builder': (before, after) =>
@@ -68,6 +71,8 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'rejected report': (call) =>
     isReport(call) && (call.reply?.status === 400 || call.reply?.status === 422),
   'report above the request limit': (call) => isReport(call) && call.reply?.status === 429,
+  'bank silent about an account': ({ name, reply }) =>
+    name === 'charge' && JSON.stringify(reply?.body ?? '').includes('"does not answer"'),
   'charge above the request limit': ({ name, reply }) => name === 'charge' && reply?.status === 429,
   'reference reused': ({ name, reply }) => name === 'charge' && reply?.status === 409,
   'outcome recorded by an operator': (call) =>

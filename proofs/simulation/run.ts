@@ -241,6 +241,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   approvals: scenario.approvals,
   waitsForFunding: scenario.waitsForFunding,
   openPromptsMax: scenario.openPromptsMax,
+  lookups: scenario.lookups,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
   isRepaired: scenario.faults.has('index far behind'),

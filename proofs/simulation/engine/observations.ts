@@ -68,15 +68,18 @@ export type BankPost = {
   by?: number | undefined
 }
 
-/** One status query to a bank, and the status in its response. */
+/** One query to a bank: of a status, or of the account of a number that is unknown here. */
 export type BankQuery = {
   at: number
   url: string
   secret: string
   bank: string
+  /** What the bank was asked about: a uuid or a phone number. */
   uuid: string
   /** `none`: no usable one. */
-  answer: BankPost['verdict'] | 'completed' | 'failed' | 'none'
+  answer: BankPost['verdict'] | 'completed' | 'failed' | 'found' | 'none'
+  /** The number of a found account. */
+  account?: string
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
   by?: number | undefined
@@ -142,6 +145,8 @@ export type RunSetup = {
   waitsForFunding: boolean
   /** The stage's cap on the prompts of a customer; undefined: none. */
   openPromptsMax: number | undefined
+  /** The banks that are asked for numbers that are unknown here, from the start. */
+  lookups: readonly string[]
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
   isRestored: boolean

@@ -1,4 +1,5 @@
 import type { Observations, Violation } from '../engine/observations.ts'
+import * as accounts from './accounts.ts'
 import { guardedCallsAreApproved } from './approvals.ts'
 import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
 import * as bankHealth from './bank-health.ts'
@@ -178,12 +179,13 @@ export const invariants: readonly Invariant[] = [
     prompts.promptsAreCapped,
     prompts.refusalsAreAboveCap,
   ],
+  [66, 'a number that is unknown here has the account of its bank', ...Object.values(accounts)],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
   1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 59, 62,
-  63, 64,
+  63, 64, 66,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

@@ -121,7 +121,7 @@ export const indexObservations = (observations: Observations) => {
     reads: readsIn(calls, debits),
     reports: reportsIn(calls),
     operatorCalls,
-    timeline: timelineOf(setup, operatorCalls),
+    timeline: timelineOf(observations, operatorCalls),
   }
 }
 

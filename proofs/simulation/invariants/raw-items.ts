@@ -126,10 +126,11 @@ const ENTITIES = new Set<unknown>(
 )
 
 /** Claims and day totals have no `entity`. */
-export const kindOf = ({ entity, sk }: Item): Kind => {
+export const kindOf = ({ entity, pk, sk }: Item): Kind => {
   if (ENTITIES.has(entity)) return entity as Kind
   if (sk === 'PARTNER_REFERENCE') return 'claim'
-  return sk.startsWith('DAY#') ? 'day total' : 'another'
+  // Windows count the use of an endpoint by days.
+  return sk.startsWith('DAY#') && !pk.startsWith('WINDOW#') ? 'day total' : 'another'
 }
 
 export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {

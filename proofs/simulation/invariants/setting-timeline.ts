@@ -1,11 +1,13 @@
 import type {
   Account,
   FeeSchedule,
+  Observations,
   Options,
   RunSetup,
   SettingVerb,
 } from '../engine/observations.ts'
 import type { Members, OperatorCall } from './calls.ts'
+import { ownerIn } from './raw-items.ts'
 import { pesewasOf, SECOND_MS } from './time-and-money.ts'
 
 /**
@@ -35,6 +37,7 @@ const usual = {
   connectorUrl: undefined as string | undefined,
   /** Whether charges of a bank that is down are refused. */
   whenDown: undefined as string | undefined,
+  accountLookup: 'off',
   connectorSecret: undefined as string | undefined,
   customer: undefined as string | undefined,
 }
@@ -44,7 +47,8 @@ type Name = keyof Values
 /** `until` is infinite without a reply. */
 type Period = { from: number; until: number }
 
-type Possible = Period & { value: unknown }
+/** `settled`: when its call had ended. */
+type Possible = Period & { value: unknown; settled: number }
 
 export type SettingCall = Period & {
   verb: SettingVerb
@@ -53,6 +57,8 @@ export type SettingCall = Period & {
   result: Members
   /** Whether an earlier attempt may have had a result that no reply has shown. */
   isRepeated: boolean
+  /** Whether a charge found it at the bank. */
+  isFound?: boolean
 }
 
 type Effect = (call: SettingCall, previous: Values) => Partial<Values>
@@ -70,7 +76,7 @@ const scheduleIn = (options: Options): FeeSchedule => {
 const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
-  const { 'when-down': whenDown } = options
+  const { 'when-down': whenDown, 'account-lookup': accountLookup } = options
   const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
   return {
     ...(options.name ? { name: options.name } : {}),
@@ -83,6 +89,7 @@ const named: Effect = ({ options }) => {
     ...(options['request-secret'] ? { requestSecret: undefined } : {}),
     ...(connectorUrl ? { connectorUrl } : {}),
     ...(whenDown ? { whenDown: whenDown === 'default' ? undefined : whenDown } : {}),
+    ...(accountLookup ? { accountLookup } : {}),
     ...(connectorSecret ? { connectorSecret } : {}),
   }
 }
@@ -165,29 +172,46 @@ const settingCalls = (calls: readonly OperatorCall[]): SettingCall[] => {
   const changes = calls.filter(
     ({ noun, verb, approval }) => `${noun} ${verb}` in effects && approval === undefined,
   )
-  return attemptsOf(changes)
-    .flatMap((attempts) => {
-      const [{ noun, verb, options } = { noun: '', verb: '', options: {} as Options }] = attempts
-      const id = attempts.find(({ requested }) => requested !== undefined)?.requested
-      const effective =
-        id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
-      const known = effective.map(effectOf).filter((effect) => effect !== undefined)
-      if (known.length === 0) return []
-      const result: Members = Object.assign({}, ...known.map((effect) => effect.result))
-      const owner = options.provider ?? options.bank
-      const token = options.token ?? result.token
-      const subjects: Options = { customer: `${options.phone} ${owner}`, credential: `${token}` }
-      const subject = subjects[noun] ?? owner ?? ''
-      const from = Math.min(...known.map((effect) => effect.from))
-      const until = Math.max(...known.map((effect) => effect.until))
-      const isRepeated = known.some((effect) => effect.isRepeated)
-      const call = { subject, from, until, options, result, isRepeated }
-      return [{ ...call, verb: `${noun} ${verb}` as SettingVerb }]
-    })
-    .toSorted((one, other) => one.from - other.from)
+  return attemptsOf(changes).flatMap((attempts) => {
+    const [{ noun, verb, options } = { noun: '', verb: '', options: {} as Options }] = attempts
+    const id = attempts.find(({ requested }) => requested !== undefined)?.requested
+    const effective =
+      id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
+    const known = effective.map(effectOf).filter((effect) => effect !== undefined)
+    if (known.length === 0) return []
+    const result: Members = Object.assign({}, ...known.map((effect) => effect.result))
+    const owner = options.provider ?? options.bank
+    const token = options.token ?? result.token
+    const subjects: Options = { customer: `${options.phone} ${owner}`, credential: `${token}` }
+    const subject = subjects[noun] ?? owner ?? ''
+    const from = Math.min(...known.map((effect) => effect.from))
+    const until = Math.max(...known.map((effect) => effect.until))
+    const isRepeated = known.some((effect) => effect.isRepeated)
+    const call = { subject, from, until, options, result, isRepeated }
+    return [{ ...call, verb: `${noun} ${verb}` as SettingVerb }]
+  })
 }
 
-const ALWAYS = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
+const ALWAYS = {
+  from: Number.NEGATIVE_INFINITY,
+  until: Number.POSITIVE_INFINITY,
+  settled: Number.NEGATIVE_INFINITY,
+}
+
+/** Returns the accounts that charges found at banks, as calls: their writes show the time. 66 compares them. */
+const foundAccounts = (changes: Observations['changes']): SettingCall[] =>
+  changes.flatMap(({ after, by, at }) =>
+    by?.name === 'charge' && after?.entity === 'account'
+      ? [
+          {
+            verb: 'customer link',
+            subject: `${ownerIn(after.pk)} ${ownerIn(after.sk)}`,
+            ...{ from: at, until: at, isRepeated: false, isFound: true, result: {} },
+            options: { 'account-number': String(after.accountNumber) },
+          },
+        ]
+      : [],
+  )
 
 type Initial = [subject: string, values: Partial<Values>]
 
@@ -200,6 +224,7 @@ const initialValues = (setup: RunSetup): Initial[] => {
       return [id, { name: id, account, feeSchedule, dailyLimit, ...hook }]
     }),
     ...Object.entries(setup.connections),
+    ...setup.lookups.map((bank): Initial => [bank, { accountLookup: 'on' }]),
     ...setup.banks.flatMap((bank) =>
       Object.entries(setup.customerAccounts).map(
         ([phone, customer]): Initial => [`${phone} ${bank}`, { customer }],
@@ -214,7 +239,10 @@ const initialValues = (setup: RunSetup): Initial[] => {
 
 export type Timeline = ReturnType<typeof timelineOf>
 
-export const timelineOf = (setup: RunSetup, operatorCalls: readonly OperatorCall[]) => {
+export const timelineOf = (
+  { setup, changes }: Pick<Observations, 'setup' | 'changes'>,
+  operatorCalls: readonly OperatorCall[],
+) => {
   const possibleOf = new Map<string, Possible[]>()
   const possible = (name: Name, subject: string): Possible[] =>
     possibleOf.get(`${subject} ${name}`) ?? [{ value: usual[name], ...ALWAYS }]
@@ -223,16 +251,20 @@ export const timelineOf = (setup: RunSetup, operatorCalls: readonly OperatorCall
       possibleOf.set(`${subject} ${name}`, [{ value, ...ALWAYS }])
     }
   }
-  const calls = settingCalls(operatorCalls)
+  const calls = [...settingCalls(operatorCalls), ...foundAccounts(changes)].toSorted(
+    (one, other) => one.from - other.from,
+  )
   const names = Object.keys(usual) as Name[]
   for (const call of calls) {
-    const { subject, from, until } = call
+    const { subject, from, until, isFound } = call
     const last = (name: Name) => [name, possible(name, subject).at(-1)?.value] as const
     const previous = Object.fromEntries(names.map(last)) as Values
     for (const [name, value] of Object.entries(effects[call.verb]?.(call, previous) ?? {})) {
       const earlier = possible(name as Name, subject)
-      for (const one of earlier) one.until = Math.min(one.until, until)
-      const next = { value, from, until: Number.POSITIVE_INFINITY }
+      // A call that had not ended may have changed what was found.
+      for (const one of earlier.filter(({ settled }) => !isFound || settled <= from))
+        one.until = Math.min(one.until, until)
+      const next = { value, from, until: Number.POSITIVE_INFINITY, settled: until }
       possibleOf.set(`${subject} ${name}`, [...earlier, next])
     }
   }

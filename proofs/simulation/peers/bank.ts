@@ -4,6 +4,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
+import { accountAt } from '../scenario/fixtures.ts'
 import type { PaymentResult } from '../scenario/scenario.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
 import type { Books } from './books.ts'
@@ -162,7 +163,11 @@ const newRecords = (deps: Deps) => {
     return verdict
   }
 
-  const record = (sent: PeerRequest, uuid: string, reply: Pick<BankQuery, 'answer' | 'fee'>) => {
+  const record = (
+    sent: PeerRequest,
+    uuid: string,
+    reply: Pick<BankQuery, 'answer' | 'fee' | 'account'>,
+  ) => {
     const { by } = sent
     queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
   }
@@ -177,12 +182,19 @@ const newRecords = (deps: Deps) => {
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
-  return { about, record, submitted, answerQuery }
+  const answerLookup = (sent: PeerRequest, phone: string): PeerAnswer => {
+    const account = accountAt(id, phone)
+    const found = account && ({ answer: 'found', account: account.account_number } as const)
+    record(sent, phone, found ?? { answer: 'nothing' })
+    return account ? json(200, { ...account, active: true }) : json(404, {})
+  }
+
+  return { about, record, submitted, answerQuery, answerLookup }
 }
 
 export const newBank = (deps: Deps): Peer => {
   const { secrets, random, faults } = deps
-  const { about, record, submitted, answerQuery } = newRecords(deps)
+  const { about, record, submitted, answerQuery, answerLookup } = newRecords(deps)
   return {
     isKnown: () => true,
     connects: () => 'well',
@@ -200,7 +212,7 @@ export const newBank = (deps: Deps): Peer => {
       const nonsense = () => random.pick(invalidAnswers(path, sent, about(key)))
       if (sent.method === 'GET') {
         if (!faults.strikes('bank talks nonsense'))
-          return { after, answer: answerQuery(sent, uuid) }
+          return { after, answer: (kind === 'accounts' ? answerLookup : answerQuery)(sent, uuid) }
         record(sent, uuid, { answer: 'none' })
         return { after, answer: nonsense() }
       }

@@ -87,13 +87,20 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
     payoutsHeldUntil: undefined,
   }) as PaidProvider
 
-const bankOf = (identifier: BankIdentifier): Bank => ({
+/** Returns what a bank answers about a number, also about one that the service does not know. */
+export const accountAt = (bank: string, phone: string) =>
+  phone.endsWith('3333333')
+    ? undefined
+    : { account_number: `${HTTP_BANKS.indexOf(bank as BankName)}${phone.slice(1)}`, name: bank }
+
+const bankOf = (identifier: BankIdentifier, { lookups }: Present): Bank => ({
   identifier,
   name: `Bank ${identifier}`,
   countryCode: 'GH',
   status: 'live',
   connector: identifier === 'SBX' ? 'sandbox' : 'http',
   connectorType: 'both',
+  ...(lookups.includes(identifier) ? { accountLookup: 'on' } : {}),
 })
 
 export const customerAccounts: Readonly<Record<string, string>> = Object.fromEntries(
@@ -147,13 +154,17 @@ export const connections = Object.fromEntries(
   }),
 )
 
-const writeSimulatedBank = (name: BankName, at: Date): Promise<unknown>[] => {
+const writeSimulatedBank = (name: BankName, at: Date, present: Present): Promise<unknown>[] => {
   const { connectorUrl, connectorSecret } = connections[name] ?? {}
   const options = { 'connector-url': connectorUrl, 'connector-secret': connectorSecret }
-  return writeBank(bankOf(name as string as BankIdentifier), options, customerAccounts, at)
+  return writeBank(bankOf(name as string as BankIdentifier, present), options, customerAccounts, at)
 }
 
-type Present = { providers: readonly number[]; absent: readonly string[] }
+type Present = {
+  providers: readonly number[]
+  absent: readonly string[]
+  lookups: readonly string[]
+}
 
 /** Writes the fixtures to the table, with the providers at these indexes. */
 export const writeFixtures = async (at: Date, present: Present): Promise<void> => {
@@ -163,7 +174,7 @@ export const writeFixtures = async (at: Date, present: Present): Promise<void> =
   )
   const banks = bankNames.filter((name) => !isAbsent(name))
   await Promise.all([
-    ...banks.flatMap((name) => writeSimulatedBank(name, at)),
+    ...banks.flatMap((name) => writeSimulatedBank(name, at, present)),
     ...providers.flatMap((row) => writeProvider(providerOf(row), row.webhook, at)),
     putSweepProgress({ until: at, behind: new Map() }),
   ])

@@ -11,7 +11,7 @@ import {
 } from '../invariants/time-and-money.ts'
 import { drawScript } from './draw-script.ts'
 import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
-import { type DebitScript, PROVIDERS } from './script.ts'
+import { type BankName, type DebitScript, HTTP_BANKS, PROVIDERS } from './script.ts'
 import {
   drawAbsent,
   drawCreations,
@@ -49,6 +49,8 @@ export type Scenario = {
   waitsForFunding: boolean
   /** The cap on the prompts of a customer; undefined: none. */
   openPromptsMax: number | undefined
+  /** The banks that are asked for numbers that are unknown here, from the start. */
+  lookups: readonly BankName[]
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
   changes: readonly SettingChange[]
@@ -114,6 +116,7 @@ export const plain = {
   approvals: false,
   waitsForFunding: false,
   openPromptsMax: undefined,
+  lookups: [],
   absent: [],
   changes: [],
   rounds: [],
@@ -143,6 +146,11 @@ const CAPPED_SHARE = 0.25
 
 const drawPromptsMax = (random: Random): number | undefined =>
   random.happens(CAPPED_SHARE) ? random.pick([1, 2, 3, 5]) : undefined
+
+const LOOKUP_SHARE = 0.2
+
+const drawLookups = (random: Random): BankName[] =>
+  HTTP_BANKS.filter(() => random.happens(LOOKUP_SHARE))
 
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
@@ -182,6 +190,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     approvals: random.happens(settings.approvalShare),
     waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
     openPromptsMax: drawPromptsMax(randomOf(seedOf(seed, 15))),
+    lookups: drawLookups(randomOf(seedOf(seed, 15, 1))),
     absent,
     changes: [
       ...drawCreations(seed, absent, startAt),

@@ -70,6 +70,7 @@ const connectorOf = ({ httpBank: bank, random }: Drawn) => ({
 const bankOf = (drawn: Drawn) => ({
   ...connectorOf(drawn),
   'when-down': drawn.random.pick(['refuse', 'refuse', 'default']),
+  'account-lookup': drawn.random.pick(['on', 'off']),
 })
 
 const chargesOf = ({ provider, random }: Drawn) => {
@@ -156,7 +157,8 @@ export const drawAbsent = (seed: number, share: number): string[] => {
 /** Draws the calls that create them. */
 export const drawCreations = (seed: number, absent: readonly string[], at: number) => {
   const drawn = drawnBy(randomOf(seedOf(seed, 12, 3)))
-  const settings = { connector: 'http', 'connector-type': 'both' }
+  const isAsked = drawn.random.pick(['on', 'off'])
+  const settings = { connector: 'http', 'connector-type': 'both', 'account-lookup': isAsked }
   const changes = absent.flatMap((id): Change[] => {
     const bank = HTTP_BANKS.find((name) => name === id)
     if (!bank) {

@@ -40,7 +40,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '2 a claim has no debit': (run) =>
     run.items.push({ ...itemOf(run, { sk: 'PARTNER_REFERENCE' }), pk: 'PROVIDER#amber#x' }),
   '3 a replay returns another debit': (run) => {
-    charges(run)[1].reply.body.data.reference = debit(run, 'failed').reference
+    const { reference } = debit(run, 'settled')
+    const isReply = ({ reply }: Any) => reply.body.data?.reference === reference
+    charges(run).find(isReply).reply.body.data.reference = debit(run, 'failed').reference
   },
   '3 an accepted debit disappears': (run) => remove(run, debit(run, 'settled')),
   '4 a debit is pending at the end': (run) => {
@@ -250,7 +252,21 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const refusal = entry(run, 'expired', 'failed')
     Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
   },
+  '66 a bank has another account for a number': (run) =>
+    Object.assign(lookup(run, 'found'), { account: '1' }),
+  '66 a bank is asked again for a number without an account': (run) => {
+    const miss = lookup(run, 'nothing')
+    run.queries.push({ ...miss, at: miss.at + 60_000, by: 0 })
+  },
+  '66 a number is refused that its bank was not asked for': (run) =>
+    Object.assign(lookup(run, 'nothing'), { answer: 'none' }),
+  '66 a bank is asked that operators have not chosen': ({ setup }) =>
+    Object.assign(setup, { lookups: [] }),
 }
+
+/** Finds the query about the account of a number. */
+const lookup = ({ queries }: Run, answer: string) =>
+  queries.find((one: Any) => one.uuid.startsWith('+') && one.answer === answer)
 
 /** Makes a bank down before all observations. */
 function breakDown(run: Run, sk: string, failures: number): void {

@@ -5,7 +5,7 @@ import type { Scenario } from '../../../proofs/simulation/scenario/scenario.ts'
 /**
  * Runs one scenario without faults and writes its observations to stdout: debits that complete,
  * fail, time out and are reversed, an exception of each kind, a receiver that fails once, a remittance,
- * two nights of settlement.
+ * two nights of settlement, and a number with and one without an account at its bank.
  */
 
 await import('../../../proofs/simulation/aws/environment.ts')
@@ -48,6 +48,8 @@ const scripts = [
     ],
     reversed: 30,
   },
+  { phone: '+233242222222' },
+  { phone: '+233243333333' },
 ].map((script, index) => ({ ...base, ...script, number: 5 * index }))
 const [settled] = scripts
 if (settled) Object.assign(settled, { charge: 'twice' })
@@ -58,7 +60,7 @@ const options = { bank: 'HBA', amount: '500.00', reference: 'R-1', date: '2026-1
 const remittance = { at: base.at + 3_600_000, verb: 'funding record' as never, options }
 const { observations } = await runScenario({
   ...shape,
-  ...{ scripts, payments, providers: [0, 1], changes: [remittance] },
+  ...{ scripts, payments, providers: [0, 1], changes: [remittance], lookups: ['HBA'] },
 })
 // Separate copies: a change to one image must not change the others.
 process.stdout.write(
