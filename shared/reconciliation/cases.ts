@@ -119,8 +119,11 @@ const repeatsDebit = (refund: Refund, debit: Debit): Record<string, boolean> => 
     [`has a refund of the bank reference ${debitBankReference}`]:
       bankReference !== null && bankReference !== debitBankReference,
     'has a refund to another account': accountNumber !== refund.accountNumber,
+    // An operator who retries a refund can give another reason.
     'has a refund for another reason':
-      isReversal && String(metadata.reversal_reason ?? '') !== refund.reason,
+      isReversal &&
+      refund.failed.length === 0 &&
+      String(metadata.reversal_reason ?? '') !== refund.reason,
     [`has a refund since ${createdAt.toISOString()}, unlike its reversal`]:
       isReversal && !(areInOrder([opened, createdAt]) && areInOrder([createdAt, opened])),
   }

@@ -193,6 +193,9 @@ test('a refund that the bank rejects is an exception, and its retry has a new uu
   await becomes(debit, 'completed')
   const note = `refund ${retried.uuid}`
   expect(await service.exceptions(reference)).toMatchObject([{ note }])
+  const date = real.now().toISOString().slice(0, 10)
+  const { invariants } = await service.call('reconciliation', 'run', { date })
+  expect(JSON.stringify(invariants)).not.toContain(reference)
   expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
 })
 
