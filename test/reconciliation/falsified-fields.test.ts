@@ -173,7 +173,9 @@ const fields: Record<string, Rows> = {
   'feed-page': rows()({
     'the simulator compares the feed with the events (14)': ['entries'],
     [INDEX]: ['page lastAt'],
+    [USE]: ['expiresAt'],
   }),
+  'missed-account': rows()({ [USE]: ['expiresAt'] }),
   funding: rows<keyof Funding>()({
     [COMPARED]: ['amount corrections'],
     'it is the word of an operator': ['bank reference date recordedAt recordedBy'],
