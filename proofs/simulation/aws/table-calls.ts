@@ -35,6 +35,10 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
+/** The SDK gives a transaction a token, which its retry repeats. */
+const withToken = (name: string, input: Record<string, unknown>, token: string) =>
+  name === 'TransactWriteCommand' ? { ClientRequestToken: token, ...input } : input
+
 export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut }: Deps) => {
   /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
@@ -51,7 +55,10 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
     return { ...output, UnprocessedKeys: { [table]: { ...request, Keys: unprocessed } } }
   }
 
-  const happen = (name: string, input: Record<string, unknown>): unknown => {
+  let repeats = 0
+
+  const happen = (name: string, sent: Record<string, unknown>): unknown => {
+    let input = sent
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
     if (isOut(input) || faults.strikes('table throttled')) {
@@ -60,6 +67,8 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
     if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)
     if (faults.strikes('table unreachable')) throw timedOut()
     if (isWrite && faults.strikes('table call repeated')) {
+      repeats += 1
+      input = withToken(name, sent, `repeat-${repeats}`)
       try {
         run(name, input)
       } catch {
