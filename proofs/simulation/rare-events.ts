@@ -37,6 +37,8 @@ const changes: Record<string, IsCounted> = {
     before?.entity === 'batch' && before.uuid !== after?.uuid,
   'refund rejected, then retried': (before, after) =>
     before?.entity === 'refund' && before.uuid !== after?.uuid,
+  'debit left unchanged by a call about many': (_, after) =>
+    after?.entity === 'bulk-outcome' && after.outcome !== 'done',
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
   'reversed without a refund': (before, after) => !before && after?.status === 'waived',
   'repeated report closed at once': (before, after) => !before && Boolean(after?.resolvedAt),
@@ -82,6 +84,15 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'grant refused': (call) => verbOf(call) === 'grant' && call.reply?.status === 400,
   'request denied': (call) => verbOf(call) === 'deny' && isDone(call),
   'second operator at once': ({ sent }) => (sent as Item)?.actor === 'local:abena',
+  'exceptions refunded by a file': (call) =>
+    verbOf(call) === 'refund' && optionIn(call, 'file') !== undefined && isDone(call),
+  'exceptions refunded by days': (call) =>
+    verbOf(call) === 'refund' && optionIn(call, 'from') !== undefined && isDone(call),
+  'exceptions resolved by a file': (call) =>
+    verbOf(call) === 'resolve' && optionIn(call, 'file') !== undefined && isDone(call),
+  'exceptions resolved by days': (call) =>
+    verbOf(call) === 'resolve' && optionIn(call, 'from') !== undefined && isDone(call),
+  'call about many continued': (call) => resultIn(call)?.processed !== undefined,
   'refund despite a note': (call) => optionIn(call, 'despite-note') === 'true' && isDone(call),
   'refund refused': (call) => verbOf(call) === 'refund' && call.reply?.status === 400,
   'dead letters redriven': (call) => resultIn(call)?.moved > 0,

@@ -13,6 +13,7 @@ type Range = readonly [least: number, most: number]
 export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/reconciliation\/\S+ (?:LIST_PAGE|BATCH_MAX|LINES_AT_ONCE)$/, [4, 12]],
   [/^shared\/domain\/webhooks\/recovery RECOVERY_PAGE$/, [1, 5]],
+  [/^shared\/operator\/\S+ RUN_MS$/, [200, 900]],
   // What callers observe, and what one function does with one request.
   [/^shared\/(?:api|domain|operator|banks|webhooks)\/|^functions\/(?:provider|operator|bank)\//],
   [/^functions\/jobs\/build-batch RUN_MS$/, [50, 500]],

@@ -8,7 +8,11 @@ import * as bankReports from './bank-reports.ts'
 import * as batches from './batches.ts'
 import * as books from './books.ts'
 import * as charges from './charges.ts'
-import { closedExceptionsStayClosed, requestsTakeEffectOnce } from './decisions.ts'
+import {
+  callsAboutManyTakeEffectOnce,
+  closedExceptionsStayClosed,
+  requestsTakeEffectOnce,
+} from './decisions.ts'
 import {
   abandonedEventsAreRecovered,
   subscribedEventsHaveDeliveries,
@@ -159,7 +163,12 @@ export const invariants: readonly Invariant[] = [
     books.balancesMatchDebits,
     books.cashMatchesBooks,
   ],
-  [55, 'a granted request takes effect once, as requested', requestsTakeEffectOnce],
+  [
+    55,
+    'a granted request takes effect once, as requested',
+    requestsTakeEffectOnce,
+    callsAboutManyTakeEffectOnce,
+  ],
   [56, 'an exception that an operator closed stays closed', closedExceptionsStayClosed],
   [57, 'settings change only by operators, and in time', ...Object.values(settings)],
   [

@@ -8,14 +8,16 @@ import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-item
 
 type Guarded = { noun: string; verb: unknown; target: unknown }
 
-const approvedIn = (calls: readonly OperatorCall[]): (Guarded & { grantedAt: number })[] => {
+type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
+
+const approvedIn = (calls: readonly OperatorCall[]): Approved[] => {
   const requests = new Map(calls.map((call) => [call.requested, call]))
   return calls.flatMap((grant) => {
     if (grant.noun !== 'approval' || grant.verb !== 'grant') return []
     const request = requests.get(grant.options.id)
     if (!request || grant.actor === undefined || request.actor === grant.actor) return []
     const { noun, verb, options } = request
-    return [{ noun, verb, target: Object.values(options)[0], grantedAt: grant.call.at }]
+    return [{ noun, verb, options, grantedAt: grant.call.at }]
   })
 }
 
@@ -46,16 +48,27 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
   return { noun: 'provider', verb: 'update', target: String(after.pk).slice('PAYEE#'.length) }
 }
 
-export const guardedCallsAreApproved: Check = ({ observations, operatorCalls }, report) => {
+export const guardedCallsAreApproved: Check = (index, report) => {
+  const { observations, operatorCalls, changesBy, concerns } = index
   if (!observations.setup.approvals) return
-  const approved = Map.groupBy(approvedIn(operatorCalls), ({ target }) => target)
+  const approved = Map.groupBy(approvedIn(operatorCalls), ({ noun, verb }) => `${noun} ${verb}`)
   for (const change of observations.changes) {
     const effect = change.by && effectOf(change)
     if (!effect) continue
     const { noun, verb, target } = effect
+    const isAbout = (one: Approved): boolean =>
+      noun === 'exception'
+        ? concerns(one, String(target))
+        : Object.values(one.options)[0] === target
     const isApproved = approved
-      .get(target)
-      ?.some((one) => one.noun === noun && one.verb === verb && one.grantedAt <= change.at)
+      .get(`${noun} ${verb}`)
+      ?.some((one) => one.grantedAt <= change.at && isAbout(one))
     if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
+  }
+  for (const { call, approval, noun, verb, options } of operatorCalls) {
+    const isOne = noun !== 'exception' || options.reference !== undefined || verb === 'upload'
+    const changes = isOne || approval !== undefined ? [] : (changesBy.get(call.invocation) ?? [])
+    if (changes.some(({ after }) => after?.entity === 'change' && after.noun === 'exception'))
+      report(String(verb), 'about many debits took effect without an approval')
   }
 }

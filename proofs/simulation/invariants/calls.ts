@@ -87,6 +87,52 @@ export const operatorCallsIn = (calls: readonly ApiCall[]): OperatorCall[] =>
     ]
   })
 
+/** A call that was carried out about exceptions, also one that a second operator has granted. */
+export type Decision = Pick<OperatorCall, 'noun' | 'verb' | 'options' | 'call' | 'approval'>
+
+type DecisionsIn = { kind: string; bank: string; reference: string; at: string }
+
+/** Returns the references of an uploaded file, by its id. */
+const referencesIn = (operatorCalls: readonly OperatorCall[]): Map<unknown, Set<unknown>> => {
+  const uploads = operatorCalls.filter(
+    ({ noun, verb, result }) => noun === 'exception' && verb === 'upload' && result.bulk,
+  )
+  const byBulk = Map.groupBy(uploads, ({ result }) => result.bulk)
+  return new Map(
+    [...byBulk].map(([bulk, parts]) => [
+      bulk,
+      new Set(parts.flatMap(({ options: { rows = '[]' } }) => JSON.parse(rows) as unknown[])),
+    ]),
+  )
+}
+
+/** Returns whether a call of `exception` is about a debit: the named one, or one of many. */
+export const concernsIn = (
+  operatorCalls: readonly OperatorCall[],
+  exceptionsOf: ReadonlyMap<string, readonly DecisionsIn[]>,
+) => {
+  const files = referencesIn(operatorCalls)
+  return ({ options }: Pick<OperatorCall, 'options'>, subject: string): boolean => {
+    const { reference, bulk, kind, bank, from, to } = options
+    if (reference !== undefined) return reference === subject
+    if (from === undefined || to === undefined) return files.get(bulk)?.has(subject) ?? false
+    return (exceptionsOf.get(subject) ?? []).some((one) => {
+      const day = one.at.slice(0, 10)
+      return one.kind === kind && one.bank === bank && from <= day && day <= to
+    })
+  }
+}
+
+/** Returns the calls about exceptions that were carried out; a granted one has the options of its request. */
+export const decisionsIn = (operatorCalls: readonly OperatorCall[]): Decision[] => {
+  const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
+  return operatorCalls.flatMap(({ noun, requested, approval, verb, options, call }) =>
+    noun !== 'exception' || verb === 'upload' || requested !== undefined
+      ? []
+      : [{ noun, verb, call, approval, options: requests.get(approval ?? '')?.options ?? options }],
+  )
+}
+
 /** `reply` is the body of the reply, `fields` those of the request. */
 export type ChargeAttempt = { call: ApiCall; fields: Members; reply: Members }
 

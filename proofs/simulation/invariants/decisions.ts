@@ -14,24 +14,33 @@ const effectsOf = (runs: readonly OperatorCall[], { changesBy }: ObservationInde
     .map((invocation) => changesBy.get(invocation) ?? [])
     .filter((changes) => changes.some(isEffect))
 
-/** A payout is recorded before each attempt: a retry takes effect by its uuid. */
+/** A payout and an import are recorded before each attempt: a retry takes effect by its uuid. */
 const isEffect = ({ before, after }: Change): boolean =>
   after?.entity === 'batch'
     ? before?.uuid !== after.uuid
-    : after?.entity === 'change' && after.noun !== 'settlement'
+    : after?.entity === 'change' && after.noun !== 'settlement' && after.verb !== 'import'
 
-/** Secrets are sealed; these words choose an effect. */
+/** Reports whether a call is about many debits, each with an effect of its own. */
+const isAboutMany = ({ noun, options }: Pick<OperatorCall, 'noun' | 'options'>): boolean =>
+  noun === 'exception' && options.reference === undefined
+
+/** The options that select debits of a call about many. */
+const SELECTION = new Set('file bulk kind bank from to'.split(' '))
+
+/** Secrets are sealed; these words choose an effect. A refund that is open keeps its reason. */
 const isWritten = (name: string, text: string): boolean =>
-  !name.endsWith('-secret') && !['none', 'true'].includes(text)
+  !name.endsWith('-secret') && !['none', 'true', 'Outage'].includes(text)
 
 /** Returns the options that the changes of a granted request do not contain. */
-const missingIn = (changes: readonly Change[], options: OperatorCall['options']): string[] => {
+const missingIn = (changes: readonly Change[], request: OperatorCall): string[] => {
+  const { options } = request
   const written = changes.map(({ after }) => JSON.stringify(after)).join('\n')
   return Object.entries(options).flatMap(([name, text]) => {
     const amount = pesewasOf(text)
     const isFound =
       written.includes(text) || (amount !== undefined && written.includes(`${amount}`))
-    return isWritten(name, text) && !isFound ? [name] : []
+    const isSelecting = isAboutMany(request) && SELECTION.has(name)
+    return isWritten(name, text) && !isFound && !isSelecting ? [name] : []
   })
 }
 
@@ -50,21 +59,54 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
     const id = String(item.id)
     const effects = effectsOf(runsOf.get(id) ?? [], index)
     const [changes = []] = effects
-    if (effects.length > 1) report(id, `took effect ${effects.length} times`)
+    const request = requests.get(id)
+    const isMany = request !== undefined && isAboutMany(request)
+    if (effects.length > 1 && !isMany) report(id, `took effect ${effects.length} times`)
     if (effects.length > 0 && item.decision !== 'granted')
       report(id, `is ${item.decision}, but ran`)
-    const request = requests.get(id)
     if (effects.length > 0 && !request) report(id, 'took effect without a known request')
     const isOthers = ({ after }: Change) =>
       after?.entity === 'change' && after.by !== request?.actor
     if (changes.some(isOthers)) report(id, `is not recorded as a call of ${request?.actor}`)
-    const missing = request && effects.length > 0 ? missingIn(changes, request.options) : []
+    const missing = request && effects.length > 0 ? missingIn(changes, request) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested; 57 compares settings.
     const isSetting = (settingVerbs as readonly string[]).includes(`${item.noun} ${item.verb}`)
     const isDone =
-      item.doneAt && !item.refusal && !isSetting && !touched.has(`${item.noun} ${item.target}`)
+      item.doneAt &&
+      ![item.refusal, isSetting, isMany, touched.has(`${item.noun} ${item.target}`)].some(Boolean)
     if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
+  }
+}
+
+const isRecord = ({ after }: Change): boolean =>
+  after?.entity === 'change' && after.noun === 'exception'
+
+/** 55: a call about many takes effect once on each of its debits, with its outcome, and on no other. */
+export const callsAboutManyTakeEffectOnce: Check = (index, report) => {
+  const { decisions, concerns, changesBy, observations } = index
+  const effects = new Set<string>()
+  for (const decision of decisions.filter(isAboutMany)) {
+    const { call, approval, options } = decision
+    const targets = (changesBy.get(call.invocation) ?? [])
+      .filter(isRecord)
+      .map(({ after }) => String(after?.target))
+    const id = options.bulk ?? approval ?? call.invocation
+    for (const target of new Set(targets)) {
+      if (effects.has(`${id} ${target}`)) report(target, `is changed twice by the call ${id}`)
+      effects.add(`${id} ${target}`)
+      if (!concerns(decision, target)) report(target, 'is changed by a call about other debits')
+    }
+  }
+  const records = new Set(
+    observations.changes
+      .filter(isRecord)
+      .map(({ after, transaction }) => `${transaction} ${after?.target}`),
+  )
+  for (const { after, transaction } of observations.changes) {
+    if (after?.entity !== 'bulk-outcome' || after.outcome !== 'done' || after.totals) continue
+    if (!records.has(`${transaction} ${after.object}`))
+      report(String(after.object), 'is done, but its record is not in the same transaction')
   }
 }
 
@@ -120,7 +162,7 @@ export const closedExceptionsStayClosed: Check = (index, report) => {
 const checkRefund = (
   { item: { reference }, changes }: History<RawRefund>,
   knownOf: ReadonlyMap<string, ReadonlyMap<string, Known>>,
-  { operatorCalls, startOf }: ObservationIndex,
+  { decisionsOf, startOf }: ObservationIndex,
   report: Reporter,
 ): void => {
   for (const { before, after, at, by } of changes) {
@@ -130,9 +172,8 @@ const checkRefund = (
     const isOpen = [...(knownOf.get(reference)?.values() ?? [])].some(
       (one) => one.kind === kind && one.closedAt > since,
     )
-    const isDespiteNote = operatorCalls.some(
-      ({ options, call }) =>
-        options.reference === reference && options['despite-note'] !== undefined && call.at <= at,
+    const isDespiteNote = decisionsOf(reference).some(
+      ({ options, call }) => options['despite-note'] !== undefined && call.at <= at,
     )
     if (!isOpen && (before || !isDespiteNote)) report(reference, 'is refunded after a note')
   }

@@ -2,7 +2,15 @@ import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
-import { chargesIn, membersOf, operatorCallsIn, reportsIn } from './calls.ts'
+import {
+  chargesIn,
+  concernsIn,
+  type Decision,
+  decisionsIn,
+  membersOf,
+  operatorCallsIn,
+  reportsIn,
+} from './calls.ts'
 import {
   type History,
   type ItemHistories,
@@ -76,6 +84,11 @@ export const indexObservations = (observations: Observations) => {
   const posts = receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
   const operatorCalls = operatorCallsIn(calls)
+  const concerns = concernsIn(
+    operatorCalls,
+    Map.groupBy(itemsOf('exception'), ({ reference }) => reference),
+  )
+  const decisions = decisionsIn(operatorCalls)
   const parts = Map.groupBy(itemsOf('reconciliation-part'), ({ run }) => run)
   return {
     observations,
@@ -121,6 +134,12 @@ export const indexObservations = (observations: Observations) => {
     reads: readsIn(calls, debits),
     reports: reportsIn(calls),
     operatorCalls,
+    /** Returns whether a call of `exception` is about a debit. */
+    concerns,
+    decisions,
+    /** Returns the calls about the exceptions of a debit that were carried out. */
+    decisionsOf: (reference: string): Decision[] =>
+      decisions.filter((decision) => concerns(decision, reference)),
     timeline: timelineOf(observations, operatorCalls),
   }
 }

@@ -38,12 +38,10 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
 
 const isLateCompletion = (
   { item, uuid: own }: DebitHistory,
-  { reports, operatorCalls }: ObservationIndex,
+  { reports, decisionsOf }: ObservationIndex,
 ): boolean => {
   const completions = reports.filter(({ uuid, status }) => uuid === own && status === 'completed')
-  const decisions = operatorCalls.filter(
-    ({ noun, options }) => noun === 'exception' && options.reference === item.reference,
-  )
+  const decisions = decisionsOf(item.reference)
   const isNoted = (at: number): boolean =>
     decisions.some(({ call: { reply }, verb, options: { kind = 'late_completion' } }) => {
       const isNote = verb === 'resolve' && kind === 'late_completion' && reply?.status === 200

@@ -6,8 +6,8 @@ import type {
   RunSetup,
   SettingVerb,
 } from '../engine/observations.ts'
-import type { Members, OperatorCall } from './calls.ts'
-import { ownerIn } from './raw-items.ts'
+import type { OperatorCall } from './calls.ts'
+import { foundAccounts, type Period, type SettingCall, settingCalls } from './setting-calls.ts'
 import { pesewasOf, SECOND_MS } from './time-and-money.ts'
 
 /**
@@ -44,22 +44,8 @@ const usual = {
 export type Values = typeof usual
 type Name = keyof Values
 
-/** `until` is infinite without a reply. */
-type Period = { from: number; until: number }
-
 /** `settled`: when its call had ended. */
 type Possible = Period & { value: unknown; settled: number }
-
-export type SettingCall = Period & {
-  verb: SettingVerb
-  subject: string
-  options: Options
-  result: Members
-  /** Whether an earlier attempt may have had a result that no reply has shown. */
-  isRepeated: boolean
-  /** Whether a charge found it at the bank. */
-  isFound?: boolean
-}
 
 type Effect = (call: SettingCall, previous: Values) => Partial<Values>
 
@@ -129,8 +115,8 @@ const effects: Record<SettingVerb, Effect | null> = {
   'connector remove': null,
   'customer link': ({ options }) => ({ customer: options['account-number'] }),
   'customer unlink': () => ({ customer: undefined }),
-  'customer import': null,
-  'customer upload': null,
+  'customer import': ({ options }) => ({ customer: options['account-number'] }),
+  'customer upload': () => ({}),
   'webhook set': ({ options: { url = '', events, 'max-attempts': most }, result }, previous) => ({
     webhook: {
       url,
@@ -151,67 +137,11 @@ const effects: Record<SettingVerb, Effect | null> = {
 
 export const settingVerbs = (Object.keys(effects) as SettingVerb[]).filter((verb) => effects[verb])
 
-/** Groups the attempts of each call: a repeat sends the same object. */
-const attemptsOf = (calls: readonly OperatorCall[]): OperatorCall[][] => [
-  ...Map.groupBy(calls, ({ call }) => call.sent).values(),
-]
-
-/** Returns the effect of a call; undefined if it was refused. */
-const effectOf = (attempts: readonly OperatorCall[]) => {
-  const [first, last] = [attempts[0], attempts.at(-1)]
-  const isRepeated = attempts.length > 1
-  if (!first || (!isRepeated && last?.call.reply?.status === 400)) return undefined
-  const until = last?.call.reply?.at ?? Number.POSITIVE_INFINITY
-  return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
-}
-
-const settingCalls = (calls: readonly OperatorCall[]): SettingCall[] => {
-  const grants = attemptsOf(
-    calls.filter(({ noun, verb }) => noun === 'approval' && verb === 'grant'),
-  )
-  const changes = calls.filter(
-    ({ noun, verb, approval }) => `${noun} ${verb}` in effects && approval === undefined,
-  )
-  return attemptsOf(changes).flatMap((attempts) => {
-    const [{ noun, verb, options } = { noun: '', verb: '', options: {} as Options }] = attempts
-    const id = attempts.find(({ requested }) => requested !== undefined)?.requested
-    const effective =
-      id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
-    const known = effective.map(effectOf).filter((effect) => effect !== undefined)
-    if (known.length === 0) return []
-    const result: Members = Object.assign({}, ...known.map((effect) => effect.result))
-    const owner = options.provider ?? options.bank
-    const token = options.token ?? result.token
-    const subjects: Options = { customer: `${options.phone} ${owner}`, credential: `${token}` }
-    const subject = subjects[noun] ?? owner ?? ''
-    const from = Math.min(...known.map((effect) => effect.from))
-    const until = Math.max(...known.map((effect) => effect.until))
-    const isRepeated = known.some((effect) => effect.isRepeated)
-    const call = { subject, from, until, options, result, isRepeated }
-    return [{ ...call, verb: `${noun} ${verb}` as SettingVerb }]
-  })
-}
-
 const ALWAYS = {
   from: Number.NEGATIVE_INFINITY,
   until: Number.POSITIVE_INFINITY,
   settled: Number.NEGATIVE_INFINITY,
 }
-
-/** Returns the accounts that charges found at banks, as calls: their writes show the time. 66 compares them. */
-const foundAccounts = (changes: Observations['changes']): SettingCall[] =>
-  changes.flatMap(({ after, by, at }) =>
-    by?.name === 'charge' && after?.entity === 'account'
-      ? [
-          {
-            verb: 'customer link',
-            subject: `${ownerIn(after.pk)} ${ownerIn(after.sk)}`,
-            ...{ from: at, until: at, isRepeated: false, isFound: true, result: {} },
-            options: { 'account-number': String(after.accountNumber) },
-          },
-        ]
-      : [],
-  )
 
 type Initial = [subject: string, values: Partial<Values>]
 
@@ -251,9 +181,10 @@ export const timelineOf = (
       possibleOf.set(`${subject} ${name}`, [{ value, ...ALWAYS }])
     }
   }
-  const calls = [...settingCalls(operatorCalls), ...foundAccounts(changes)].toSorted(
-    (one, other) => one.from - other.from,
-  )
+  const calls = [
+    ...settingCalls(operatorCalls, (verb) => verb in effects),
+    ...foundAccounts(changes),
+  ].toSorted((one, other) => one.from - other.from)
   const names = Object.keys(usual) as Name[]
   for (const call of calls) {
     const { subject, from, until, isFound } = call

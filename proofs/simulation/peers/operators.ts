@@ -56,14 +56,18 @@ export const newOperators = ({ api, clock, random }: Deps) => {
     triesMax = TRIES_MAX,
   ): Promise<ApiCall | undefined> => {
     const name = `manage-${noun}` as FunctionName
-    const sent = { verb, options, actor: `local:${operator}` }
+    let sent = { verb, options, actor: `local:${operator}` }
     for (let attempts = 0; attempts < triesMax; attempts += 1) {
       const { call, result } = await api.put({ name, caller: undefined, path: {}, sent }, sent)
       if (result.kind === 'done') {
         const status = 'error' in (result.value as object) ? 400 : 200
         call.reply = { at: clock.now(), status, headers: {}, body: result.value }
         call.received = true
-        if (!IN_PROGRESS.test(errorOf(call))) return call
+        const { bulk, processed } = resultOf(call) ?? {}
+        if (processed === undefined && !IN_PROGRESS.test(errorOf(call))) return call
+        // The next call about many continues this one; a grant names its request.
+        const isUnnamed = bulk !== undefined && noun !== 'approval' && options.bulk !== bulk
+        if (isUnnamed) sent = { ...sent, options: { ...options, bulk } }
       }
       await api.sleep(random.between(1_000, 30_000))
     }
@@ -85,20 +89,32 @@ export const newOperators = ({ api, clock, random }: Deps) => {
     return granted.find(isDone)
   }
 
-  return {
-    random,
-    /** Makes a call, with its approval if it needs one. Returns undefined if nobody granted it. */
-    operate: async (
-      noun: string,
-      verb: string,
-      options: Record<string, string>,
-      { operator = REQUESTER, triesMax }: { operator?: string; triesMax?: number } = {},
-    ): Promise<ApiCall | undefined> => {
-      const first = await call(noun, { verb, options }, operator, triesMax)
-      const id = resultOf(first)?.approval?.id
-      return typeof id === 'string' ? decide(id) : first
-    },
+  /** Makes a call, with its approval if it needs one. Returns undefined if nobody granted it. */
+  const operate = async (
+    noun: string,
+    verb: string,
+    options: Record<string, string>,
+    { operator = REQUESTER, triesMax }: { operator?: string; triesMax?: number } = {},
+  ): Promise<ApiCall | undefined> => {
+    const first = await call(noun, { verb, options }, operator, triesMax)
+    const id = resultOf(first)?.approval?.id
+    return typeof id === 'string' ? decide(id) : first
   }
+
+  /** Uploads a file in two parts. @returns the options that name it; undefined without a reply */
+  const upload = async (noun: string, rows: readonly unknown[], options: object = {}) => {
+    const half = Math.ceil(rows.length / 2)
+    let named = {}
+    for (const [n, part] of [rows.slice(0, half), rows.slice(half)].entries()) {
+      const sent = { ...options, ...named, n: String(n), rows: JSON.stringify(part) }
+      const { bulk } = resultOf(await operate(noun, 'upload', sent)) ?? {}
+      if (bulk === undefined) return undefined
+      named = { bulk }
+    }
+    return { file: 'many.csv', ...named }
+  }
+
+  return { random, operate, upload }
 }
 
 type Command = { constructor: { name: string }; input: Record<string, unknown> }

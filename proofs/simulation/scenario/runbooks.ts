@@ -1,13 +1,15 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { Random } from '../engine/random.ts'
-import { HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
+import { dayOf, HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import type { Books } from '../peers/books.ts'
 import { isDone, type Operators, resultOf } from '../peers/operators.ts'
 
 /** What operators do by docs/operators.md and docs/operations.md, as tables. */
 
-type Case = { reference: string; kind: ExceptionKind; bank: string; amount: string; report: string }
+type Case = Record<'reference' | 'bank' | 'amount' | 'report' | 'at', string> & {
+  kind: ExceptionKind
+}
 
 type Call = readonly [noun: string, verb: string, options: Record<string, string>]
 
@@ -18,6 +20,9 @@ const calls: Record<string, Call> = {
   reverse: ['debit', 'reverse', { reason: 'Declined' }],
   'reverse without a refund': ['debit', 'reverse', { reason: 'No debit', refund: 'none' }],
 }
+
+const refundMany: Call = ['exception', 'refund', { reason: 'Outage' }]
+const noteMany: Call = ['exception', 'resolve', { note: 'Agreed for all' }]
 
 /** The acts in turn. An operator continues after a failed one that has a question mark. */
 const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly string[] }> = {
@@ -41,6 +46,14 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
     held: ['note, bank repeats', 'note, bank reports otherwise'],
     notHeld: ['note', 'note, bank repeats'],
   },
+}
+
+/** The calls about many exceptions of a kind whose banks hold the money, or do not. */
+const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
+  late_completion: { held: refundMany, notHeld: noteMany },
+  contradiction: { held: noteMany },
+  refund: { held: refundMany, notHeld: noteMany },
+  refused_report: { held: noteMany, notHeld: noteMany },
 }
 
 /** What operators do about each row of a list. */
@@ -70,9 +83,61 @@ type Row = Record<string, string>
 /** How operators share an exception: one, one who repeats each act, or two at once. */
 const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
 
+/** The share of rounds in which operators decide on many exceptions at once. */
+const BULK_SHARE = 0.4
+
+const LIST_MAX = 100
+
 type Deps = { api: Api; operators: Operators; books: Books }
 
-export const newRunbooks = ({ api, operators, books }: Deps) => {
+type BulkDeps = Deps & { owned: Set<string>; isHeld: (one: Case) => boolean }
+
+const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
+  const callAbout = (one: Case) => bulkCalls[one.kind][isHeld(one) ? 'held' : 'notHeld']
+
+  /** Selects the exceptions of the past days if the call is right for all of them, else by a file. */
+  const selectionOf = async (group: readonly Case[], open: readonly Case[]) => {
+    const [{ kind, bank } = {} as Case] = group
+    const days = group.map(({ at }) => at.slice(0, 10)).sort()
+    const [from = '', to = ''] = [days[0], days.at(-1)]
+    const isSelected = (one: Case): boolean => {
+      const day = one.at.slice(0, 10)
+      return one.kind === kind && one.bank === bank && from <= day && day <= to
+    }
+    const isRight = open.filter(isSelected).every((one) => group.includes(one))
+    if (isRight && open.length < LIST_MAX && to < dayOf(api.now()) && operators.random.happens(0.8))
+      return { kind, bank, from, to }
+    const file = await operators.upload('exception', [
+      ...new Set(group.map(({ reference }) => reference)),
+    ])
+    return file && { ...file, kind }
+  }
+
+  /** Decides on many exceptions at once: by one operator, twice, or by two at once. */
+  return async (open: readonly Case[]): Promise<void> => {
+    const free = open.filter((one) => !owned.has(one.reference) && callAbout(one))
+    const groups = Map.groupBy(free, (one) => `${one.kind} ${one.bank} ${callAbout(one)?.[1]}`)
+    const group = [...groups.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
+    const [first] = group
+    const [noun = '', verb = '', options = {}] = (first && callAbout(first)) ?? []
+    if (group.length < 2 || !operators.random.happens(BULK_SHARE)) return
+    for (const { reference } of group) owned.add(reference)
+    const selection = await selectionOf(group, open)
+    const manner = operators.random.pick(MANNERS)
+    const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
+    for (let time = 0; selection && time < (manner === 'twice' ? 2 : 1); time += 1) {
+      await Promise.all(
+        names.map((operator) =>
+          operators.operate(noun, verb, { ...selection, ...options }, { operator }),
+        ),
+      )
+    }
+    for (const { reference } of group) owned.delete(reference)
+  }
+}
+
+export const newRunbooks = (deps: Deps) => {
+  const { api, operators, books } = deps
   const { random, operate } = operators
 
   const report = async ({ reference, bank }: Case, raw: string): Promise<void> => {
@@ -111,6 +176,8 @@ export const newRunbooks = ({ api, operators, books }: Deps) => {
     }
   }
 
+  const isHeld = ({ reference }: Case) => books.held(uuidOf(reference)) > 0
+
   /** Each open exception has an owner. */
   const owned = new Set<string>()
 
@@ -120,11 +187,13 @@ export const newRunbooks = ({ api, operators, books }: Deps) => {
     owned.add(reference)
     const manner = random.pick(MANNERS)
     if (manner === 'late') await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
-    const way = random.pick(ways[kind][books.held(uuidOf(reference)) > 0 ? 'held' : 'notHeld'])
+    const way = random.pick(ways[kind][isHeld(one) ? 'held' : 'notHeld'])
     const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
     await Promise.all(names.map((name) => follow(way, one, name, manner === 'twice' ? 2 : 1)))
     owned.delete(reference)
   }
+
+  const handleMany = newBulkCalls({ ...deps, owned, isHeld })
 
   return async (): Promise<void> => {
     for (const { list, act } of daily) {
@@ -133,7 +202,8 @@ export const newRunbooks = ({ api, operators, books }: Deps) => {
         if (call) await operate(...call)
       }
     }
-    const open = await operate('exception', 'list', { status: 'open', limit: '100' })
-    await Promise.all(((resultOf(open) ?? []) as Case[]).map(handle))
+    const list = await operate('exception', 'list', { status: 'open', limit: String(LIST_MAX) })
+    const open = (resultOf(list) ?? []) as Case[]
+    await Promise.all([handleMany(open), ...open.map(handle)])
   }
 }

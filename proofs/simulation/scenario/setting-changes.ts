@@ -61,6 +61,17 @@ const customerOf = ({ phone, bank, random }: Drawn) => ({
   'account-number': String(3_000_000_000 + random.below(900_000_000)),
 })
 
+/** Some rows remove an account. */
+const importOf = (drawn: Drawn) => ({
+  bank: drawn.bank,
+  rows: JSON.stringify(
+    Object.keys(customerAccounts).map((phone) => {
+      const { name, 'account-number': number } = customerOf({ ...drawn, phone })
+      return drawn.random.happens(0.2) ? [phone] : [phone, name, number]
+    }),
+  ),
+})
+
 const connectorOf = ({ httpBank: bank, random }: Drawn) => ({
   bank,
   'connector-url': `https://${hostOf(random.pick([bank, `${bank}2`]))}`,
@@ -103,6 +114,7 @@ const rows: readonly Row[] = [
   ['connector set', connectorOf],
   ['bank disable', ofBank, 'bank enable'],
   ['customer unlink', ofCustomer, 'customer link', customerOf],
+  ['customer import', importOf],
   ['webhook set', webhookOf],
   ['webhook remove', ofProvider, 'webhook set', webhookOf],
   ['webhook rotate-secret', withGrace],
@@ -219,7 +231,10 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
       await operators.operate(noun, action, { token })
       return void probe(owner, token)
     }
-    const done = await operators.operate(noun, action, options)
+    const { rows, ...named } = options
+    const file = rows ? await operators.upload(noun, JSON.parse(rows), named) : {}
+    if (!file) return
+    const done = await operators.operate(noun, action, { ...named, ...file })
     api.credentials.learn(owner, { ...options, ...resultOf(done) })
   }
 
