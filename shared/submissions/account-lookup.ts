@@ -8,6 +8,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
+import { bankHealth } from '../store/banks/health.ts'
 import { isRecentMiss, putFoundAccount, putMiss } from '../store/banks/unknown-numbers.ts'
 import { countUnknownNumber } from '../store/providers/daily-use.ts'
 
@@ -24,7 +25,7 @@ export const askBank = async (
 ): Promise<Refusal | undefined> => {
   const { identifier } = bank
   const isMissed = await isRecentMiss(identifier, phone, at)
-  const found = isMissed ? undefined : await lookUp(bank, phone, runtime)
+  const found = isMissed ? undefined : await lookUp(bank, phone, at, runtime)
   if (found instanceof Refusal) return found
   if (found) {
     await putFoundAccount(phone, identifier, found, runtime)
@@ -35,18 +36,23 @@ export const askBank = async (
   return noAccount()
 }
 
+const silent = () => new Refusal(2003, { details: { bank_identifier: ['does not answer'] } })
+
 const lookUp = async (
   { identifier, connector }: Bank,
   phone: PhoneNumber,
+  at: Date,
   runtime: Runtime,
 ): Promise<AccountAtBank | Refusal | undefined> => {
   if (connector === 'none') return undefined
+  // Each charge would wait for the timeout.
+  if ((await bankHealth(identifier, at)).state === 'down') return silent()
   try {
     const lookups = accountLookups(connectionConfig(runtime, TIMEOUT_SECONDS))
     return await lookups[connector](identifier, phone)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
     log.warn('bank does not answer for an account', { bank: identifier, error })
-    return new Refusal(2003, { details: { bank_identifier: ['does not answer'] } })
+    return silent()
   }
 }

@@ -13,7 +13,11 @@ import {
   type Transition,
 } from '../domain/debits/debit.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
-import { applyOutcome, type SubmissionReply, type SubmissionResult } from '../domain/debits/submission.ts'
+import {
+  applyOutcome,
+  type SubmissionReply,
+  type SubmissionResult,
+} from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
 import { environment, type Runtime } from '../runtime.ts'
