@@ -28,7 +28,11 @@ import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
 import * as posts from './posts.ts'
 import * as prompts from './prompts.ts'
-import { nightlyReconciliationsEnd, reconciliationsFindNothing } from './reconciliations.ts'
+import {
+  nightlyReconciliationsEnd,
+  reconciliationsFindNothing,
+  statementsAreWhole,
+} from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
 import * as settings from './settings.ts'
@@ -150,7 +154,12 @@ export const invariants: readonly Invariant[] = [
   ],
   [45, 'a debit has the outcome that its bank gave', outcomes.outcomesComeFromBank],
   [46, 'a guarded call takes effect after a second operator approved it', guardedCallsAreApproved],
-  [47, 'the reconciliation of a correct world finds nothing', reconciliationsFindNothing],
+  [
+    47,
+    'the reconciliation of a correct world finds nothing',
+    reconciliationsFindNothing,
+    statementsAreWhole,
+  ],
   [48, 'request limits hold', limits.requestLimitsHold],
   [49, 'a list has every object of its caller', tenancy.listsAreComplete],
   [50, 'an event id names one event, also after a restore', events.eventIdsNameOneEvent],

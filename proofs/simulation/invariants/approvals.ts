@@ -41,8 +41,10 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
   if (!before) return undefined
   if (kind === 'debit') return debitEffect(before as RawDebit, after as RawDebit)
   if (kind === 'batch') {
-    const { id: target, uuid } = after as RawBatch
-    return uuid === before.uuid ? undefined : { noun: 'settlement', verb: 'retry', target }
+    const { id: target, uuid, status } = after as RawBatch
+    if (uuid !== before.uuid) return { noun: 'settlement', verb: 'retry', target }
+    const isRecorded = before.status === 'failed' && status === 'completed'
+    return isRecorded ? { noun: 'settlement', verb: 'complete', target } : undefined
   }
   if (after.entity !== 'payee' || accountOf(before) === accountOf(after)) return undefined
   return { noun: 'provider', verb: 'update', target: String(after.pk).slice('PAYEE#'.length) }

@@ -18,7 +18,8 @@ const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
   // An offset or empty batch completes at once.
   pending: ['processing', 'completed'],
   processing: ['completed', 'failed'],
-  failed: ['pending'],
+  // A bank has paid it outside the service.
+  failed: ['pending', 'completed'],
   completed: [],
 }
 

@@ -1,5 +1,6 @@
+import type { Options } from '../engine/observations.ts'
 import type { Check } from './observation-index.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './time-and-money.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
 type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
 
@@ -32,8 +33,8 @@ const isDifference = (difference: string, { isHealthy, skew }: Setup): boolean =
 export const reconciliationsFindNothing: Check = ({ observations, operatorCalls }, report) => {
   const { setup } = observations
   const since = correctSince(setup)
-  for (const { noun, call, result, options } of operatorCalls) {
-    if (noun !== 'reconciliation' || !call.reply || call.at < since) continue
+  for (const { noun, verb, call, result, options } of operatorCalls) {
+    if (noun !== 'reconciliation' || verb !== 'run' || !call.reply || call.at < since) continue
     if (!Array.isArray(result.invariants)) {
       report('reconciliation', `ended with ${JSON.stringify(call.reply.body)}`)
       continue
@@ -43,6 +44,30 @@ export const reconciliationsFindNothing: Check = ({ observations, operatorCalls 
         if (isDifference(difference, setup))
           report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
       }
+    }
+  }
+}
+
+/** The debits of a statement were charged on its day or the three days before. */
+const STATEMENT_MS = 3 * DAY_MS
+
+/** 47: a bank's statement is compared with all of its debits. */
+export const statementsAreWhole: Check = ({ observations, operatorCalls, debits }, report) => {
+  const since = correctSince(observations.setup)
+  const calls = operatorCalls.filter(
+    ({ verb, call, result }) => verb === 'statement' && call.at >= since && result.debits,
+  )
+  for (const pages of Map.groupBy(calls, ({ options }) => options.bank).values()) {
+    const { bank = '', date = '' }: Options = pages[0]?.options ?? {}
+    if (!pages.some(({ result }) => result.next === null)) continue
+    const read = new Set(
+      pages.flatMap(({ result }) => (result.debits as { uuid: string }[]).map(({ uuid }) => uuid)),
+    )
+    for (const { item, uuid, createdAt } of debits.values()) {
+      const isListed =
+        createdAt >= startOf(date) - STATEMENT_MS && createdAt < startOf(date) + DAY_MS
+      if (item.bank.identifier === bank && isListed && !read.has(uuid))
+        report(item.reference, `is not compared with the statement of ${bank}`)
     }
   }
 }

@@ -6,11 +6,23 @@ import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/
 import { type Operators, resultOf } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import type { Scenario } from './scenario.ts'
+import { HTTP_BANKS } from './script.ts'
 
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILIATIONS_MAX = 3
 
 type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
+
+/** Reads the debits of each bank in pages, to compare them with its statement. */
+const compareStatements = async (operators: Operators, date: string): Promise<void> => {
+  for (const bank of HTTP_BANKS) {
+    let cursor: unknown = null
+    do {
+      const options = { bank, statement: JSON.stringify({ cursor }), date }
+      cursor = resultOf(await operators.operate('reconciliation', 'statement', options))?.next
+    } while (cursor)
+  }
+}
 
 /** Schedules the operators' settlements in some nights, and a reconciliation in each. */
 export const startNights = (scenario: Scenario, { clock, random, faults, operators }: Nights) => {
@@ -50,6 +62,7 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
           { triesMax: RECONCILIATIONS_MAX },
         )
       }
+      if (isLast) await compareStatements(operators, dayOf(night - DAY_MS))
     })
   }
 }

@@ -4,6 +4,7 @@ import { dayOf, HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.
 import type { Api } from '../peers/api.ts'
 import type { Books } from '../peers/books.ts'
 import { isDone, type Operators, resultOf } from '../peers/operators.ts'
+import { HTTP_BANKS } from './script.ts'
 
 /** What operators do by docs/operators.md and docs/operations.md, as tables. */
 
@@ -56,12 +57,19 @@ const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
   refused_report: { held: noteMany, notHeld: noteMany },
 }
 
+const paidByHand = (batch: string) => ({
+  batch,
+  'bank-reference': `H-${batch}`,
+  reason: 'Paid by hand',
+})
+
 /** What operators do about each row of a list. */
 const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | undefined }[] = [
   {
     list: ['settlement', 'list', { limit: '100' }],
     act: ({ id: batch = '', status }, random) => {
-      if (status === 'failed') return ['settlement', 'retry', { batch }]
+      if (status === 'failed' && random.happens(0.7)) return ['settlement', 'retry', { batch }]
+      if (status === 'failed') return ['settlement', 'complete', paidByHand(batch)]
       const isPaidNow = status !== 'completed' && random.happens(0.2)
       return isPaidNow ? ['settlement', 'process', { batch }] : undefined
     },
@@ -193,6 +201,14 @@ export const newRunbooks = (deps: Deps) => {
     owned.delete(reference)
   }
 
+  /** A bank pays a batch outside the service when operators record it. */
+  const bookPayout = async (batch: string): Promise<void> => {
+    const { bank_reference: by, paid } =
+      resultOf(await operate('settlement', 'show', { batch })) ?? {}
+    if (by !== paidByHand(batch)['bank-reference'] || books.held(batch) !== 0) return
+    books.write('payout', HTTP_BANKS[0] ?? '', batch, paid)
+  }
+
   const handleMany = newBulkCalls({ ...deps, owned, isHeld })
 
   return async (): Promise<void> => {
@@ -200,6 +216,7 @@ export const newRunbooks = (deps: Deps) => {
       for (const row of (resultOf(await operate(...list)) ?? []) as Row[]) {
         const call = act(row, random)
         if (call) await operate(...call)
+        if (call?.[1] === 'complete') await bookPayout(row.id ?? '')
       }
     }
     const list = await operate('exception', 'list', { status: 'open', limit: String(LIST_MAX) })

@@ -239,6 +239,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '63 a report is measured as refused, but is not': ({ measurements }) =>
     measurements.push({ name: 'BankRequestsLimited', value: 1, by: 1 }),
+  '63 an alarm rings for a bank that is not down': ({ measurements }) =>
+    measurements.push({ name: 'BankDown', value: 1, by: 1 }),
   '64 a bank is down after one failure': (run) => breakDown(run, 'ECO', 1),
   '64 a bank that is down gets a submission': (run) => {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
