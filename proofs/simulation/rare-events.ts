@@ -78,7 +78,9 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'charge above the request limit': ({ name, reply }) => name === 'charge' && reply?.status === 429,
   'reference reused': ({ name, reply }) => name === 'charge' && reply?.status === 409,
   'outcome recorded by an operator': (call) =>
-    /^(?:complete|fail)$/.test(verbOf(call)) && isDone(call),
+    /^(?:complete|fail)$/.test(verbOf(call)) && call.name === 'manage-debit' && isDone(call),
+  'payout recorded by an operator': (call) =>
+    verbOf(call) === 'complete' && call.name === 'manage-settlement' && isDone(call),
   ...Object.fromEntries(settingVerbs.map((verb) => [verb, isChange(verb)])),
   'call approved': (call) => verbOf(call) === 'grant' && isDone(call),
   'grant refused': (call) => verbOf(call) === 'grant' && call.reply?.status === 400,
