@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { operateFully } from '../../console/server/operate.ts'
 import { manageException } from '../../functions/operator/manage-exception.ts'
 import { type BulkId, digestOf } from '../../shared/domain/operator/bulk.ts'
-import { dayOf } from '../../shared/domain/time.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -97,6 +97,10 @@ describe('a refund of many debits', () => {
     expect(none).toBe('no such open exception in these days')
     const wrong = await refusal('exception', 'refund', { ...selection, kind: 'contradiction' }, ama)
     expect(wrong).toBe('--kind: allows no refund')
+    const reversed = { ...selection, from: dayAfter(today(), 2) }
+    expect(await refusal('exception', 'refund', reversed, ama)).toBe(
+      '--to: must not be before --from',
+    )
     const { kind: _, ...partial } = selection
     const file = { file: 'late.csv', bulk: 'an-upload' }
     for (const mixed of [partial, { bulk: file.bulk }, { ...file, ...days }]) {
