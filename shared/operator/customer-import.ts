@@ -13,6 +13,7 @@ import type { Runtime } from '../runtime.ts'
 import { compareRows, importRows, sumOf } from '../store/banks/customer-import.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import {
+  type BulkPart,
   findRows,
   listOutcomes,
   listParts,
@@ -48,8 +49,13 @@ export const uploadRows = async (
 export const importScope = async (
   bulk: BulkId,
   runtime: Pick<Runtime, 'randomBytes'>,
+): Promise<BulkScope | Refusal> => scopeOfParts(bulk, await listParts(bulk), runtime)
+
+const scopeOfParts = async (
+  bulk: BulkId,
+  parts: readonly BulkPart[],
+  runtime: Pick<Runtime, 'randomBytes'>,
 ): Promise<BulkScope | Refusal> => {
-  const parts = await listParts(bulk)
   if (parts.length === 0) return gone()
   const hash = await customerHasher(runtime)
   const refused = parts.reduce((total, part) => total + (part.totals.refused ?? 0), 0)
@@ -65,11 +71,13 @@ export const runImport = async (
   runtime: Runtime,
 ): Promise<ImportResult | BulkProgress | Refusal> => {
   const { bulk } = scope
-  const current = await importScope(bulk, runtime)
+  // Another upload can replace a part at any time: the rows are those of the parts that are compared.
+  const parts = await listParts(bulk)
+  const current = await scopeOfParts(bulk, parts, runtime)
   if (current instanceof Refusal) return current
   if (current.digest !== scope.digest) return changedRows()
   const call = outcomesOf(bulk, author.verb, approval)
-  const [parts, outcomes] = await Promise.all([listParts(bulk), listOutcomes(call)])
+  const outcomes = await listOutcomes(call)
   if (outcomes.size === 0) {
     const { totals, digest } = scope
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })

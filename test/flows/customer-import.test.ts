@@ -1,5 +1,5 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, test } from 'vitest'
+import { type QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { operateFully } from '../../console/server/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { table, tableName } from '../../shared/store/table.ts'
@@ -127,4 +127,24 @@ test('the rows that change after the approval are not imported', async () => {
     'the rows are not those of the request',
   )
   expect(await show('+233205000022')).toHaveProperty('error')
+})
+
+testInProcess('the rows that change while a call compares them are not imported', async () => {
+  const approval = await request([HEADER, '+233205000041,Akua,1041005041,true'])
+  const { bulk } = approval.scope
+  const rows = JSON.stringify([['+233205000042', 'Mallory', '1041006666']])
+  const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
+  const spy = vi.spyOn(table, 'send').mockImplementation((async (command: QueryCommand) => {
+    const reply = await send(command)
+    if (command.input.ExpressionAttributeValues?.[':prefix'] === 'PART#') {
+      spy.mockRestore()
+      await call('customer', 'upload', { bank: 'ADB', bulk, rows }, ama)
+    }
+    return reply
+  }) as never)
+  onTestFinished(() => spy.mockRestore())
+  expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain(
+    'the rows are not those of the request',
+  )
+  expect(await show('+233205000042')).toHaveProperty('error')
 })
