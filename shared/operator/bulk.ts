@@ -39,7 +39,8 @@ const RUN_MS = 40_000
 const AT_ONCE = 8
 /** After so many faults the cause is not in single debits. */
 const FAULTS_MAX = 20
-const REFERENCES_MAX = 100_000
+/** The result names each refused debit, in at most 200 bytes: a reply of Lambda has at most 6 MB. */
+const REFERENCES_MAX = 30_000
 
 export const gone = () =>
   new Refusal(1404, { details: 'the rows of this call have expired: start it again' })
