@@ -1,7 +1,7 @@
 import { type AccountAtBank, accountLookups } from '../banks/accounts.ts'
 import { ConnectorFault } from '../banks/connector.ts'
 import type { Bank } from '../domain/banks/bank.ts'
-import { noAccount } from '../domain/debits/charge.ts'
+import { noAccount, retryLater } from '../domain/debits/charge.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -36,7 +36,7 @@ export const askBank = async (
   return noAccount()
 }
 
-const silent = () => new Refusal(2003, { details: { bank_identifier: ['does not answer'] } })
+const silent = () => retryLater('does not answer')
 
 const lookUp = async (
   { identifier, connector }: Bank,

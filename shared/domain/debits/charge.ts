@@ -90,6 +90,12 @@ export const noAccount = (): Refusal =>
 /** The seconds after which a refused charge may succeed: the sweep probes the bank each minute. */
 const RETRY_SECONDS = 30
 
+export const retryLater = (problem: string): Refusal =>
+  new Refusal(2003, {
+    details: { bank_identifier: [problem], retry_after: RETRY_SECONDS },
+    headers: { 'Retry-After': String(RETRY_SECONDS) },
+  })
+
 type ChargeContext = {
   provider: Provider
   bank: Bank | undefined
@@ -112,10 +118,7 @@ export const accept = (request: ChargeRequest, context: ChargeContext): Debit | 
     return new Refusal(2003, { details: { bank_identifier: ['has no connector'] } })
   }
   if (bankState === 'down' && bank.whenDown === 'refuse') {
-    return new Refusal(2003, {
-      details: { bank_identifier: ['does not reply'], retry_after: RETRY_SECONDS },
-      headers: { 'Retry-After': String(RETRY_SECONDS) },
-    })
+    return retryLater('does not reply')
   }
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
     return aboveMaximum(bank.maximum)
