@@ -164,7 +164,7 @@ const forgeryCases = (kind: OrderKind, bank: BankClient): Record<string, () => P
 })
 
 /** A number that no bank should know. */
-const NOBODY = '+233200000000'
+const UNKNOWN_NUMBER = '+233200000000'
 
 const accountCases = (bank: BankClient, phone: string): BankCase[] => [
   {
@@ -181,7 +181,7 @@ const accountCases = (bank: BankClient, phone: string): BankCase[] => [
   {
     name: 'account-of-an-unknown-number',
     run: async () => {
-      const { status } = await bank.askAccount(NOBODY)
+      const { status } = await bank.askAccount(UNKNOWN_NUMBER)
       if (status !== 404) throw new Mismatch('HTTP 404', `HTTP ${status}`)
     },
   },

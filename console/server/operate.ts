@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type BulkId, isProgress } from '../../shared/domain/operator/bulk.ts'
+import { type BulkId, isProgress, PART_REFERENCES } from '../../shared/domain/operator/bulk.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import type { FileParts } from '../../shared/operator/csv-file.ts'
@@ -85,8 +85,6 @@ const finish = async (
   }
 }
 
-const REFERENCES_PER_PART = 10_000
-
 /** Uploads the references of a file first, if the call has one. */
 const onDebits = async (
   call: ConsoleCall,
@@ -99,9 +97,9 @@ const onDebits = async (
   return withFile('file', async () => {
     const references = await readReferences(long.file ?? [Buffer.from(path, 'utf8')])
     let bulk: BulkId | undefined
-    for (let n = 0; n * REFERENCES_PER_PART < references.length; n += 1) {
-      const start = n * REFERENCES_PER_PART
-      const rows = JSON.stringify(references.slice(start, start + REFERENCES_PER_PART))
+    for (let n = 0; n * PART_REFERENCES < references.length; n += 1) {
+      const start = n * PART_REFERENCES
+      const rows = JSON.stringify(references.slice(start, start + PART_REFERENCES))
       const options = { ...(bulk && { bulk }), n: String(n), rows }
       const reply = await operate({ ...call, verb: 'upload', options })
       if ('error' in reply) return reply

@@ -10,10 +10,11 @@ import {
   type BulkScope,
   bulkResult,
   digestOf,
+  PART_REFERENCES,
 } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
-import { mapConcurrent } from '../store/concurrent.ts'
+import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import {
   type BulkPart,
@@ -49,7 +50,7 @@ export const changedRows = () =>
   new Refusal(1409, { details: 'the rows are not those of the request: request it again' })
 
 /** A part that the command uploads. */
-export const PartRows = v.pipe(v.array(Reference), v.maxLength(10_000))
+export const PartRows = v.pipe(v.array(Reference), v.maxLength(PART_REFERENCES))
 
 type AmountOf = (reference: Reference) => number
 
@@ -80,10 +81,7 @@ export const storeSelection = async (
   { id, at }: Pick<Author, 'id' | 'at'>,
 ): Promise<BulkId> => {
   const bulk = id as BulkId
-  const references = [...amounts.keys()]
-  const size = 10_000
-  for (let n = 0; n * size < references.length; n += 1) {
-    const part = references.slice(n * size, (n + 1) * size)
+  for (const [n, part] of groupsOf([...amounts.keys()], PART_REFERENCES).entries()) {
     await putReferences({ bulk, n }, part, (one) => amounts.get(one) ?? 0, at)
   }
   return bulk

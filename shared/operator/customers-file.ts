@@ -7,6 +7,7 @@ import {
   type FileParts,
   firstLineOf,
   type LineError,
+  PRINTED_MAX,
   reasonsOf,
   recordsIn,
   refuse,
@@ -107,12 +108,9 @@ export async function* readCustomers(file: FileParts): AsyncGenerator<CustomersP
     }
   }
   if (accepted === 0) {
-    refuse(
-      part.refused.length > 0
-        ? part.refused.slice(0, 20)
-        : [{ line: 1, reason: 'the file has no account' }],
-      Math.max(part.refused.length, 1),
-    )
+    const { refused } = part
+    if (refused.length === 0) refuse([{ line: 1, reason: 'the file has no account' }])
+    refuse(refused.slice(0, PRINTED_MAX), refused.length)
   }
   yield part
 }

@@ -107,8 +107,8 @@ export const personal = <const S extends TextSchema>(value: string, meaning: str
   v.pipe(option(value, meaning, schema), v.metadata({ isPersonal: true }))
 
 /** Marks an optional option whose name a caller may omit. */
-export const named = <const S extends v.GenericSchema>(schema: S) =>
-  v.optional(v.pipe(schema, v.metadata({ isNamed: true })))
+export const positional = <const S extends v.GenericSchema>(schema: S) =>
+  v.optional(v.pipe(schema, v.metadata({ isPositional: true })))
 
 /** The options of a part of a file that the command uploads. */
 export const part = options({

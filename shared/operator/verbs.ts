@@ -92,8 +92,8 @@ export const personalOf = marked('isPersonal')
 export const positionalOf = ({ options }: Verb): string | undefined => {
   const entries = Object.entries(options.entries) as [string, v.GenericSchema][]
   const required = entries.find(([, schema]) => schema.type !== 'optional')
-  const named = entries.find(([, schema]) => v.getMetadata(requiredForm(schema)).isNamed === true)
-  return (named ?? required)?.[0]
+  const positional = entries.find(([, schema]) => v.getMetadata(requiredForm(schema)).isPositional)
+  return (positional ?? required)?.[0]
 }
 
 export const parseCall = (

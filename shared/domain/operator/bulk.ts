@@ -10,6 +10,9 @@ export const BulkId = v.pipe(
 )
 export type BulkId = v.InferOutput<typeof BulkId>
 
+/** The most references of a part: an item of the table has at most 400 KB. */
+export const PART_REFERENCES = 10_000
+
 /** The objects of a call, as the operator who approves it sees them. */
 export type BulkScope = {
   bulk: BulkId
@@ -24,7 +27,7 @@ export const digestOf = (text: string): string => hash('sha256', text)
 export type BulkOutcome = {
   outcome: 'done' | 'skipped' | 'refused'
   reason?: string
-  /** What a part of an import has changed. */
+  /** The changes of a part of an import. */
   totals?: Record<string, number>
 }
 

@@ -121,7 +121,7 @@ const kind = o.optionalWord('only exceptions of this kind', { options: namesOf(e
 
 /** One debit, or many: those of a file, or of the open exceptions of a kind, a bank and some days. */
 const selection = {
-  reference: o.named(ofDebit),
+  reference: o.positional(ofDebit),
   file: o.optional(
     'FILE',
     'CSV file with reference, for many debits; -: standard input',
