@@ -111,7 +111,7 @@ test('a refused debit has the published code, and the log line names its provide
   expect(await statusAt(await stored(b, 6), 7)).toBe('processing')
 })
 
-test('a prompt counts for ten minutes, whatever became of it, and a refused debit never', async () => {
+test('a prompt counts for ten minutes, also after its debit ends, and a refused debit never counts', async () => {
   for (let n = 0; n < 6; n += 1) await submitAt(await stored(a, n), n)
   expect(await statusAt(await stored(a, 599), 599)).toBe('failed')
   expect(await statusAt(await stored(a, 602), 602)).toBe('processing')

@@ -74,7 +74,7 @@ export type BankQuery = {
   url: string
   secret: string
   bank: string
-  /** What the bank was asked about: a uuid or a phone number. */
+  /** The uuid or phone number of the request. */
   uuid: string
   /** `none`: no usable one. */
   answer: BankPost['verdict'] | 'completed' | 'failed' | 'found' | 'none'

@@ -23,7 +23,7 @@ export const putMiss = (bank: BankIdentifier, phone: PhoneNumber, at: Date): Pro
     expiresAt: db.expiresAt(at, MISS_SECONDS),
   })
 
-/** Stores the account that a bank has. One that an operator linked meanwhile stays. */
+/** Stores the account that a bank has. One that an operator has linked stays. */
 export const putFoundAccount = async (
   phone: PhoneNumber,
   bank: BankIdentifier,
