@@ -16,10 +16,10 @@ export const fromIso = (text: string | null): Date | null => (text === null ? nu
 
 export const newestFirst = (a: { at: Date }, b: { at: Date }) => b.at.getTime() - a.at.getTime()
 
-/** Also runs for invalid dates: valibot continues after a failed check. */
+/** Also runs for invalid dates: valibot continues after a failed check. The last day has no day after it. */
 const isInCalendar = (text: string): boolean => {
   const at = new Date(text)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) && text < '9999-12-31'
 }
 
 /** A day of the UTC calendar, `YYYY-MM-DD`. */

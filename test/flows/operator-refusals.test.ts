@@ -96,6 +96,7 @@ const rows = rowsOf(`
   debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
   settlement run  --date: is required
   ${DATE}=2026-02-30  --date: must be a day of the calendar
+  debit list from=2026-11-21 to=9999-12-31  --to: must be a day of the calendar
   ${DATE}=tomorrow  --date: must be a day like
   ${DATE}=2020-01-01 provider=nobody  no such provider
   ${DATE}=2020-01-01 bank=GCB  --bank: is not an option
