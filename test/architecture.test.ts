@@ -25,7 +25,7 @@ const code = [
 const clients = globSync('sdk/typescript/{src,examples}/**/*.ts').sort()
 const tests = globSync('test/**/*.ts')
 
-const IMPORT = /(?:from|import)\s*\(?\s*'([^'\n]+)'/g
+const IMPORT = /(?:from\s|import\s|import\()\s*'([^'\n]+)'/g
 
 /** Returns the imports in a text: names of packages, and files by their path from the root. */
 const importsIn = (file: string, text = read(file)): string[] =>
