@@ -112,11 +112,7 @@ export const indexObservations = (observations: Observations) => {
     posts,
     postsOf,
     /** Providers whose webhook was ever disabled. */
-    disabled: new Set(
-      changesOf('webhook-health')
-        .map(imageOf)
-        .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
-    ),
+    disabled: disabledIn(stored),
     cashChanges: changes.filter(
       ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
     ) as ChangeOf<Item & { cash: number }>[],
@@ -143,6 +139,13 @@ export const indexObservations = (observations: Observations) => {
     timeline: timelineOf(observations, operatorCalls),
   }
 }
+
+const disabledIn = ({ changesOf }: ItemHistories): Set<string> =>
+  new Set(
+    changesOf('webhook-health')
+      .map(imageOf)
+      .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
+  )
 
 const linesOf = ({ itemsOf }: ItemHistories): BatchLine[] =>
   itemsOf('lines').flatMap((chunk) =>

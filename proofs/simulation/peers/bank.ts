@@ -110,9 +110,32 @@ const receiptOf = (secrets: readonly string[], { url, method, headers, body }: P
   return { url: origin, secret: secrets.find(signedBy) ?? '' }
 }
 
+/** The queries that a bank has received. */
+const newQueries = ({ id, secrets, clock, queries }: Deps) => {
+  const record = (
+    sent: PeerRequest,
+    uuid: string,
+    reply: Pick<BankQuery, 'answer' | 'fee' | 'account'>,
+  ) => {
+    const { by } = sent
+    queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
+  }
+
+  const answerLookup = (sent: PeerRequest, phone: string): PeerAnswer => {
+    const account = accountAt(id, phone)
+    const found = account && ({ answer: 'found', account: account.account_number } as const)
+    record(sent, phone, found ?? { answer: 'nothing' })
+    return account ? json(200, { ...account, active: true }) : json(404, {})
+  }
+
+  return { record, answerLookup }
+}
+
+type RecordQuery = ReturnType<typeof newQueries>['record']
+
 /** The requests that a bank has received, by idempotency key, and their results. */
-const newRecords = (deps: Deps) => {
-  const { id, secrets, clock, faults, books, bankPosts, queries } = deps
+const newRecords = (deps: Deps, record: RecordQuery) => {
+  const { id, secrets, clock, faults, books, bankPosts } = deps
   const known = new Map<string, BankPost>()
   const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
 
@@ -163,15 +186,6 @@ const newRecords = (deps: Deps) => {
     return verdict
   }
 
-  const record = (
-    sent: PeerRequest,
-    uuid: string,
-    reply: Pick<BankQuery, 'answer' | 'fee' | 'account'>,
-  ) => {
-    const { by } = sent
-    queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
-  }
-
   const answerQuery = (sent: PeerRequest, uuid: string): PeerAnswer => {
     const mayForget = known.has(uuid) && deps.isIdempotent
     const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(uuid)
@@ -182,19 +196,13 @@ const newRecords = (deps: Deps) => {
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
-  const answerLookup = (sent: PeerRequest, phone: string): PeerAnswer => {
-    const account = accountAt(id, phone)
-    const found = account && ({ answer: 'found', account: account.account_number } as const)
-    record(sent, phone, found ?? { answer: 'nothing' })
-    return account ? json(200, { ...account, active: true }) : json(404, {})
-  }
-
-  return { about, record, submitted, answerQuery, answerLookup }
+  return { about, submitted, answerQuery }
 }
 
 export const newBank = (deps: Deps): Peer => {
   const { secrets, random, faults } = deps
-  const { about, record, submitted, answerQuery, answerLookup } = newRecords(deps)
+  const { record, answerLookup } = newQueries(deps)
+  const { about, submitted, answerQuery } = newRecords(deps, record)
   return {
     isKnown: () => true,
     connects: () => 'well',

@@ -144,17 +144,19 @@ const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
   }
 }
 
-export const newRunbooks = (deps: Deps) => {
-  const { api, operators, books } = deps
-  const { random, operate } = operators
-
+/** The acts of banks in `ways`. */
+const newBankActs = ({
+  api,
+  operators: { random },
+  books,
+}: Deps): Record<string, (one: Case) => unknown> => {
   const report = async ({ reference, bank }: Case, raw: string): Promise<void> => {
     await api.sleep(random.between(0, 30 * MINUTE_MS))
     const caller = { kind: 'bank' as const, id: bank }
     await api.ask({ name: 'debit-callback', caller, path: { uuid: uuidOf(reference) }, raw })
   }
 
-  const banks: Record<string, (one: Case) => unknown> = {
+  return {
     'bank returns': ({ reference, bank, amount }) => {
       const uuid = uuidOf(reference)
       if (books.held(uuid) > 0) books.write('refund', bank, uuid, amount)
@@ -162,6 +164,13 @@ export const newRunbooks = (deps: Deps) => {
     'bank repeats': (one) => report(one, one.report),
     'bank reports otherwise': (one) => report(one, one.report.replace('"B-', '"C-')),
   }
+}
+
+export const newRunbooks = (deps: Deps) => {
+  const { api, operators, books } = deps
+  const { random, operate } = operators
+
+  const banks = newBankActs(deps)
 
   const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
     const [noun, verb, options] = calls[act] ?? []
