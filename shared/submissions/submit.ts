@@ -32,7 +32,7 @@ import { expire } from '../sweep/expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
-const PROMPT_SECONDS = 2
+const SLOW_SECONDS = 2
 
 /** The longest time of a request to a slow bank. A query and a submission must end within the function's. */
 const SIDELINED_SECONDS = 20
@@ -62,7 +62,7 @@ export const newSubmitter = (
   { skipsSlowBanks, reportLater }: SubmitterOptions,
   runtime: Runtime,
 ) => {
-  const timeoutSeconds = skipsSlowBanks ? PROMPT_SECONDS : SIDELINED_SECONDS
+  const timeoutSeconds = skipsSlowBanks ? SLOW_SECONDS : SIDELINED_SECONDS
   const config = {
     ...connectionConfig(runtime, timeoutSeconds),
     settingsOf: (bank: BankIdentifier) => recentConnectorSettings(bank, runtime.now()),
@@ -152,7 +152,7 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
       if (result.kind === 'unprompted') return result
       const at = runtime.now()
       // Workers that all banks share find a slow bank, and only those that wait longer find its end.
-      const isPrompt = !skipsSlowBanks && at.getTime() - from.getTime() < PROMPT_SECONDS * 1000
+      const isPrompt = !skipsSlowBanks && at.getTime() - from.getTime() < SLOW_SECONDS * 1000
       await noteHealth(bank, (health) => afterReply(health, { at, isPrompt }), at)
       return result
     } catch (error) {
