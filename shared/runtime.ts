@@ -129,7 +129,7 @@ const settings = {
   /** Whether a payout waits until the remitted cash covers it. */
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
   /** The default cap on approval prompts (docs/api.md#approval-prompts); undefined: no cap. */
-  openPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
+  defaultPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */
   errorGuide: () => process.env.ERROR_GUIDE,
   functionPrefix: () => process.env.FUNCTION_PREFIX ?? '',

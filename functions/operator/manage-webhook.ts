@@ -121,6 +121,9 @@ export const manageWebhook = operatorHandler(noun, {
     run: async ({ provider, ...settings }, author, runtime) => {
       const url = await checkedUrl(provider, settings)
       if (url instanceof Refusal) return url
+      // First, so that a grant that is repeated after a crash makes both changes: the second one ends it.
+      const { approval: _, ...renewal } = { ...author, id: runtime.newId() }
+      await changeHealth(provider, renewed, healthRecorder(provider, renewal))
       const secret = newSecret(runtime)
       const webhook = await changeWebhook(
         provider,
@@ -128,8 +131,6 @@ export const manageWebhook = operatorHandler(noun, {
         changeRecord(provider, author, runtime),
         runtime,
       )
-      const ownRecord = { ...author, id: runtime.newId() }
-      await changeHealth(provider, renewed, healthRecorder(provider, ownRecord))
       return webhookSecretView(webhook, webhook.secret === secret ? secret : null, runtime.now())
     },
     check: ({ provider, url }) => checkedUrl(provider, { url }),

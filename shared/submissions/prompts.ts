@@ -19,7 +19,7 @@ const idsOf = ({ facts: { reference, provider, bank } }: Debit) => ({
  */
 export const mayPrompt = async (
   debit: Debit,
-  { openPromptsMax = environment.openPromptsMax }: Bank,
+  { openPromptsMax = environment.defaultPromptsMax }: Bank,
 ): Promise<boolean> => {
   if (openPromptsMax === undefined) return true
   try {

@@ -3,6 +3,7 @@ import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
@@ -11,6 +12,7 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { keys } from '../../shared/store/keys.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { read, table, tableName } from '../../shared/store/table.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
@@ -424,6 +426,16 @@ describe('a request', () => {
     const options = await hooked('removed')
     await call('webhook', 'remove', options, ama)
     await request('webhook', 'set', { ...options, url: hook('first') })
+  })
+
+  test('a granted URL of a webhook that is disabled enables it', async () => {
+    const options = await hooked('unhealthy')
+    const at = new Date()
+    await changeHealth(options.provider as ProviderId, () => ({ failingSince: at, disabledAt: at }))
+    expect(await call('webhook', 'show', options, ama)).toMatchObject({ health: 'disabled' })
+    const id = await request('webhook', 'set', { ...options, url: hook('second') })
+    expect(await grant(id)).toMatchObject({ url: hook('second') })
+    expect(await call('webhook', 'show', options, ama)).toMatchObject({ health: 'healthy' })
   })
 
   test.each(['ARN:aws:iam::123456789012:user/AMA', `${ama}/`, `${ama} `])(

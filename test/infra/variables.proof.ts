@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { buildBundles, bundleFile } from '../../infra/bundles/build.ts'
+import { buildBundles, bundleFolder } from '../../infra/bundles/build.ts'
 import { environmentOf } from '../../infra/definitions/environment.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { newFolder } from '../support/folders.ts'
@@ -40,18 +40,19 @@ test.each([
   ['errorGuide', 'ERROR_GUIDE'],
   ['sandboxBank', 'SANDBOX_BANK'],
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
-  ['openPromptsMax', 'OPEN_PROMPTS_MAX'],
+  ['defaultPromptsMax', 'OPEN_PROMPTS_MAX'],
   ['approvals', 'APPROVALS'],
   ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],
   ['reportsBucket', 'REPORTS_BUCKET'],
   ['schedules', 'SCHEDULE_GROUP'],
-])('the bundles that read %s are exactly those with the variable %s', async (setting, variable) => {
+])('the bundles that read %s are exactly those with the variable %s', (setting, variable) => {
   const read: string[] = []
   for (const { name } of functionRows) {
-    const text = await readFile(bundleFile(name, folder), 'utf8')
-    if (new RegExp(`\\.${setting}\\b`).test(text)) read.push(name)
+    const files = globSync(`${bundleFolder(name, folder)}/*.mjs`)
+    const reads = new RegExp(`\\.${setting}\\b`)
+    if (files.some((file) => reads.test(readFileSync(file, 'utf8')))) read.push(name)
   }
   const recipients = functionRows.filter(
     (row) => variable in environmentOf(row, settings, addresses),

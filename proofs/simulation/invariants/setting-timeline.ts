@@ -8,7 +8,7 @@ import type {
 } from '../engine/observations.ts'
 import type { OperatorCall } from './calls.ts'
 import { foundAccounts, type Period, type SettingCall, settingCalls } from './setting-calls.ts'
-import { pesewasOf, SECOND_MS } from './time-and-money.ts'
+import { MINUTE_MS, pesewasOf, SECOND_MS } from './time-and-money.ts'
 
 /**
  * The settings over time, from the calls of operators. A call takes effect at an unknown time between
@@ -143,6 +143,9 @@ const ALWAYS = {
   settled: Number.NEGATIVE_INFINITY,
 }
 
+/** Longer than any function of an operator runs. */
+const LONGEST_CALL_MS = 15 * MINUTE_MS
+
 type Initial = [subject: string, values: Partial<Values>]
 
 const initialValues = (setup: RunSetup): Initial[] => {
@@ -187,15 +190,16 @@ export const timelineOf = (
   ].toSorted((one, other) => one.from - other.from)
   const names = Object.keys(usual) as Name[]
   for (const call of calls) {
-    const { subject, from, until, isFound } = call
+    const { subject, from, until } = call
     const last = (name: Name) => [name, possible(name, subject).at(-1)?.value] as const
     const previous = Object.fromEntries(names.map(last)) as Values
     for (const [name, value] of Object.entries(effects[call.verb]?.(call, previous) ?? {})) {
       const earlier = possible(name as Name, subject)
-      // A call that had not ended may have changed what was found.
-      for (const one of earlier.filter(({ settled }) => !isFound || settled <= from))
+      // A call that had not ended may take effect after this one.
+      for (const one of earlier.filter(({ settled }) => settled <= from))
         one.until = Math.min(one.until, until)
-      const next = { value, from, until: Number.POSITIVE_INFINITY, settled: until }
+      const settled = Math.min(until, from + LONGEST_CALL_MS)
+      const next = { value, from, until: Number.POSITIVE_INFINITY, settled }
       possibleOf.set(`${subject} ${name}`, [...earlier, next])
     }
   }
