@@ -71,8 +71,11 @@ export const outagesRefuseCharges: Check = (index, report) => {
     const body = membersOf(sent)
     const bank = String(membersOf(body.debit_request ?? body).bank_identifier)
     const details = membersOf(membersOf(reply.body).details)
+    // A bank that is up may be silent about an account; 66 checks that.
     const isRefused =
-      membersOf(membersOf(reply.body).error).code === NO_CONNECTOR && 'retry_after' in details
+      membersOf(membersOf(reply.body).error).code === NO_CONNECTOR &&
+      'retry_after' in details &&
+      !JSON.stringify(details).includes('does not answer')
     const from = startOf(call.invocation, at) - staleMs
     const states = statesIn(periods(bank), from, reply.at)
     const settings = timeline.during('whenDown', bank, from, reply.at)

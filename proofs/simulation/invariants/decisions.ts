@@ -87,11 +87,12 @@ export const callsAboutManyTakeEffectOnce: Check = (index, report) => {
   const { decisions, concerns, changesBy, observations } = index
   const effects = new Set<string>()
   for (const decision of decisions.filter(isAboutMany)) {
-    const { call, approval, options } = decision
+    const { call, approval, options, verb } = decision
     const targets = (changesBy.get(call.invocation) ?? [])
       .filter(isRecord)
       .map(({ after }) => String(after?.target))
-    const id = options.bulk ?? approval ?? call.invocation
+    // Two granted calls can be about one upload: the second repeats refunds that have failed since.
+    const id = approval ?? (options.bulk ? `${options.bulk} ${verb}` : call.invocation)
     for (const target of new Set(targets)) {
       if (effects.has(`${id} ${target}`)) report(target, `is changed twice by the call ${id}`)
       effects.add(`${id} ${target}`)

@@ -104,7 +104,7 @@ const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
   const callAbout = (one: Case) => bulkCalls[one.kind][isHeld(one) ? 'held' : 'notHeld']
 
   /** Selects the exceptions of the past days if the call is right for all of them, else by a file. */
-  const selectionOf = async (group: readonly Case[], open: readonly Case[]) => {
+  const selectionOf = async (verb: string, group: readonly Case[], open: readonly Case[]) => {
     const [{ kind, bank } = {} as Case] = group
     const days = group.map(({ at }) => at.slice(0, 10)).sort()
     const [from = '', to = ''] = [days[0], days.at(-1)]
@@ -118,7 +118,7 @@ const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
     const file = await operators.upload('exception', [
       ...new Set(group.map(({ reference }) => reference)),
     ])
-    return file && { ...file, kind }
+    return file && { ...file, ...(verb === 'resolve' ? { kind } : {}) }
   }
 
   /** Decides on many exceptions at once: by one operator, twice, or by two at once. */
@@ -130,7 +130,7 @@ const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
     const [noun = '', verb = '', options = {}] = (first && callAbout(first)) ?? []
     if (group.length < 2 || !operators.random.happens(BULK_SHARE)) return
     for (const { reference } of group) owned.add(reference)
-    const selection = await selectionOf(group, open)
+    const selection = await selectionOf(verb, group, open)
     const manner = operators.random.pick(MANNERS)
     const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
     for (let time = 0; selection && time < (manner === 'twice' ? 2 : 1); time += 1) {
