@@ -19,7 +19,7 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^functions\/jobs\/build-batch RUN_MS$/, [50, 500]],
   [/^functions\/jobs\/\S+ RUN_MS$/, [200, 900]],
   [/ SLICE_MAX$/, [6, 20]],
-  [/ LINES_MAX$/, [4, 12]],
+  [/ LINES_MAX$/, [4, 9]],
   [/ SHARES_MAX$/, [8, 24]],
   [/ LINES_PER_CHUNK$/, [1, 3]],
   [/ (?:WIDE_LANES|SPLITS)$/, [2, 4]],

@@ -34,8 +34,9 @@ export const healthState = (health: WebhookHealth): HealthState => {
   return health.failingSince ? 'failing' : 'healthy'
 }
 
+/** Clocks differ, so an attempt may precede the first failure. */
 export const failingDays = ({ failingSince }: WebhookHealth, at: Date): number =>
-  failingSince ? (at.getTime() - failingSince.getTime()) / DAY_MS : 0
+  failingSince ? Math.max(0, at.getTime() - failingSince.getTime()) / DAY_MS : 0
 
 export type HealthObservation = {
   at: Date
