@@ -1,7 +1,7 @@
 import { type Call, endpoint } from '../../shared/api/endpoint.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
-import { accept, fingerprint } from '../../shared/domain/debits/charge.ts'
+import { accept, fingerprint, noAccount, retryLater } from '../../shared/domain/debits/charge.ts'
 import { newReference } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -11,6 +11,7 @@ import { isKnownNumber } from '../../shared/store/banks/unknown-numbers.ts'
 import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
+import type { Answer } from '../../shared/submissions/account-lookup.ts'
 import { chargeView } from '../../shared/views/debit.ts'
 
 /** A day has 2,000 million references, so even a second collision is unlikely. */
@@ -60,6 +61,12 @@ const create = async (call: Call<'charge'>, runtime: Runtime) => {
   }
 }
 
+const refusalOf: Record<Answer, () => Refusal | undefined> = {
+  found: () => undefined,
+  none: noAccount,
+  silent: () => retryLater('does not answer'),
+}
+
 /** Asks the bank for a number that is unknown here. Only then is the client for banks loaded. */
 const refusalOfNumber = async (
   bank: Bank | undefined,
@@ -71,7 +78,8 @@ const refusalOfNumber = async (
     return undefined
   }
   const { askBank } = await import('../../shared/submissions/account-lookup.ts')
-  return askBank({ bank, phone, provider: caller.provider.id, at }, runtime)
+  const answer = await askBank({ bank, phone, provider: caller.provider.id, at }, runtime)
+  return refusalOf[answer]()
 }
 
 /** Replays the request even if its bank closed since, so that the provider never charges twice. */

@@ -6,7 +6,7 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { listDailyUse } from '../../shared/store/providers/daily-use.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
-import { codeOf, type Reply, useService } from '../support/running-service.ts'
+import { codeOf, type Reply, testInProcess, useService } from '../support/running-service.ts'
 
 /** Numbers that are unknown here are asked at their bank during the charge (docs/api.md#charge). */
 
@@ -75,22 +75,25 @@ test('an inactive account is stored as inactive', async () => {
   expect(await accountAt(bank, '+233207000002')).toMatchObject({ result: { status: 'inactive' } })
 })
 
-test('a number without an account is refused, asked again after ten minutes, and counted', async () => {
-  const { bank, requests } = await bankAnswering(() => ({ status: 404 }))
-  const phone = '+233207000003'
-  for (const _ of [1, 2]) {
-    const reply = await charge(bank, phone)
-    expect(codeOf(reply)).toBe('404/1404')
-    expect(reply.body.error).toMatchObject({ message: 'Account not found', category: 'accounts' })
-  }
-  expect(requests.length).toBe(1)
-  await service.sandbox().control.clock.advance(601_000)
-  expect(codeOf(await charge(bank, phone))).toBe('404/1404')
-  expect(requests.length).toBe(2)
-  const use = await listDailyUse('demo' as ProviderId, dayOf(new Date()))
-  const counts = [...use.values()].map(({ unknownNumbers = 0 }) => unknownNumbers)
-  expect(counts.reduce((sum, count) => sum + count)).toBe(3)
-})
+testInProcess(
+  'a number without an account is refused, asked again after ten minutes, and counted',
+  async () => {
+    const { bank, requests } = await bankAnswering(() => ({ status: 404 }))
+    const phone = '+233207000003'
+    for (const _ of [1, 2]) {
+      const reply = await charge(bank, phone)
+      expect(codeOf(reply)).toBe('404/1404')
+      expect(reply.body.error).toMatchObject({ message: 'Account not found', category: 'accounts' })
+    }
+    expect(requests.length).toBe(1)
+    await service.sandbox().control.clock.advance(601_000)
+    expect(codeOf(await charge(bank, phone))).toBe('404/1404')
+    expect(requests.length).toBe(2)
+    const use = await listDailyUse('demo' as ProviderId, dayOf(new Date()))
+    const counts = [...use.values()].map(({ unknownNumbers = 0 }) => unknownNumbers)
+    expect(counts.reduce((sum, count) => sum + count)).toBe(3)
+  },
+)
 
 test('a bank that is silent, fails or sends something else refuses the charge, and replays stay', async () => {
   const answers: Answer[] = [
