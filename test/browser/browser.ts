@@ -24,10 +24,11 @@ export const useBrowser = () => {
     })
   })
   afterAll(() => browser?.close())
-  afterEach(async () => {
+  const problemsAtEnd = async (): Promise<string[]> => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    expect(problems()).toEqual([])
-  })
+    return problems()
+  }
+  afterEach(async () => expect(await problemsAtEnd()).toEqual([]))
   return {
     /** Opens a page 1280 px wide. */
     open: async (url: string): Promise<Page> => {
@@ -54,6 +55,8 @@ export const useBrowser = () => {
     },
     /** Removes and returns the problems that pages had so far. */
     problems,
+    /** Closes the pages first: one that repeats its requests would have a problem again. */
+    problemsAtEnd,
   }
 }
 

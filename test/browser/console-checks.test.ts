@@ -9,7 +9,7 @@ import { rowsOf, useConsole } from './console.ts'
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
 const service = useService()
-const { openScreen, problems } = useConsole(service)
+const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
 const COMPLETED = { status: 'completed', bank_reference: 'B-1' }
 const FAILED = { status: 'failed', bank_reference: 'B-1', error_message: 'Insufficient funds' }
@@ -146,5 +146,7 @@ test('a bank without changes has an empty list; a failed call can be repeated', 
   isDown = false
   await again.dispatchEvent('click')
   await rowsOf(page, 'Changes').first().waitFor()
-  expect(new Set(problems())).toEqual(new Set(['prints Failed to load resource: net::ERR_FAILED']))
+  expect(new Set(await problemsAtEnd())).toEqual(
+    new Set(['prints Failed to load resource: net::ERR_FAILED']),
+  )
 })

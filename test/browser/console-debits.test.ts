@@ -9,7 +9,7 @@ import { rowsOf, useConsole } from './console.ts'
 
 const service = useService()
 const receiver = useReceiver()
-const { openScreen, problems } = useConsole(service)
+const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
 const chargeSilent = (fields = {}) => service.charge({ phone_number: SILENT, ...fields })
 
@@ -141,7 +141,7 @@ test('the screen of a debit that does not exist shows the refusal, and a link to
   expect(await legibilityFindings(page)).toEqual([])
   await page.getByRole('link', { name: 'All debits' }).click()
   await page.getByRole('heading', { name: 'Debits' }).waitFor()
-  expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
+  expect([...new Set(await problemsAtEnd())]).toEqual([expect.stringContaining('status of 422')])
 })
 
 test('the keyboard reaches the screens and skips to the content', async () => {

@@ -6,7 +6,7 @@ import { rowsOf, useConsole } from './console.ts'
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
 const service = useService()
-const { openScreen, problems } = useConsole(service)
+const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
 test('a bank of a sandbox rejects on demand, and is normal again', async () => {
   const page = await openScreen('banks')
@@ -66,7 +66,7 @@ test('a customer is found by number, and gets an account', async () => {
 test('a malformed number shows the reason', async () => {
   const page = await openScreen('customers?phone=12')
   await page.getByRole('alert').getByText('--phone').waitFor()
-  expect([...new Set(problems())]).toEqual([expect.stringContaining('422')])
+  expect([...new Set(await problemsAtEnd())]).toEqual([expect.stringContaining('422')])
 })
 
 test('the clock moves, stops and continues, and a reset needs a confirmation', async () => {

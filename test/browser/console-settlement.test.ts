@@ -9,7 +9,7 @@ import { rowsOf, useConsole } from './console.ts'
 /** The console's batches, payouts and ledger, in Chromium. */
 
 const service = useService()
-const { openScreen, problems } = useConsole(service)
+const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
 const complete = async () => {
   const { reference, uuid } = await service.charge({ phone_number: SILENT })
@@ -106,7 +106,7 @@ test('a batch of a net below zero waits; the filters name batches by status', as
 test('an unknown batch is refused', async () => {
   const page = await openScreen('batch/STL-20260101-ABC123')
   await page.getByRole('alert').getByText('5404').waitFor()
-  expect(problems()).not.toEqual([])
+  expect(await problemsAtEnd()).not.toEqual([])
 })
 
 describe('ledger', () => {

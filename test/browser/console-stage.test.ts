@@ -9,7 +9,7 @@ import { useBrowser } from './browser.ts'
 
 const service = useService()
 const start = useCommands()
-const { open, problems } = useBrowser()
+const { open, problemsAtEnd } = useBrowser()
 
 /** Starts the command for an operator that may not invoke `denied`. */
 const useStage = async <T>(denied: readonly string[], use: (address: string) => Promise<T>) => {
@@ -83,6 +83,6 @@ test('a call that is denied later shows the reason', async () => {
     await page.getByRole('link', { name: 'Debits' }).click()
     const reason = 'do not allow invoking debit-collection-sandbox-manage-debit'
     await page.getByRole('alert').getByText(reason).waitFor()
-    expect(problems().length).toBeGreaterThan(0)
+    expect((await problemsAtEnd()).length).toBeGreaterThan(0)
   })
 })

@@ -9,7 +9,7 @@ import { rowsOf, useConsole } from './console.ts'
 
 const service = useService()
 const { receiver, subscribe } = useSubscribers(service)
-const { openScreen, problems } = useConsole(service)
+const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
 test('a webhook is set from the empty list, and pinged', async () => {
   const page = await openScreen('webhooks')
@@ -59,7 +59,7 @@ test('a webhook has its deliveries by status; one is sent again', async () => {
 test('the screen shows the refusal for a provider without a webhook', async () => {
   const page = await openScreen('webhook/fenced')
   await page.getByRole('alert').getByText('this provider has no webhook').waitFor()
-  expect([...new Set(problems())]).toEqual([expect.stringContaining('status of 422')])
+  expect([...new Set(await problemsAtEnd())]).toEqual([expect.stringContaining('status of 422')])
 })
 
 test('a request appears live with bodies and without tokens, and is copied as curl', async () => {

@@ -4,11 +4,11 @@ import { useBrowser } from './browser.ts'
 
 /** Opens screens of a service's console in Chromium. */
 export const useConsole = (service: Service) => {
-  const { open, problems } = useBrowser()
+  const { open, ...others } = useBrowser()
   return {
     openScreen: (path: string): Promise<Page> =>
       open(`${service.sandbox().address}/console#/${path}`),
-    problems,
+    ...others,
   }
 }
 
