@@ -33,6 +33,9 @@ runbook('operators.md#set-up-a-bank-and-a-provider')(
     expect(made.provider).toMatchObject({ fee_schedule: { basis_points: 150 } })
     await book.run('webhook ping', { delivered: true })
     await book.run('customer link', { bank: 'NEWB', status: 'active' })
+    const row = '+233205000011,Esi Boateng,1041000003,true'
+    book.values['customers.csv'] = `phone,name,account_number,active\n${row}`
+    await book.run('customer import', { added: 1, refused: 0 })
     const reference = await chargeThere(service, made, bank.submitted)
     const events = await receiver.events(reference, 4)
     expect(events.every((event) => verifies(event, made.secret))).toBe(true)
