@@ -77,3 +77,19 @@ test('the cap of a bank is shown, and default removes it', async () => {
   const refusal = await service.refusal('bank', 'update', { bank: 'ECO', 'open-prompts-max': '0' })
   expect(refusal).toBe('--open-prompts-max: must be a whole number from 1 to 1000')
 })
+
+test('the workers of slow banks count prompts, too', async () => {
+  const options = { bank: 'ADB' }
+  await service.call('bank', 'update', { ...options, 'open-prompts-max': '1' })
+  await service.call('bank', 'behave', { ...options, as: 'slow' })
+  const fields = { phone_number: '+233245678903', bank_identifier: 'ADB' }
+  await service.charge({ ...fields, partner_reference: 'slow-1' })
+  await vi.waitFor(async () => {
+    expect((await service.call('bank', 'show', options)).health.state).toBe('slow')
+  }, PATIENCE)
+  const { reference } = await service.charge({ ...fields, partner_reference: 'slow-2' })
+  await service.until(reference, 'failed')
+  expect(await service.show(reference)).toMatchObject({
+    error_message: 'Too many approval requests for this customer',
+  })
+})
