@@ -19,9 +19,13 @@ export type Runtime = {
 /** The source of the jitter of retries, and their pauses. */
 export type Jitter = Pick<Runtime, 'random' | 'pause'>
 
-/** Returns a function that reports whether this time has passed since the call. */
-export const timeLimit = ({ now }: Pick<Runtime, 'now'>, milliseconds: number): (() => boolean) => {
-  const end = now().getTime() + milliseconds
+/** Returns a function that reports whether this time has passed since `from`, usually the call. */
+export const timeLimit = (
+  { now }: Pick<Runtime, 'now'>,
+  milliseconds: number,
+  from = now(),
+): (() => boolean) => {
+  const end = from.getTime() + milliseconds
   return () => now().getTime() >= end
 }
 

@@ -13,7 +13,7 @@ import {
   PART_REFERENCES,
 } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, timeLimit } from '../runtime.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import {
@@ -143,10 +143,10 @@ export const runBulk = async (
   if (digestOf(linesOf(references)) !== scope.digest) return changedRows()
   const call = outcomesOf(bulk, author.verb, approval)
   const previous = await listOutcomes(call)
-  const end = author.at.getTime() + RUN_MS
+  const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
   const faults: Error[] = []
   const performOne = async (reference: Reference): Promise<void> => {
-    if (faults.length >= FAULTS_MAX || runtime.now().getTime() >= end) return
+    if (faults.length >= FAULTS_MAX || timeIsUp()) return
     const at = runtime.now()
     const write = outcomeWrite(call, reference, done, at)
     const once = { write, isDone: () => hasOutcome(call, reference) }

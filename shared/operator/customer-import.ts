@@ -9,7 +9,7 @@ import {
   digestOf,
 } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, timeLimit } from '../runtime.ts'
 import { compareRows, importRows, sumOf } from '../store/banks/customer-import.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import {
@@ -82,9 +82,9 @@ export const runImport = async (
     const { totals, digest } = scope
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })
   }
-  const end = author.at.getTime() + RUN_MS
+  const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
   for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
-    if (runtime.now().getTime() >= end) break
+    if (timeIsUp()) break
     const text = await findRows(part)
     if (text === undefined) return gone()
     if (digestOf(`${bank}\n${text}`) !== part.digest) return changedRows()
