@@ -286,6 +286,11 @@ describe('every file', () => {
     expect(written.filter((file) => read(file).split('\n').length > 260)).toEqual([])
   })
 
+  test('every test waits as long as a busy machine needs', () => {
+    const files = tests.filter((file) => !/(?:architecture\.test|eventually)\.ts$/.test(file))
+    expect(without(files, /vi\.waitFor\(|vi\.waitUntil\(|expect\.poll\(/g)).toEqual([])
+  })
+
   test('no file has a TODO or a skipped test', () => {
     const files = [...code, ...clients, ...tests].filter(
       (file) => !file.endsWith('architecture.test.ts'),

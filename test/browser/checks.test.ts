@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { useServer } from '../support/servers.ts'
 import { legibilityFindings, useBrowser } from './browser.ts'
 
@@ -45,7 +46,7 @@ test.each([
   ['an exception', '/throws', /^throws thrown by the page/],
 ])('the fixture reports %s as a problem', async (_, path, problem) => {
   await open(address() + path)
-  await vi.waitFor(() => expect(problems()).toContainEqual(expect.stringMatching(problem)))
+  await eventually(() => expect(problems()).toContainEqual(expect.stringMatching(problem)))
   problems()
 })
 

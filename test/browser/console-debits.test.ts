@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
@@ -46,7 +47,7 @@ test('the debits are filtered by status, provider and text, and the address keep
     .poll(() => rowsOf(page, 'Debits').allInnerTexts())
     .toEqual([expect.stringContaining(reference)])
   await page.reload()
-  await expect.poll(() => rowsOf(page, 'Debits').count()).toBe(1)
+  await eventually(async () => expect(await rowsOf(page, 'Debits').count()).toBe(1))
   await page.getByLabel('Status').selectOption('reversed')
   await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
 })

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
@@ -63,7 +64,8 @@ test('the screen builds the batches of a day, and pays one after a dialog with a
   await dialog.getByRole('button', { name: 'Pay now' }).click()
   await page.getByText('The payout is sent').waitFor()
   await page.getByText('completed', { exact: true }).waitFor()
-  await expect.poll(() => page.getByRole('button', { name: 'Pay now' }).count()).toBe(0)
+  const payNow = page.getByRole('button', { name: 'Pay now' })
+  await eventually(async () => expect(await payNow.count()).toBe(0))
 })
 
 test('the screen shows the lines of a batch and downloads them as CSV', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
 import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
 import {
@@ -13,12 +13,11 @@ import {
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { whileListening } from '../support/servers.ts'
 
 const SECRET = webhookSecret(new Uint8Array(32).fill(1))
 const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
-
-const SOON = { timeout: 10_000 }
 
 const start = useCommands()
 const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
@@ -34,7 +33,7 @@ const startListener = async (args: string[] = [], env?: NodeJS.ProcessEnv) => {
     post: async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
       const { length } = listener.printed.out
       const { status } = await fetch(url, { method: 'POST', body, headers })
-      await vi.waitFor(() => expect(listener.printed.out.length).toBeGreaterThan(length))
+      await eventually(() => expect(listener.printed.out.length).toBeGreaterThan(length))
       return { status, printed: listener.printed.out.slice(length).trimEnd() }
     },
   }
@@ -186,7 +185,7 @@ test('the listener registers itself with a new secret, and restores the setting 
   expect(await shown()).toMatchObject({ url: `${own}/webhooks`, events })
   const { stdout } = await operator('webhook', 'ping')
   expect(JSON.parse(stdout)).toMatchObject({ delivered: true })
-  await vi.waitFor(() => expect(printed.out).toMatch(/ping .*verified/), SOON)
+  await eventually(() => expect(printed.out).toMatch(/ping .*verified/))
   child.kill('SIGINT')
   expect(await exited).toBe(0)
   expect(await shown()).toMatchObject({ url, events: null })
@@ -218,15 +217,15 @@ test('a listener forwards no unverified event, and answers 502 for a receiver th
 test('a listener prints bodies with --print, and one JSON object for each event with --json', async () => {
   const printing = await startListener(['--print'])
   await printing.post(...webhook({ n: 3 }))
-  await vi.waitFor(() => expect(printing.printed.out).toContain('"partner_reference": '), SOON)
+  await eventually(() => expect(printing.printed.out).toContain('"partner_reference": '))
   const child = startListen(['--port', '0', '--json', '--events', 'completed', '--secret', SECRET])
-  await vi.waitFor(() => expect(child.printed.err).toContain('listening'), SOON)
+  await eventually(() => expect(child.printed.err).toContain('listening'))
   const [address = ''] = /http:\S+/.exec(child.printed.err) ?? []
   const send = ([body, headers]: ReturnType<typeof webhook>) =>
     fetch(address, { method: 'POST', body, headers })
   await send(webhook({ n: 2 }))
   await send(webhook({ n: 3 }))
-  await vi.waitFor(() => expect(child.printed.out).not.toBe(''), SOON)
+  await eventually(() => expect(child.printed.out).not.toBe(''))
   const lines = child.printed.out
     .trim()
     .split('\n')

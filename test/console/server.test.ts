@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
-import { PATIENCE, useService } from '../support/running-service.ts'
+import { useService } from '../support/running-service.ts'
 
 /** The console over HTTP, in a sandbox. */
 
@@ -154,10 +155,10 @@ test('the event stream has each request with its reply, without credentials, and
     body,
   })
   const { reference } = reply.data
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(arrived.text).toContain(`"entity":"debit","pk":"DEBIT#${reference}"`)
     expect(arrived.text).toMatch(/^event: request$/m)
-  }, PATIENCE)
+  })
   close()
   const [, text = ''] = /^event: request\ndata: (.*)$/m.exec(arrived.text) ?? []
   const request = JSON.parse(text)
@@ -177,7 +178,7 @@ test('the event stream begins with the last 1,000 requests', async () => {
     )
   }
   const { arrived, close } = await openStream()
-  await vi.waitFor(() => expect(arrived.text).toMatch(/^event: requests\ndata: .*\n\n/), PATIENCE)
+  await eventually(() => expect(arrived.text).toMatch(/^event: requests\ndata: .*\n\n/))
   close()
   const [, text = ''] = /^event: requests\ndata: (.*)$/m.exec(arrived.text) ?? []
   const requests = JSON.parse(text) as { id: number; target: string }[]

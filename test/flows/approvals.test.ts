@@ -13,6 +13,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { read, table, tableName } from '../../shared/store/table.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
+import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
@@ -541,7 +542,7 @@ describe('a grant', () => {
     const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 200) }
     expect(await claimApproval(claim, real)).toBe(true)
     expect(await refusalToGrant(id, kofi)).toBe('the call is in progress or was already made')
-    const done = await vi.waitFor(() => grant(id), { timeout: 5_000, interval: 20 })
+    const done = await eventually(() => grant(id))
     expect(numberOf(done)).toBe('1041008006')
   })
 

@@ -1,10 +1,11 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { statusPath } from '../support/requests.ts'
-import { PATIENCE, useService } from '../support/running-service.ts'
+import { useService } from '../support/running-service.ts'
 
 /** The sandbox bank behaves as an operator chose (docs/testing.md#bank-behaviour). */
 
@@ -63,7 +64,7 @@ test('the debits of a slow bank are submitted by the workers that wait longer', 
   await behave('slow')
   await charge()
   const isSlow = () => read(keys.bankHealth('ECO'))
-  await vi.waitFor(async () => expect(await isSlow()).toMatchObject({ state: 'slow' }), PATIENCE)
+  await eventually(async () => expect(await isSlow()).toMatchObject({ state: 'slow' }))
   const { reference } = await charge()
   const { history } = await service.until(reference, 'completed')
   const [created, processing] = [0, 2].map((index) => Date.parse(history[index].at))
@@ -79,7 +80,7 @@ test('a rejecting bank rejects payouts and refunds', async () => {
   expect(await provider.batch('process', id)).toMatchObject({ status: 'failed' })
   const reference = await reverse()
   const exceptions = () => service.exceptions(reference)
-  await vi.waitFor(async () => expect(await exceptions()).toMatchObject([{ kind: 'refund' }]))
+  await eventually(async () => expect(await exceptions()).toMatchObject([{ kind: 'refund' }]))
   await behave('normal')
   expect(await provider.batch('retry', id)).toMatchObject({ status: 'completed' })
 })
@@ -99,9 +100,9 @@ test('a payout and a refund are retried while the bank is down', async () => {
   await behave('down')
   const reference = await reverse()
   const refund = async () => (await service.show(reference)).refund.status
-  await vi.waitFor(async () => expect(await refund()).toBe('processing'), PATIENCE)
+  await eventually(async () => expect(await refund()).toBe('processing'))
   await behave('normal')
-  await vi.waitFor(async () => expect(await refund()).toBe('completed'), PATIENCE)
+  await eventually(async () => expect(await refund()).toBe('completed'))
 })
 
 test('a behaviour ends after its duration, is shown until then and recorded', async () => {
@@ -112,7 +113,7 @@ test('a behaviour ends after its duration, is shown until then and recorded', as
   expect(await service.changeOf('ECO')).toMatchObject({ noun: 'bank', verb: 'behave', changed })
   const shown = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour
   expect(await shown()).toEqual(behaviour)
-  await vi.waitFor(async () => expect(await shown()).toBeNull(), PATIENCE)
+  await eventually(async () => expect(await shown()).toBeNull())
   const { reference } = await charge()
   await service.until(reference, 'completed')
 })

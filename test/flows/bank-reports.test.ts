@@ -1,14 +1,15 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { afterFailure, type BankHealth } from '../../shared/domain/banks/health.ts'
 import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
 import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT, updatePath } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /**
  * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or
@@ -178,7 +179,7 @@ const markSlow = (bank: string) => {
 test('a bank is slow without a reply in two seconds: its submissions move until it is prompt again', async () => {
   bank.conducts.push('hang')
   const first = await charge()
-  await vi.waitFor(async () => expect(await health()).toMatchObject({ state: 'slow' }), PATIENCE)
+  await eventually(async () => expect(await health()).toMatchObject({ state: 'slow' }))
   expect((await service.show(first.reference)).status).toBe('pending')
   // The queue delays it by 20 s, in which the bank accepts it.
   await service.runJob('submit-sidelined', { reference: first.reference, resubmission: true })
@@ -197,7 +198,7 @@ test('a bank is slow without a reply in two seconds: its submissions move until 
 test('a submission that waited for ten minutes is not sent', async () => {
   bank.conducts.push('hang')
   const { reference, uuid } = await charge()
-  await vi.waitFor(async () => expect(await health()).toMatchObject({ state: 'slow' }), PATIENCE)
+  await eventually(async () => expect(await health()).toMatchObject({ state: 'slow' }))
   await service.runJob('submit-sidelined', { reference, resubmission: true }, 601)
   const shown = { status: 'failed', error_message: 'Bank processing timeout' }
   expect(await service.show(reference)).toMatchObject(shown)

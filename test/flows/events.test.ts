@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { holdWebhook } from '../support/contract.ts'
+import { eventually } from '../support/eventually.ts'
 import { NOON, providerId } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver, verifies } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /** The event feed of a provider and the ping of its webhook. */
 
@@ -22,7 +23,7 @@ const page = async (provider: Provider, query = {}): Promise<Page> =>
 
 /** Waits until the feed has a number of events. */
 const has = (provider: Provider, count: number) =>
-  vi.waitFor(async () => expect((await page(provider)).data).toHaveLength(count), PATIENCE)
+  eventually(async () => expect((await page(provider)).data).toHaveLength(count))
 
 describe('list-events', () => {
   test.each([

@@ -19,13 +19,14 @@ import { table, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { dueAttributes } from '../../shared/store/work-index.ts'
+import { eventually } from '../support/eventually.ts'
 import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
-import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Jobs that are started by their messages alone, and the sweep and repair of lost messages. */
 
@@ -84,11 +85,11 @@ const batchesOf = ({ id }: Payee): Promise<Shown[]> =>
   service.call('settlement', 'list', { provider: id })
 
 const isBuilt = (payee: Payee, count: number) =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const [batch] = await batchesOf(payee)
     expect(batch).toMatchObject({ count, gross: `${count}00.00`, sealed_at: expect.any(String) })
     return batch
-  }, PATIENCE)
+  })
 
 testInProcess.each(['job', 'operator'])(
   'the function build-batch continues, once, the run of a %s whose time is up',
@@ -101,19 +102,16 @@ testInProcess.each(['job', 'operator'])(
     else expect((await withFastClock(() => payee.run(TODAY))).in_work).toEqual([payee.id])
     const { id } = await isBuilt(payee, 100)
     // Its reports follow the seal.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await build()).toEqual(DONE)
       expect((await payee.batch('report', id)).lines).toHaveLength(100)
-    }, PATIENCE)
+    })
     expect(await batchesOf(payee)).toHaveLength(1)
     if (caller === 'job') return
     // The job continues the payouts of a run, too.
     const { in_work } = await withFastClock(() => payee.run(dayAfter(TODAY)))
     expect(in_work).toContain(id)
-    await vi.waitFor(
-      async () => expect((await batchesOf(payee))[0].status).toBe('completed'),
-      PATIENCE,
-    )
+    await eventually(async () => expect((await batchesOf(payee))[0].status).toBe('completed'))
   },
 )
 
@@ -125,11 +123,11 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
   await writeCompletedYesterday(payee, 2)
   const ahead = (startOf(first).getTime() - Date.now()) / 1000
   expect(await service.runJob('open-settlement', {}, ahead)).toEqual(DONE)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const batches = await batchesOf(payee)
     expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
     expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
-  }, PATIENCE)
+  })
   // With nothing unsettled it looks at the batches.
   for (const completes of [false, true]) {
     if (completes) await payee.complete('5.00')
@@ -161,7 +159,7 @@ test('the sweep continues an abandoned build, also when its stream record was lo
     await releaseLanes(turn, { isContinued }, real)
     if (!isContinued) await service.runJob('sweep', {}, 3_600)
     const build = () => findBuild(turn.provider, TODAY)
-    await vi.waitFor(async () => expect(await build()).toBeUndefined(), PATIENCE)
+    await eventually(async () => expect(await build()).toBeUndefined())
   }
 })
 
@@ -180,10 +178,10 @@ test('the sweep completes an abandoned batch and queries an abandoned payout', a
   const { paid } = await payee.run(first)
   expect(paid).toMatchObject([{ status: 'processing' }])
   await service.runJob('sweep', {}, 3_600)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
     expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
-  }, PATIENCE)
+  })
 })
 
 testInProcess('the sweep continues a reconciliation whose messages were lost', async () => {
@@ -194,13 +192,13 @@ testInProcess('the sweep continues a reconciliation whose messages were lost', a
   const parts = await open()
   // Its time is up after the first task; the stream requests the rest.
   await withFastClock(() => service.runJob('reconcile-part', { run: date, part: id }))
-  await vi.waitFor(async () => expect(await open()).toBe(parts - 1), PATIENCE)
+  await eventually(async () => expect(await open()).toBe(parts - 1))
   await service.runJob('sweep', {}, 3_600)
-  await vi.waitFor(async () => expect(await open()).toBe(0), PATIENCE)
+  await eventually(async () => expect(await open()).toBe(0))
   await service.runJob('sweep', {}, 7_200)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await findRun(date)).toMatchObject({ endedAt: expect.any(Date) })
-  }, PATIENCE)
+  })
 })
 
 testInProcess('the sweep repairs lost events, submissions, attempts and recoveries', async () => {
@@ -233,9 +231,9 @@ testInProcess('the sweep repairs lost events, submissions, attempts and recoveri
   await unrelayed(() => openRecovery(recovery))
   await service.runJob('sweep', {}, 180)
   expect(await receiver.events(facts.reference, 4)).toHaveLength(4)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done' })
-  }, PATIENCE)
+  })
 })
 
 test('`submit-to-bank` fails a debit after its ten minutes without a submission', async () => {

@@ -15,10 +15,11 @@ import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { put } from '../../shared/store/table.ts'
 import { complete } from '../settlement/one-provider.ts'
 import { batch, numberedLine } from '../settlement/report/one-batch.ts'
+import { eventually } from '../support/eventually.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
-import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { storeDebit } from '../support/settings.ts'
 
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
@@ -63,9 +64,9 @@ beforeAll(async () => {
   const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
   await service.report(uuid, { status: 'completed', bank_reference: 'GCB-L' })
   await service.call('exception', 'refund', { reference })
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await service.show(reference)).refund?.status).toBe('completed')
-  }, PATIENCE)
+  })
   await service.call('funding', 'record', fund('R-BEFORE', { date: earlier, amount: '10.00' }))
   await payee.run(nightAfter(1))
 })
@@ -189,7 +190,7 @@ testInProcess('a payout that waits for funding starts when a remittance covers i
   await service.runJob('process-batch', { batch })
   expect(await status()).toBe('pending')
   await service.call('funding', 'record', fund('R-COVERS', { amount: '8865.00' }))
-  await vi.waitFor(async () => expect(await status()).toBe('completed'), PATIENCE)
+  await eventually(async () => expect(await status()).toBe('completed'))
   expect(await findFunds()).toBe(left)
 })
 
@@ -200,12 +201,12 @@ test('`reconcile-day` finds no difference, and stores the balances of a past day
     expect(found, date).toMatchObject({ checked: expect.any(Number), examples: [] })
   }
   expect(await service.runJob('reconcile-day')).toEqual({ batchItemFailures: [] })
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await actingAs('reconcile-part', () => findRun(yesterday))).toMatchObject({
       openParts: 0,
       endedAt: expect.any(Date),
     })
-  }, PATIENCE)
+  })
   const closing = { day: '2026-01-01' as Day, balances: {} }
   await actingAs('reconcile-part', () => putClosing(closing))
 })

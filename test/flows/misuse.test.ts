@@ -1,13 +1,14 @@
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { unusualUses } from '../../shared/domain/providers/daily-use.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { put, read, remove } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { captureOutput } from '../support/output.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
-import { PATIENCE, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** The use of a provider's key, compared with its own last weeks (docs/operations.md#a-providers-key-is-misused). */
 
@@ -72,9 +73,8 @@ testInProcess(
     const { id, key, charge } = await createBusy('stolen')
     await Promise.all(Array.from({ length: 20 }, () => charge()))
     const counted = { amountTotal: 0, charges: 20, invalidAccounts: 20 }
-    await vi.waitFor(
-      async () => expect(await read(keys.dayTotal(key, today))).toMatchObject(counted),
-      PATIENCE,
+    await eventually(async () =>
+      expect(await read(keys.dayTotal(key, today))).toMatchObject(counted),
     )
     expect(await findings(id)).toMatchObject([{ use: 'invalidAccounts', count: 20 }])
   },

@@ -1,16 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
-import {
-  codeOf,
-  PATIENCE,
-  type Shown,
-  testInProcess,
-  useService,
-} from '../support/running-service.ts'
+import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Settlement runs, payouts and the settlement.completed event (docs/api.md#payouts). */
 
@@ -33,12 +28,12 @@ const paymentsOf = ({ uuid }: Shown) => bank.made.filter((one) => one === uuid)
 
 /** Waits until the feed has the event of a batch. */
 const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const { body } = await payee.get('/api/v1/payment-providers/events?per_page=100')
     const ours = body.data.filter(({ data }: Shown) => data.settlement?.id === id)
     expect(ours).toMatchObject([{ event: 'settlement.completed' }])
     return ours[0]
-  }, PATIENCE)
+  })
 
 testInProcess('a run builds nothing for an empty day, or a future one in production', async () => {
   const date = '2020-01-01'
@@ -181,11 +176,11 @@ test('the event is signed, has the batch with amounts as numbers, and is redeliv
 
   const id = Number(event_id.slice(4))
   const record = { id, event, status: 'delivered', attempt_count: 1 }
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const of of [{ reference: batch.id }, { provider: payee.id }]) {
       expect(await service.call('delivery', 'list', of)).toMatchObject([record])
     }
-  }, PATIENCE)
+  })
   // A duplicate message makes no second attempt.
   const duplicate = { reference: batch.id, n: 0, attempt: 1 }
   await service.runJob('deliver-sidelined-webhook', duplicate)

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider } from '../support/provider.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
 
 /** The cap on the approval prompts of a customer (docs/api.md#approval-prompts). */
@@ -27,11 +28,11 @@ test('only five of 60 charges of two providers to one phone reach the bank, and 
   const charged = await Promise.all(
     Array.from({ length: CHARGES }, (_, n) => [charge(one, n), charge(other, n)]).flat(),
   )
-  const settled = await vi.waitFor(async () => {
+  const settled = await eventually(async () => {
     const debits: Shown[] = await service.call('debit', 'list', { phone: PHONE, limit: '100' })
     if (debits.some(({ status }) => status === 'pending')) throw new Error('some are pending')
     return debits
-  }, PATIENCE)
+  })
   expect(settled).toHaveLength(2 * CHARGES)
   const processing = settled.filter(({ status }) => status === 'processing')
   expect(processing).toHaveLength(5)

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { advance, type Debit as StoredDebit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
@@ -6,17 +6,12 @@ import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT, statusPath } from '../support/requests.ts'
-import {
-  type Charged,
-  codeOf,
-  PATIENCE,
-  type Shown,
-  useService,
-} from '../support/running-service.ts'
+import { type Charged, codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /** Reversals and outcomes by an operator, and refunds of reversed debits and late completions. */
 
@@ -57,11 +52,11 @@ const refund = async ({ reference }: Debit, options = {}): Promise<Shown> =>
 const refundOf = async ({ reference }: Debit) => (await service.show(reference)).refund
 
 const becomes = (debit: Debit, status: string): Promise<Shown> =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const found = await refundOf(debit)
     expect(found?.status).toBe(status)
     return found
-  }, PATIENCE)
+  })
 
 /** Links a customer of GCB whose account number has this ending, and returns the phone number. */
 const customer = async (digits: string): Promise<string> => {

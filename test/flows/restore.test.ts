@@ -1,15 +1,16 @@
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
+import { eventually } from '../support/eventually.ts'
 import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { deliveriesPath, redeliverPath, SILENT } from '../support/requests.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** The restore record: generations and held payouts. */
 
@@ -131,12 +132,12 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   const second = await release({ provider: provider.id })
   expect(second.released).toEqual([payee.id, provider.id])
   expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { data } = (await payee.get('/api/v1/payment-providers/events?per_page=100')).body
     const settled = data.find((one: Shown) => one.data.settlement?.id === batch.id)
     // 99 in generation 1.
     expect(settled?.event_id).toMatch(/96$/)
-  }, PATIENCE)
+  })
   const unknown = { provider: 'nobody' }
   expect(await service.refusal('restore', 'release', unknown)).toBe('no such provider')
   const all = await release()

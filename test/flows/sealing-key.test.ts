@@ -10,10 +10,11 @@ import type { Provider, ProviderId } from '../../shared/domain/providers/provide
 import { log } from '../../shared/log.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read, table, tableName } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { type Received, verifies } from '../support/receiver.ts'
 import { sign } from '../support/requests.ts'
-import { codeOf, PATIENCE, testInProcess, useService } from '../support/running-service.ts'
+import { codeOf, testInProcess, useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
 
 /** Rotation, loss and recovery of the sealing key (docs/operations.md#rotate-the-sealing-key). */
@@ -88,7 +89,7 @@ const signedRequest = async (key = RS) =>
 /** Charges a customer of the bank, and returns its uuid once the bank has accepted the submission. */
 const chargeAtBank = async (): Promise<string> => {
   const { uuid } = await service.charge(AT_BANK)
-  await vi.waitFor(() => expect(bank.made).toContain(uuid), PATIENCE)
+  await eventually(() => expect(bank.made).toContain(uuid))
   return uuid
 }
 
@@ -175,11 +176,11 @@ describe('while the sealing key is lost', () => {
       const { uuid } = await service.charge(AT_BANK)
       const messages = () =>
         faults.mock.calls.map(([, fields]) => (fields as { error: Error }).error.message)
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(messages()).toContain('The webhook secret of sealed cannot be opened')
         expect(messages().join()).toContain('the secret of bank HTB cannot be opened')
         expect(messages()).toContain('The request-signing secret cannot be opened')
-      }, PATIENCE)
+      })
       expect((await subscriber.provider.webhook('show')).has_secret).toBe(false)
       expect(await service.refusal('webhook', 'ping', { provider: 'sealed' })).toContain('secret')
       const { resealed, unreadable } = await reseal()
@@ -205,7 +206,7 @@ describe('while the sealing key is lost', () => {
       await service.call('provider', 'update', { provider: 'signed', 'request-secret': RS })
       const [event] = await subscribers.receiver.events(reference, 1)
       expect(verifies(event as Received, secret)).toBe(true)
-      await vi.waitFor(() => expect(bank.made).toContain(uuid), PATIENCE)
+      await eventually(() => expect(bank.made).toContain(uuid))
       await expectAllToWork()
     },
     60_000,

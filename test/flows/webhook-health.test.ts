@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../infra/definitions/jobs.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { eventually } from '../support/eventually.ts'
 import { atOnce, NOON, providerId } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import type { Answer, Received } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, textOf, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, textOf, useService } from '../support/running-service.ts'
 import { CREATED, ONCE, type Subscriber, useSubscribers } from '../support/subscriber.ts'
 
 /** Redeliveries, the health of a webhook and the recovery of its events (docs/api.md#webhook-health). */
@@ -25,7 +26,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 
 const shows = (provider: Provider, expected: Shown) =>
-  vi.waitFor(async () => expect(await provider.webhook('show')).toMatchObject(expected), PATIENCE)
+  eventually(async () => expect(await provider.webhook('show')).toMatchObject(expected))
 
 const idsOf = (arrived: readonly Received[]): string[] =>
   arrived.map(({ headers }) => String(headers['x-svc-delivery-id'])).sort()
@@ -165,14 +166,14 @@ test('a recovery sends every undelivered event once, and no delivered one', asyn
   const started = await service.call('delivery', 'recover', { provider, since })
   expect(started).toMatchObject({ provider, deliveries: 9 })
   const recovery = () => findRecovery(providerId(provider), started.recovery)
-  await vi.waitFor(async () => expect(await recovery()).toMatchObject({ status: 'done' }))
+  await eventually(async () => expect(await recovery()).toMatchObject({ status: 'done' }))
   const names = ['created', 'pending', 'failed'].map((name) => `transaction.${name}`)
   for (const record of await service.call('delivery', 'list', { provider })) {
     // Another worker makes an attempt that is due soon; delays are whole seconds.
     const isLater = Date.parse(record.next_attempt_at) > Date.now() + 2_500
     if (isLater) await attempt(record.reference, names.indexOf(record.event), 2)
   }
-  await vi.waitFor(() => expect(own.arrived()).toHaveLength(before + 9), PATIENCE)
+  await eventually(() => expect(own.arrived()).toHaveLength(before + 9))
   const ids = own.arrived().map(({ body }) => body.event_id)
   expect(new Set(ids.slice(before)).size).toBe(9)
   expect(await receiver.events(received, 3)).toHaveLength(3)
@@ -188,15 +189,15 @@ test('all of nine providers receive their events while the first attempts for th
   const count = Math.ceil(1.6 * maxConcurrency)
   await atOnce(count, () => slow.provider.charge())
   // Every worker of one priority would hang if the webhook were not marked as slow.
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { is_sidelined } = await slow.provider.webhook('show')
     expect(is_sidelined || held.length >= maxConcurrency).toBe(true)
-  }, PATIENCE)
+  })
   const charges = others.flatMap(({ provider }) => [provider.charge(), provider.charge()])
   const references = await Promise.all(charges)
   const received = await Promise.all(references.map((one) => receiver.events(one, 3)))
   expect(received.flat()).toHaveLength(9 * 2 * 3)
   expect(held.some((response) => !response.destroyed)).toBe(true)
   await shows(slow.provider, { is_sidelined: true, health: 'healthy' })
-  await vi.waitFor(() => expect(held.length).toBeGreaterThan(20), PATIENCE)
+  await eventually(() => expect(held.length).toBeGreaterThan(20))
 })

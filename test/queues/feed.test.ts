@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendFeed } from '../../functions/jobs/append-feed.ts'
 import { relay } from '../../functions/jobs/relay.ts'
 import { newAws } from '../../sandbox/aws/aws.ts'
@@ -13,6 +13,7 @@ import { queueNames } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { listFeed } from '../../shared/store/webhooks/feed.ts'
+import { eventually } from '../support/eventually.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
@@ -91,7 +92,7 @@ test('32 relays of one provider lose no race, write each page about once and kee
   }
   await Promise.all(Array.from({ length: SHARDS }, shard))
   const events = SHARDS * RECORDS * 4
-  await vi.waitFor(async () => expect(await readFeed()).toHaveLength(events), { timeout: 30_000 })
+  await eventually(async () => expect(await readFeed()).toHaveLength(events))
   expect(refused).toBe(0)
   expect(writes.length / (events / PAGE)).toBeLessThanOrEqual(1.2)
   const byDebit = Map.groupBy(await readFeed(), ({ reference }) => reference)

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context, SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { submitSidelined } from '../../functions/jobs/submit-sidelined.ts'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { newAws } from '../../sandbox/aws/aws.ts'
@@ -20,6 +20,7 @@ import { connectorWrite } from '../../shared/store/banks/connector-settings.ts'
 import { findDebits } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read, table } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { gcb, pendingDebit } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { useServer } from '../support/servers.ts'
@@ -122,7 +123,7 @@ const countProcessing = async (debits: readonly Debit[]): Promise<number> => {
 const timeOf = async (debits: readonly Debit[]): Promise<number> => {
   const from = Date.now()
   const isDone = async () => expect(await countProcessing(debits)).toBe(debits.length)
-  await vi.waitFor(isDone, { timeout: 30_000, interval: 20 })
+  await eventually(isDone)
   return Date.now() - from
 }
 

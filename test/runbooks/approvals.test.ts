@@ -1,9 +1,10 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { settlementAccount } from '../support/payee.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { SILENT } from '../support/requests.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
 import { chargeThere, setUp, useNewBank } from './set-up.ts'
 
@@ -80,9 +81,9 @@ runbook('operations.md#approvals')(
     await run('approval deny', { status: 'denied', decided_by: KOFI }, {}, KOFI)
     expect((await service.show(kept)).status).toBe('completed')
     expect((await service.show(kept)).refund).toBeNull()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await service.show(reversed)).refund.status).toBe('completed')
-    }, PATIENCE)
+    })
     expect(await entriesOf(service, reversed)).toEqual(['completion', 'refund', 'reversal'])
     const { id: batch } = await batchOf('other')
     const provider = { provider: 'other', ...settlementAccount('1041000000002') }

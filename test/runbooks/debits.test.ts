@@ -1,14 +1,15 @@
-import { beforeAll, expect, vi } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { dayAfter, startOf } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { put } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, play, today, useRunbooks } from './runbook.ts'
 
 /** Runbooks about debits, their banks and their exceptions. */
@@ -118,11 +119,11 @@ runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
     values[REFERENCE] = refunded.reference
     await run('exception refund', { refund: { amount: '25.00' } })
     await service.call('exception', 'refund', { reference: failed.reference })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       for (const { reference } of [refunded, failed]) {
         expect((await service.show(reference)).refund.status).toBe('completed')
       }
-    }, PATIENCE)
+    })
     values[REFERENCE] = returned.reference
     await run('exception resolve', [{ kind: 'late_completion', resolved_by: 'local:engineer' }])
     expect((await service.show(returned.reference)).refund).toBeNull()
@@ -173,9 +174,9 @@ runbook('operators.md#a-late-completion')(
     expect(refusal).toContain('a note resolved a late completion')
     // A repetition finishes the same refund.
     await service.operate('exception', 'refund', { reference: refunded })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await service.show(refunded)).refund).toMatchObject({ status: 'completed' })
-    }, PATIENCE)
+    })
     expect((await service.show(refunded)).refund.uuid).toBe(refund.uuid)
     expect(await Promise.all([refunded, returned].map(openExceptions))).toEqual([[], []])
     expect((await service.show(returned)).refund).toBeNull()
@@ -204,9 +205,9 @@ runbook('operators.md#refund-a-customer')(
     const [reference = ''] = await acme.complete('80.00')
     values[REFERENCE] = reference
     await run('debit reverse', { status: 'reversed', amount: '80.00' })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await service.show(reference)).refund.status).toBe('completed')
-    }, PATIENCE)
+    })
     await run('debit show', { refund: { status: 'completed', amount: '80.00' } })
     expect(await entriesOf(service, reference)).toEqual(['completion', 'refund', 'reversal'])
     expect((await eventsOf(reference, 5)).at(-1)).toBe('transaction.reversed')

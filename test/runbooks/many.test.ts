@@ -1,6 +1,7 @@
-import { beforeAll, expect, vi } from 'vitest'
+import { beforeAll, expect } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
 
 /** Runbooks whose calls are about many debits or accounts, with one approval each. */
@@ -42,11 +43,11 @@ runbook('operations.md#many-at-once')(
     await run('approval grant', { done: 12, skipped: [], refused: [] }, {}, KOFI)
     const { id } = resolve.approval
     expect(await service.call('approval', 'grant', { id }, KOFI)).toMatchObject({ done: 3 })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       for (const reference of late) {
         expect((await service.show(reference)).refund.status).toBe('completed')
       }
-    }, PATIENCE)
+    })
     for (const reference of late) {
       const entries = ['late_completion', 'refund', 'refund_opened']
       expect(await entriesOf(service, reference)).toEqual(entries)

@@ -1,10 +1,11 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { CHARGE, callbackPath, chargeBody, pathOf, SILENT, sign } from '../support/requests.ts'
-import { codeOf, PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
 import { advance, today, useRunbooks } from './runbook.ts'
 import { chargeThere, setUp, useNewBank } from './set-up.ts'
@@ -61,12 +62,12 @@ const failing = async (id: string, days: number) => {
 
 /** Checks that each missed debit has its three events, each received once. */
 const expectDelivered = async ({ missed, arrived }: Awaited<ReturnType<typeof failing>>) => {
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const reference of missed) {
       const deliveries = await service.call('delivery', 'list', { reference })
       expect(deliveries.map(({ status }: Shown) => status)).toEqual(Array(3).fill('delivered'))
     }
-  }, PATIENCE)
+  })
   expect(arrived().length).toBeGreaterThan(0)
 }
 

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { printedBy, type StartedScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { CHARGE, chargeBody, sign } from '../support/requests.ts'
-import { PATIENCE, type Shown } from '../support/running-service.ts'
+import type { Shown } from '../support/running-service.ts'
 import { useNewBank } from './set-up.ts'
 import { runInShell, shellOf } from './shell.ts'
 
@@ -61,7 +62,7 @@ const expectToWork = async (address: string, secret: string): Promise<void> => {
   const [ping] = receiver.received.slice(-1)
   expect(ping && verifies(ping, secret)).toBe(true)
   const { response } = await charge(address)
-  await vi.waitFor(() => expect(bank.submitted).toContain(response.uuid), PATIENCE)
+  await eventually(() => expect(bank.submitted).toContain(response.uuid))
 }
 
 /** Copies the items of a sandbox into another, which has its own key, as a restored table has. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   expectOneLine,
   printedBy,
@@ -9,8 +9,8 @@ import {
   type StartedScript,
   useCommands,
 } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
-import { PATIENCE } from '../support/running-service.ts'
 import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
@@ -115,7 +115,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     expect(processes.length).toBeGreaterThan(1)
     child.kill(signal)
     expect(await exited).toBe(signal === 'SIGTERM' ? 0 : null)
-    await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), PATIENCE)
+    await eventually(() => expect(processes.filter(isRunning)).toEqual([]))
     expect(readdirSync(TMPDIR)).toHaveLength(signal === 'SIGTERM' ? 0 : 1)
   },
   120_000,

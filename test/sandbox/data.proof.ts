@@ -1,11 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
-import { PATIENCE } from '../support/running-service.ts'
 
 /** The folder of `--data` keeps every acknowledged write, whenever the process is killed. */
 
@@ -59,7 +59,7 @@ test('a sandbox that is killed four times loses no debit, no event and no settin
   }
   expect(all.length).toBeGreaterThan(0)
   await addressOf(start(words()))
-  await vi.waitFor(() => {
+  await eventually(() => {
     const received = new Set(
       receiver.received.map(({ body }) => `${body.data.transaction.reference} ${body.event}`),
     )
@@ -67,7 +67,7 @@ test('a sandbox that is killed four times loses no debit, no event and no settin
       .flatMap((reference) => EVENTS.map((event) => `${reference} transaction.${event}`))
       .filter((event) => !received.has(event))
     expect(missing).toEqual([])
-  }, PATIENCE)
+  })
 }, 120_000)
 
 test('only the owner can read the state', async () => {

@@ -5,6 +5,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { actor } from '../../sandbox/authorizer.ts'
 import { newFunctionProcesses } from '../../sandbox/bundles/function-processes.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 
 /** Functions in their own processes; the verb of an event selects the action of the handler. */
@@ -87,7 +88,7 @@ test('the sandbox process prints the lines of a function and the error of a cras
   try {
     await invoke('charge', 'log')
     await expect(invoke('relay', 'crash')).rejects.toThrow('exit status 1')
-    await vi.waitFor(() => expect(printed).toHaveLength(2))
+    await eventually(() => expect(printed).toHaveLength(2))
   } finally {
     write.mockRestore()
   }

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { resolve } from '../../commands/fixtures/references.ts'
 import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
 import { camelCased } from '../support/camel-case.ts'
+import { eventually } from '../support/eventually.ts'
 import { createProvider } from '../support/provider.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
-import { PATIENCE, useService } from '../support/running-service.ts'
+import { useService } from '../support/running-service.ts'
 import { all, expectCall, type SdkCall } from '../support/sdk-call.ts'
 import { useServer } from '../support/servers.ts'
 
@@ -104,18 +105,18 @@ test('a list of events continues from a stored cursor', async () => {
   const { credential } = await createProvider(service, 'feed-reader')
   const debits = client({ apiKey: credential })
   await debits.charge(order({ phoneNumber: FAILS_AT_ONCE }))
-  const pages = await vi.waitFor(async () => {
+  const pages = await eventually(async () => {
     const read = await all(debits.events.list().pages())
     expect(read.at(-1)?.data.at(-1)?.event).toBe('transaction.failed')
     return read
-  }, PATIENCE)
+  })
   const cursor = pages.at(-1)?.nextCursor ?? undefined
   expect(await all(debits.events.list({ cursor }))).toEqual([])
   const { reference } = await debits.charge(order())
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const [event] = await all(debits.events.list({ cursor }))
     expect(event).toMatchObject({ data: { transaction: { reference } } })
-  }, PATIENCE)
+  })
 })
 
 const events: WebhookEvent[] = []
@@ -150,13 +151,13 @@ test('a receiver verifies the events of the service and applies them', async () 
   expect(events.at(-1)).toMatchObject({ event: 'ping' })
   await set('/webhooks')
   const { reference } = await client().charge(order())
-  await vi.waitFor(() => expect(bodies).toContain(reference), PATIENCE)
-  const deliveries = await vi.waitFor(async () => {
+  await eventually(() => expect(bodies).toContain(reference))
+  const deliveries = await eventually(async () => {
     const listed = await client().deliveries.list(reference)
     expect(listed).toHaveLength(4)
     expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(['delivered']))
     return listed
-  }, PATIENCE)
+  })
   expect(await client().deliveries.redeliver(deliveries[0]?.id ?? 0)).toMatchObject({
     reference,
     status: 'pending',

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkBank } from '../../commands/bank-check/cases.ts'
 import { bankClient } from '../../commands/bank-check/requests.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
-import { PATIENCE, type Shown, useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** The example bank as a process, with the cases of `debit bank-check` and with the service. */
 
@@ -68,10 +69,10 @@ test('the example bank completes, pays out and refunds debits of the service', a
   expect(await service.show(kept.reference)).toMatchObject({ bank_reference: 'XYZ-1' })
   const reversed = await service.chargeUntil('completed', fields, payee.credential)
   await payee.reverse(reversed.reference)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { refund } = await service.show(reversed.reference)
     expect(refund).toMatchObject({ status: 'completed', bank_reference: 'XYZ-3' })
-  }, PATIENCE)
+  })
 
   const [{ id }] = (await payee.run(nightAfter(0))).built as Shown
   const { paid } = await payee.run(nightAfter(1))

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
-import { PATIENCE, type Reply, useService } from '../support/running-service.ts'
+import { type Reply, useService } from '../support/running-service.ts'
 
 /** The package of `npm pack`, the code of its README, and the example shop. */
 
@@ -144,10 +145,10 @@ test('the example shop charges, ships by webhook, waits and reconciles', async (
   const { id, reference } = (await order()).body
   expect(reference).toMatch(/^DCS-/)
   expect((await send('GET', `/orders/${id}/outcome`)).body).toEqual({ id, status: 'completed' })
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await send('GET', `/orders/${id}`)).body.status).toBe('shipped')
     expect((await send('GET', `/orders/${failing.id}`)).body.status).toBe('failed')
-  }, PATIENCE)
+  })
   // Until the batch of the day is paid.
   const move = { method: 'POST', body: '{"advance":"3d"}' }
   expect((await fetch(`${service.sandbox().address}/sandbox/clock`, move)).status).toBe(200)

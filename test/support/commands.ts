@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { afterEach, expect, vi } from 'vitest'
+import { afterEach, expect } from 'vitest'
+import { eventually } from './eventually.ts'
 
 /** Runs commands of the service in processes of their own. */
 
@@ -59,11 +60,8 @@ export const useCommands = () => {
 
 /** Waits until a command prints a line with one group, and returns the group. */
 export const printedBy = ({ printed }: StartedScript, line: RegExp): Promise<string> =>
-  vi.waitFor(
-    () => {
-      const text = line.exec(printed.out)?.[1]
-      if (!text) throw new Error(`not ready: ${printed.err}`)
-      return text
-    },
-    { timeout: 60_000, interval: 20 },
-  )
+  eventually(() => {
+    const text = line.exec(printed.out)?.[1]
+    if (!text) throw new Error(`not ready: ${printed.err}`)
+    return text
+  })

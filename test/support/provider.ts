@@ -1,6 +1,6 @@
-import { vi } from 'vitest'
+import { eventually } from './eventually.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE } from './requests.ts'
-import { PATIENCE, type Service, type Shown } from './running-service.ts'
+import type { Service, Shown } from './running-service.ts'
 
 /** A provider with its own limits, feed and webhook. */
 
@@ -37,12 +37,12 @@ export const createProvider = async (
       service.call('webhook', verb, { provider: id, ...more }),
     /** Waits until the delivery record of one event has a status. */
     delivery: (reference: string, event: string, status: string): Promise<Shown> =>
-      vi.waitFor(async () => {
+      eventually(async () => {
         const records = await service.call('delivery', 'list', { reference })
         const record = records.find((item: Shown) => item.event === `transaction.${event}`)
         if (record?.status !== status) throw new Error(`${event} is ${record?.status}`)
         return record
-      }, PATIENCE),
+      }),
     /** Makes an attempt without its delay. */
     attempt: (reference: string, n: number, attempt: number) =>
       service.runJob('deliver-webhook', { reference, n, attempt }),

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
-import { vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
-import { PATIENCE } from './running-service.ts'
+import { eventually } from './eventually.ts'
 import { type ReceivedRequest, received, useServer } from './servers.ts'
 
 /** A webhook receiver with scripted responses. */
@@ -58,11 +57,11 @@ export const useReceiver = () => {
     otherwise: (_received: Received): Answer => 204,
     /** Waits for a number of events of a debit or a batch and returns them in order. */
     events: async (reference: string, count: number): Promise<Received[]> => {
-      const events = await vi.waitFor(() => {
+      const events = await eventually(() => {
         const ours = receiver.received.filter(({ body }) => referenceIn(body) === reference)
         if (ours.length < count) throw new Error(`${ours.length} of ${count} events arrived`)
         return ours
-      }, PATIENCE)
+      })
       for (const { headers, body } of events) holdWebhook(headers, body)
       // Arrival order is undefined; attempts at one event keep theirs.
       return events.toSorted((a, b) => a.body.sequence - b.body.sequence)

@@ -8,6 +8,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
+import { eventually } from './eventually.ts'
 import { CHARGE, callbackPath, chargeBody } from './requests.ts'
 import { sqsEvent } from './sqs-event.ts'
 
@@ -49,9 +50,6 @@ export const printed = (reply: OperatorReply): Shown => {
   if ('error' in reply) throw new Error(reply.error)
   return reply.result
 }
-
-/** For `vi.waitFor`, on a busy machine. */
-export const PATIENCE = { timeout: 30_000, interval: 20 }
 
 /** Whether functions run as bundles in other processes. */
 export const isBundled = process.env.BUNDLES === 'true'
@@ -113,11 +111,11 @@ export const useService = ({ timeScale = 1, approvals = false } = {}) => {
   const show = (reference: string): Promise<Shown> => call('debit', 'show', { reference })
   /** Waits until a debit has a status, and returns it. */
   const until = (reference: string, expected: string): Promise<Shown> =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       const debit = await show(reference)
       if (debit.status !== expected) throw new Error(`${reference} is ${debit.status}`)
       return debit
-    }, PATIENCE)
+    })
   /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
   const charge = async (fields = {}, credential = 'sk_sandbox_demo'): Promise<Charged> => {
     const { status, body } = await send('POST', CHARGE, { credential, body: chargeBody(fields) })

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
 import type { Context } from 'aws-lambda'
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-webhook.ts'
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
 import { bytesOf } from '../../sandbox/aws/table/units.ts'
@@ -16,6 +16,7 @@ import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
+import { eventually } from '../support/eventually.ts'
 import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useServer } from '../support/servers.ts'
@@ -112,14 +113,14 @@ test.each([
       return response
     },
   )
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const debit of others) {
       expect(await recordsOf(debit)).toEqual([
         [0, 'delivered', 1],
         [1, 'delivered', 1],
       ])
     }
-  }, 30_000)
+  })
   expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
   answer = (_path, response) => response.writeHead(503).end()
   for (const response of held.splice(0)) response.writeHead(503).end()
