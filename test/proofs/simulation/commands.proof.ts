@@ -27,7 +27,7 @@ const traceIn = (out: string): string | undefined =>
   /trace (?:of all: )?([0-9a-f]{64})/.exec(out)?.[1]
 
 test('the command produces the same trace with any number of workers', async () => {
-  const size = ['--lifecycles', '120', '--each', '30', '--seed', '5']
+  const size = ['--lifecycles', '60', '--each', '20', '--seed', '5']
   const one = await run('main', ...size, '--workers', '1')
   const three = await run('main', ...size, '--workers', '3')
   const others = await run('main', ...size, '--workers', '1', '--seed', '6')

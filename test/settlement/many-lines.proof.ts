@@ -11,12 +11,15 @@ import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.t
 import { LINES_PER_CHUNK } from '../../shared/store/settlement/lines.ts'
 import { batch, line } from './report/one-batch.ts'
 
-/** Sums and reports of a million lines of one provider, continued after every kind of end. */
+/**
+ * Sums and reports of many lines of one provider, continued after every kind of end: a million in
+ * `npm run prove:long`.
+ */
 
 const NIGHT = new Date('2026-11-22T00:30:00.000Z')
 const date = dayOf(NIGHT)
 const { provider } = batch()
-const BATCHES = 5
+const BATCHES = process.env.LONG === 'true' ? 5 : 2
 const LANES = 8
 const LINES_PER_BATCH = 200_000
 const LINES = BATCHES * LINES_PER_BATCH
@@ -59,7 +62,7 @@ const putLane = (put: (item: object) => void, id: BatchId, lane: number): void =
 const totalsOf = async () =>
   (await listBatchesOfDay(provider, date)).map(({ totals, reportedAt }) => reportedAt && totals)
 
-test('a million lines are summed and reported in parts, and a stopped run repeats at most one part', async () => {
+test(`${LINES} lines are summed and reported in parts, and a stopped run repeats at most one part`, async () => {
   const whole = sealedBatches()
   let heapMax = 0
   whole.before(() => {
