@@ -58,10 +58,13 @@ export const useCommands = () => {
   }
 }
 
+/** The time in which a busy machine builds the bundles of all functions. */
+const BUNDLES_SECONDS = 300
+
 /** Waits until a command prints a line with one group, and returns the group. */
 export const printedBy = ({ printed }: StartedScript, line: RegExp): Promise<string> =>
   eventually(() => {
     const text = line.exec(printed.out)?.[1]
     if (!text) throw new Error(`not ready: ${printed.err}`)
     return text
-  })
+  }, BUNDLES_SECONDS)
