@@ -9,8 +9,8 @@ import { useService } from '../support/running-service.ts'
 
 /** The sandbox bank behaves as an operator chose (docs/testing.md#bank-behaviour). */
 
-// Five minutes are five seconds here, and ten are ten.
-const service = useService({ timeScale: 60 })
+// An outcome comes after three seconds. The timeouts stay longer than a busy machine needs.
+const service = useService({ timeScale: 10 })
 afterEach(() => behave('normal'))
 
 const behave = (as: string, options = {}) =>
@@ -39,7 +39,7 @@ test('a bank that is down gets its debits when it is up again, and other banks a
 test('a debit of a bank that stays down fails after ten minutes', async () => {
   await behave('down')
   const { reference } = await charge()
-  await service.runJob('expire-debit', { reference, phase: 'processing' }, 11)
+  await service.runJob('expire-debit', { reference, phase: 'processing' }, 61)
   const failed = { status: 'failed', error_message: 'Bank processing timeout' }
   expect(await service.show(reference)).toMatchObject(failed)
 })
@@ -48,8 +48,9 @@ test('a debit of a silent bank is processing until the customer’s timeout', as
   await behave('silent')
   const { reference } = await charge()
   await service.until(reference, 'processing')
-  const { error_message } = await service.until(reference, 'failed')
-  expect(error_message).toBe('Transaction timeout')
+  await service.runJob('expire-debit', { reference, phase: 'approval' }, 31)
+  const failed = { status: 'failed', error_message: 'Transaction timeout' }
+  expect(await service.show(reference)).toMatchObject(failed)
 })
 
 test.each(failureCodes)('a rejecting bank fails a debit with %s', async (code) => {
