@@ -27,6 +27,8 @@ const matches = (
     [`event ${n} has ${attemptCount} attempts, but the last has the number ${last?.number}`]:
       (last?.number ?? 0) !== attemptCount,
     [`event ${n} has an attempt before it`]: !areInOrder([occurredAt, last?.at]),
+    [`event ${n} was not delivered between its time and its last attempt`]:
+      record.deliveredAt !== null && !areInOrder([occurredAt, record.deliveredAt, last?.at]),
     [`event ${n} has an attempt with the response ${last?.responseCode} and the cause ${last?.cause}`]:
       last !== null && isSuccess(last) !== (last.cause === null),
   })
