@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { LATER, REPLACED } from '../proofs/simulation/invariants/releases.ts'
 import { loadFunctions } from '../sandbox/function-host.ts'
 import { afterReply } from '../shared/domain/banks/health.ts'
 import { beginRefund } from '../shared/domain/debits/refund.ts'
@@ -78,7 +79,6 @@ const operate = async (noun: string, verb: string, options: object): Promise<unk
 
 /** The beginning of the id of the stored request for approval. */
 const APPROVAL = '20261122T'
-const LATER = { addedLater: 'by a later version' }
 
 const load = async (more: object = {}): Promise<void> => {
   await useFreshTable()
@@ -279,6 +279,12 @@ test('an exception of a kind of a later version is shown and noted, and allows n
 
 test.each(Object.entries(updates))('an update of %s keeps unknown attributes', async (...row) => {
   expect(await updatedBy(...row)).toMatchObject(LATER)
+})
+
+test('the simulator lets the replaced items lose unknown attributes, and no updated one', () => {
+  const isReplaced = (sk: string): boolean => REPLACED.has(itemAt(sk).entity)
+  expect(Object.keys(updates).filter(isReplaced)).toEqual([])
+  expect(Object.keys(replacements).filter((sk) => !isReplaced(sk))).toEqual([])
 })
 
 test.each(Object.entries(replacements))(

@@ -47,6 +47,10 @@ const changes: Record<string, IsCounted> = {
   'number without an account at its bank': (_, after) => after?.entity === 'missed-account',
   'settlement run cut off': (before, after) =>
     before?.lanes === after?.lanes && before?.continuations < after?.continuations,
+  'member of a later release kept': (before, after) =>
+    before && 'addedLater' in before && after && 'addedLater' in after,
+  'debit of an earlier release': (before, after) =>
+    !before && after?.entity === 'debit' && !('providerName' in after),
   'lane taken from a late builder': (before, after) =>
     before?.leases?.some(({ lane, holder }: Item) =>
       after?.leases.some((other: Item) => other.lane === lane && other.holder !== holder),

@@ -239,6 +239,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   skew: skewOf(scenario.faults),
   staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
   approvals: scenario.approvals,
+  otherRelease: scenario.otherRelease,
   waitsForFunding: scenario.waitsForFunding,
   openPromptsMax: scenario.openPromptsMax,
   lookups: scenario.lookups,

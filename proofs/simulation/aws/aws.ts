@@ -14,6 +14,7 @@ import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
 import { newPeriods, tableOutage } from './lasting.ts'
+import { callBy } from './releases.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
@@ -153,7 +154,7 @@ const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => 
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, run, stage, reports } = deps
+  const { clock, random, faults, effects, scenario, run, stage, reports } = deps
   const changes: Change[] = []
   /** The last record of the table before its restore; the stream of the new table is empty. */
   let lostRecords = 0
@@ -215,7 +216,7 @@ export const newAws = (deps: Deps) => {
   return {
     restoreTable,
     answer: (command: Command): Promise<unknown> =>
-      (calls[command.constructor.name] ?? toTable)(command),
+      (calls[command.constructor.name] ?? toTable)(callBy(scenario.otherRelease, command)),
     items: services.table.items,
     /** The versions of the sealing key, for operators. */
     secrets: services.secrets,

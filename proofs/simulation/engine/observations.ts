@@ -20,6 +20,9 @@ export type SettingVerb = ChangesOf<Nouns[keyof Nouns]>
 
 export type Options = Readonly<Record<string, string>>
 
+/** The release of some workers, before or after the one that is tested. */
+export type Release = 'earlier' | 'later'
+
 /** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {
   at: number
@@ -141,6 +144,8 @@ export type RunSetup = {
   staleMs: number
   /** Whether a second operator must approve guarded calls. */
   approvals: boolean
+  /** The release of one worker in three; undefined: all have the same. */
+  otherRelease: Release | undefined
   /** Whether a payout waits until the recorded remittances cover it. */
   waitsForFunding: boolean
   /** The stage's cap on the prompts of a customer; undefined: none. */

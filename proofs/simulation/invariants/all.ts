@@ -34,6 +34,7 @@ import {
   statementsAreWhole,
 } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
+import { unknownMembersStay } from './releases.ts'
 import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
 import * as settings from './settings.ts'
 import * as tenancy from './tenancy.ts'
@@ -198,6 +199,7 @@ export const invariants: readonly Invariant[] = [
     prompts.refusalsAreAboveCap,
   ],
   [66, 'a number that is unknown here has the account of its bank', ...Object.values(accounts)],
+  [67, 'an update keeps the members that another release wrote', unknownMembersStay],
 ]
 
 /** They follow every change and reply; a restore undoes some. */

@@ -4,6 +4,7 @@ import type { BankPost } from '../engine/observations.ts'
 import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing } from './payload.ts'
+import { payeeOf } from './raw-items.ts'
 import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
@@ -45,7 +46,7 @@ const checkSubmission = (
     account_number: body.account_number,
     amount: inGhs(item.amount),
     currency: 'GHS',
-    payee: { name: item.providerName },
+    payee: { name: payeeOf(item) },
     narration: item.narration,
     timestamp: new Date(createdAt).toISOString(),
   } satisfies Shows<

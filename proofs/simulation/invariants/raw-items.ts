@@ -41,7 +41,8 @@ type RawFacts = Listing<
   {
     reference: string
     provider: string
-    providerName: string
+    /** Undefined in a debit of an earlier release. */
+    providerName: string | undefined
     partnerReference: string
     bank: { identifier: string; name: string }
     phone: string
@@ -91,6 +92,12 @@ export type RawBatch = Item & Stored<Batch>
 export type RawException = Item & Stored<ReportException> & { kind: ExceptionKind }
 
 export type RawRefund = Item & Stored<Refund>
+
+/** Returns the name for the customer: a provider of an earlier release has only its id. */
+export const payeeOf = ({
+  providerName,
+  provider,
+}: Pick<RawFacts, 'provider' | 'providerName'>): string => providerName ?? provider
 
 type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
 

@@ -4,7 +4,7 @@ import { membersOf } from './calls.ts'
 import type { History } from './item-histories.ts'
 import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
-import { beginOf, type RawRefund } from './raw-items.ts'
+import { beginOf, payeeOf, type RawRefund } from './raw-items.ts'
 import { HOUR_MS, inGhs } from './time-and-money.ts'
 
 /** The longest time from the last fault to the end of a refund: the sweep doubles its delays. */
@@ -23,8 +23,8 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     if (!isReversal && !isLateCompletion(debit, index)) {
       report(reference, 'has a refund without a reversal')
     }
-    if (refund.item.providerName !== debit.item.providerName) {
-      report(reference, `has a refund in the name of ${refund.item.providerName}`)
+    if (payeeOf(refund.item) !== payeeOf(debit.item)) {
+      report(reference, `has a refund in the name of ${payeeOf(refund.item)}`)
     }
     for (const post of postsOf.get(debit.uuid) ?? []) checkPost(post, debit, refund, index, report)
     checkRefund(refund, index, report)
@@ -68,7 +68,7 @@ const checkPost = (
   if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
   if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
   const payee = membersOf(body.payee).name
-  if (payee !== debit.providerName) report(reference, `is refunded in the name of ${payee}`)
+  if (payee !== payeeOf(debit)) report(reference, `is refunded in the name of ${payee}`)
   const { accountNumber } = history.find(({ set }) => set?.accountNumber)?.set ?? {}
   const from = byUuid.get(String(body.debit_uuid))?.createdAt ?? at
   const numbers = timeline.during('customer', `${phone} ${bank}`, from, at)

@@ -143,7 +143,13 @@ part-counted-twice shared/store/settlement/reconciliations.ts
 - AND attribute_not_exists(findings)
 lost-part-not-swept shared/sweep/reconciliation.ts
 -{ outgoing: [reconciliationMessage(id, partId)], at }
-+undefined`
++undefined
+name-of-an-earlier-release-required shared/store/debits/debit-item.ts
+-plain.providerName ?? plain.provider
++plain.providerName
+message-of-a-later-release-refused shared/queues/messages.ts
+-const SubmissionMessage = v.object({
++const SubmissionMessage = v.strictObject({`
 
 const textIn = (lines: readonly string[], sign: '-' | '+'): string =>
   lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n')

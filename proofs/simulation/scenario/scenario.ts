@@ -1,6 +1,7 @@
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
 import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
+import type { Release } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import {
   DAY_MS,
@@ -46,6 +47,7 @@ export type Scenario = {
   /** Indexes of the providers; fewer shorten the nights. */
   providers: readonly number[]
   approvals: boolean
+  otherRelease: Release | undefined
   waitsForFunding: boolean
   /** The cap on the prompts of a customer; undefined: none. */
   openPromptsMax: number | undefined
@@ -114,6 +116,7 @@ const roundsOf = (startAt: number, endAt: number): number[] => {
 export const plain = {
   kind: 'usual',
   approvals: false,
+  otherRelease: undefined,
   waitsForFunding: false,
   openPromptsMax: undefined,
   lookups: [],
@@ -146,6 +149,11 @@ const CAPPED_SHARE = 0.25
 
 const drawPromptsMax = (random: Random): number | undefined =>
   random.happens(CAPPED_SHARE) ? random.pick([1, 2, 3, 5]) : undefined
+
+const ROLLOUT_SHARE = 0.1
+
+const drawRelease = (random: Random): Release | undefined =>
+  random.happens(ROLLOUT_SHARE) ? random.pick(['earlier', 'later']) : undefined
 
 const LOOKUP_SHARE = 0.2
 
@@ -188,6 +196,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     payments: Array.from({ length: 8 }, () => drawPayment(random, settings)),
     endings: Array.from({ length: 8 }, () => bankRandom.pick(ENDINGS)),
     approvals: random.happens(settings.approvalShare),
+    otherRelease: drawRelease(randomOf(seedOf(seed, 16))),
     waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
     // A run with small sizes needs many completed debits.
     openPromptsMax: settings.hasSmallSizes ? undefined : drawPromptsMax(randomOf(seedOf(seed, 15))),

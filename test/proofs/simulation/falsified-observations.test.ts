@@ -264,6 +264,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     Object.assign(lookup(run, 'nothing'), { answer: 'none' }),
   '66 a bank is asked that operators have not chosen': ({ setup }) =>
     Object.assign(setup, { lookups: [] }),
+  '67 an update drops a member of another release': (run) => {
+    const item = debit(run, 'settled')
+    append(run, item, { addedLater: true })
+    append(run, item, { addedLater: undefined })
+    delete run.changes.at(-1).after.addedLater
+  },
 }
 
 /** Finds the query about the account of a number. */

@@ -1,0 +1,21 @@
+import type { Check } from './observation-index.ts'
+
+/** 67: two releases at once (docs/architecture.md#two-versions-run-at-the-same-time). */
+
+/** The member that a later release adds to each item and message. */
+export const LATER = { addedLater: 'by a later version' }
+
+/** The items that a write replaces whole, and those that a repeat writes again. */
+export const REPLACED: ReadonlySet<unknown> = new Set([
+  ...['provider', 'payee', 'bank', 'connector', 'account', 'ledger', 'sweep'],
+  ...['attempt', 'missed-account', 'bulk-part', 'bulk-rows'],
+])
+
+/** 67: an update keeps the members that it does not know. */
+export const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
+  for (const { before, after, by } of changes) {
+    const isLost = before && after && 'addedLater' in before && !('addedLater' in after)
+    if (isLost && by && !REPLACED.has(after.entity))
+      report(`${after.pk} ${after.sk}`, `loses a member of a later release by ${by.name}`)
+  }
+}
