@@ -104,6 +104,8 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'dead letters redriven': (call) => resultIn(call)?.moved > 0,
   'sealing key rotated': (call) => resultIn(call)?.unreadable === 0,
   'webhook pinged': (call) => verbOf(call) === 'ping' && isDone(call),
+  'delivery redelivered by an operator': (call) => verbOf(call) === 'redeliver' && isDone(call),
+  'recovery requested by an operator': (call) => verbOf(call) === 'recover' && isDone(call),
   'provider released': (call) => verbOf(call) === 'release' && Boolean(optionIn(call, 'provider')),
   restore: (call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call),
 }

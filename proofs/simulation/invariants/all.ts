@@ -15,6 +15,7 @@ import {
 } from './decisions.ts'
 import {
   abandonedEventsAreRecovered,
+  requestedEventsAreRetried,
   subscribedEventsHaveDeliveries,
   wantedEventsEnd,
 } from './deliveries.ts'
@@ -94,6 +95,7 @@ export const invariants: readonly Invariant[] = [
     'a subscribed event is delivered or abandoned',
     wantedEventsEnd,
     abandonedEventsAreRecovered,
+    requestedEventsAreRetried,
   ],
   [16, 'attempts have the required delays', attemptsAreSpaced],
   [17, 'the response decides whether a retry follows', responseDecidesRetry],
@@ -153,7 +155,12 @@ export const invariants: readonly Invariant[] = [
     bankPosts.submissionsAreInTime,
     bankPosts.statusesFollowSubmissions,
   ],
-  [45, 'a debit has the outcome that its bank gave', outcomes.outcomesComeFromBank],
+  [
+    45,
+    'a debit has the outcome that its bank gave',
+    outcomes.outcomesComeFromBank,
+    outcomes.sandboxBanksReject,
+  ],
   [46, 'a guarded call takes effect after a second operator approved it', guardedCallsAreApproved],
   [
     47,

@@ -1,5 +1,6 @@
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { membersOf } from './calls.ts'
 import { isConfirmed, isFinished, type ReceivedPost } from './item-histories.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
@@ -196,4 +197,43 @@ const abandonedAt = (
   // An invocation that crashed may not have recorded the health of the webhook.
   const isRecorded = observations.invocations.get(change?.by?.invocation ?? 0)?.isFinished
   return isRecorded ? change?.at : undefined
+}
+
+/** Reports whether a record had a status at some time in a period. */
+const hadStatus = (
+  { changes }: DeliveryHistory,
+  wanted: DeliveryStatus,
+  from: number,
+  until: number,
+): boolean =>
+  changes.some(
+    ({ after, at }, n) =>
+      after?.status === wanted && at <= until && (changes[n + 1]?.at ?? Infinity) >= from,
+  )
+
+/** An index shows an abandoned event by then. */
+const LISTED_MS = 15 * MINUTE_MS
+
+/** 15: a redelivery makes its event due, and a recovery each abandoned event of its provider. */
+export const requestedEventsAreRetried: Check = ({ observations, deliveries }, report) => {
+  for (const { name, sent, at, reply } of observations.calls) {
+    const { verb, options } = membersOf(sent)
+    const { provider, since } = membersOf(options)
+    const { data, result } = membersOf(reply?.body)
+    if (!reply || reply.status >= 300) continue
+    if (name === 'redeliver-event' || (name === 'manage-delivery' && verb === 'redeliver')) {
+      const { reference, id } = membersOf(data ?? result)
+      const record = deliveries.get(`${reference}#${Number(id) % 100}`)
+      if (!record || !hadStatus(record, 'pending', at, reply.at))
+        report(`${reference}`, 'was redelivered, but is not due')
+    }
+    if (name !== 'manage-delivery' || verb !== 'recover') continue
+    for (const record of deliveries.values()) {
+      const { item, changes, key } = record
+      if (item.provider !== provider || item.occurredAt < `${since}`) continue
+      const isRetried = changes.some((change) => change.at > at)
+      if (!isRetried && item.status === 'abandoned' && (changes.at(-1)?.at ?? at) < at - LISTED_MS)
+        report(key, 'stays abandoned although an operator recovered its provider')
+    }
+  }
 }

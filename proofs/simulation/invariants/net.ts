@@ -47,12 +47,18 @@ const isAtBank = ({ batches, refunds, bankPostsOf }: ObservationIndex, body: Bod
   return bankPostsOf.get(uuid)?.some((post) => post.at <= at) === true
 }
 
-/** The sandbox bank never replies to a submission of this number, so the debit stays pending. */
+/** The sandbox bank never replies to a submission of this number, or behaves so: the debit stays pending. */
 const SILENT = '+233242222222'
 
-const isSilent = ({ debits, observations }: ObservationIndex, { reference }: Body): boolean => {
-  const { bank, phone } = debits.get(reference ?? '')?.item ?? {}
-  return phone === SILENT && !observations.setup.endpoints.includes(bank?.identifier ?? '')
+const isSilent = (
+  { debits, observations, timeline }: ObservationIndex,
+  { reference }: Body,
+  at: number,
+): boolean => {
+  const { item, createdAt = at } = debits.get(reference ?? '') ?? {}
+  const bank = item?.bank.identifier ?? ''
+  if (observations.setup.endpoints.includes(bank)) return false
+  return item?.phone === SILENT || timeline.during('behaviour', bank, createdAt, at).some(Boolean)
 }
 
 const isBySweep = ({ by }: Pick<ChangeOf<RawDebit>, 'by'>): boolean => by?.name === 'sweep'
@@ -76,7 +82,7 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     const body: Body = JSON.parse(text)
     const work = workIn(queue)
     if ((work === 'payments' || work === 'refunds') && isAtBank(index, body, at)) return []
-    if (work === 'submissions' && isSilent(index, body)) return []
+    if ((work === 'submissions' || work === 'refunds') && isSilent(index, body, at)) return []
     if (body.reference) return [about(work, at, body.reference)]
     return [{ at, work, about: text, subjects: [...Object.values(body).map(String), APPROVED] }]
   })

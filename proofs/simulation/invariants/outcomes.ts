@@ -107,7 +107,8 @@ export const readsShowTimestamps: Check = ({ reads }, report) => {
 const QUERY_MS = 15_000
 
 /** 38: a bank is queried before a timeout, whatever its status. Without faults, its outcome wins. */
-export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, report) => {
+export const bankIsQueriedFirst: Check = (index, report) => {
+  const { debits, queriesOf, observations, timeline, startOf } = index
   const { setup } = observations
   if (!setup.isQueried) return
   for (const [reference, { item, uuid, entries, changes }] of debits) {
@@ -116,6 +117,13 @@ export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, r
     if (!isAskable || !failed?.by.startsWith('job:') || isRefusal(failed)) continue
     const { at = failed.writtenAt, by } =
       changes.find(({ after }) => after?.status === 'failed') ?? {}
+    const urls = timeline.recent(
+      'connectorUrl',
+      item.bank.identifier,
+      startOf(by?.invocation, at),
+      at,
+    )
+    if (urls.includes(undefined)) continue
     const last = queriesOf
       .get(uuid)
       ?.findLast((query) => query.at <= at && query.by === by?.invocation)
@@ -124,6 +132,18 @@ export const bankIsQueriedFirst: Check = ({ debits, queriesOf, observations }, r
     if (last && at - last.at > QUERY_MS) report(reference, 'timed out long after a query')
     if (last?.answer === 'completed' || last?.answer === 'failed')
       report(reference, `timed out, but its bank reported ${last.answer}`)
+  }
+}
+
+/** 45: a debit that is submitted to a bank that rejects all debits fails. */
+export const sandboxBanksReject: Check = ({ debits, timeline, startOf }, report) => {
+  for (const [reference, { item, changes }] of debits) {
+    const { after, at, by } = changes.find(({ before }) => before?.status === 'pending') ?? {}
+    if (!after || !at || !by?.name.startsWith('submit-') || after.status === 'failed') continue
+    const bank = item.bank.identifier
+    const behaviours = timeline.recent('behaviour', bank, startOf(by.invocation, at), at)
+    if (behaviours.every((one) => one === 'rejecting'))
+      report(reference, `is ${after.status}, though ${bank} rejects all debits`)
   }
 }
 

@@ -38,6 +38,8 @@ const usual = {
   /** Whether charges of a bank that is down are refused. */
   whenDown: undefined as string | undefined,
   accountLookup: 'off',
+  /** Of the sandbox bank. */
+  behaviour: undefined as string | undefined,
   connectorSecret: undefined as string | undefined,
   customer: undefined as string | undefined,
 }
@@ -110,9 +112,9 @@ const effects: Record<SettingVerb, Effect | null> = {
   'bank update': named,
   'bank disable': () => ({ isActive: false }),
   'bank enable': () => ({ isActive: true }),
-  'bank behave': null,
+  'bank behave': ({ options: { as } }) => ({ behaviour: as === 'normal' ? undefined : as }),
   'connector set': named,
-  'connector remove': null,
+  'connector remove': () => ({ connectorUrl: undefined, connectorSecret: undefined }),
   'customer link': ({ options }) => ({ customer: options['account-number'] }),
   'customer unlink': () => ({ customer: undefined }),
   'customer import': ({ options }) => ({ customer: options['account-number'] }),

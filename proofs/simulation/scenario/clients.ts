@@ -110,10 +110,11 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
     const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
     // A delivery id is the debit's number followed by the event's.
-    const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
+    const id = `${Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)}`
     const name = 'redeliver-event' as const
-    await api.ask({ name, caller, path: { id: String(id) } })
-    await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
+    if (script.number % 2 === 0) await operators.operate('delivery', 'redeliver', { id })
+    else await api.ask({ name, caller, path: { id } })
+    await api.ask({ name, caller: otherProvider(script), path: { id } })
   }
 
   return {

@@ -81,8 +81,12 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
   },
   {
     list: ['webhook', 'list', {}],
-    act: ({ provider = '', health }) =>
-      health === 'healthy' ? undefined : ['webhook', 'ping', { provider }],
+    act: ({ provider = '', health, failing_since: since }, random) => {
+      if (health === 'healthy') return undefined
+      return since && random.happens(0.5)
+        ? ['delivery', 'recover', { provider, since }]
+        : ['webhook', 'ping', { provider }]
+    },
   },
 ]
 

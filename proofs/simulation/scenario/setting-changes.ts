@@ -90,6 +90,11 @@ const chargesOf = ({ provider, random }: Drawn) => {
 
 const ofProvider = ({ provider }: Drawn) => ({ provider })
 const ofBank = ({ bank }: Drawn) => ({ bank })
+const ofHttpBank = ({ httpBank: bank }: Drawn) => ({ bank })
+const connectedOf = (drawn: Drawn) => ({ ...connectorOf(drawn), connector: 'http' })
+const behaviourOf = ({ random }: Drawn) => {
+  return { bank: 'SBX', as: random.pick(['rejecting', 'silent', 'slow', 'down']) }
+}
 const ofCustomer = ({ phone, bank }: Drawn) => ({ phone, bank })
 const withGrace = ({ provider, random }: Drawn) => {
   return { provider, 'grace-seconds': random.pick(['0', '1800', '86400']) }
@@ -112,6 +117,8 @@ const rows: readonly Row[] = [
   ['limit remove', ofProvider, 'limit set', dailyLimitOf],
   ['bank update', bankOf],
   ['connector set', connectorOf],
+  ['connector remove', ofHttpBank, 'connector set', connectedOf],
+  ['bank behave', behaviourOf, 'bank behave', () => ({ bank: 'SBX', as: 'normal' })],
   ['bank disable', ofBank, 'bank enable'],
   ['customer unlink', ofCustomer, 'customer link', customerOf],
   ['customer import', importOf],

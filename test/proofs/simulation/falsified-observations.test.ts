@@ -83,6 +83,18 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { reference } = debit(run, 'settled')
     Object.assign(itemOf(run, { entity: 'delivery', reference, n: 3 }), { status: 'failed' })
   },
+  '15 a redelivery makes nothing due': (run) => {
+    const { reference } = debit(run, 'settled')
+    operate(run, 'delivery', 'redeliver', {}, { reference, id: 3 })
+  },
+  '15 a recovery leaves an event abandoned': (run) => {
+    const { reference, provider } = debit(run, 'settled')
+    const item = itemOf(run, { entity: 'delivery', reference, n: 3 })
+    append(run, item, { status: 'abandoned' })
+    run.changes.at(-1).at = 0
+    operate(run, 'delivery', 'recover', { provider, since: '1970' })
+    run.calls.at(-1).at = 1e15
+  },
   '16 a retry is due one second after the attempt': (run) => {
     const after = failedAttempt(run)
     after.nextAttemptAt = new Date(Date.parse(after.last.at) + 1_000).toISOString()
@@ -150,6 +162,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '45 no bank completed a debit': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)
     run.calls = run.calls.filter(({ path }: Any) => path.uuid !== uuid)
+  },
+  '45 a debit completes at a bank that rejects all debits': (run) => {
+    const bank = debit(run, 'settled').bank.identifier
+    operate(run, 'bank', 'behave', { bank, as: 'rejecting' })
   },
   '46 an operator reverses a debit without the approval that a stage requires': (run) => {
     run.setup.approvals = true
@@ -284,8 +300,8 @@ function breakDown(run: Run, sk: string, failures: number): void {
 }
 
 /** Adds a call of an operator before all others. */
-function operate(run: Run, noun: string, verb: string, options: object): void {
-  const reply = { at: 1, status: 200, headers: {}, body: { result: {} } }
+function operate(run: Run, noun: string, verb: string, options: object, result = {}): void {
+  const reply = { at: 1, status: 200, headers: {}, body: { result } }
   const call = { at: 0, path: {}, sent: { verb, options }, reply, received: true, invocation: 0 }
   run.calls.push({ ...call, name: `manage-${noun}` })
 }
