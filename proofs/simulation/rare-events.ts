@@ -1,5 +1,6 @@
 import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
 import { namesOf } from '../../shared/domain/names.ts'
+import type { AlarmedMetric } from '../../shared/metrics.ts'
 import type { ApiCall, Observations, SettingVerb } from './engine/observations.ts'
 import { settingVerbs } from './invariants/setting-timeline.ts'
 
@@ -110,7 +111,14 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   restore: (call) => call.name === 'manage-restore' && verbOf(call) === 'begin' && isDone(call),
 }
 
+/** Alarms that few runs ring. */
+const alarms = ['SettlementNotPaid', 'UnwantedPrompts'] as const satisfies AlarmedMetric[]
+
 export const countRareEvents = (observations: Observations): [name: string, times: number][] => [
+  ...alarms.map((alarm): [string, number] => [
+    `metric ${alarm}`,
+    observations.measurements.filter(({ name }) => name === alarm).length,
+  ]),
   ...Object.entries({ ...changes, ...smallSizeEvents }).map(
     ([name, isCounted]): [string, number] => [
       name,

@@ -4,7 +4,6 @@ import { answerCalls } from '../../sandbox/aws/sdk.ts'
 import { operations } from '../../shared/api/operations.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { newAws } from './aws/aws.ts'
-import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
 import { newFaults } from './engine/faults.ts'
@@ -14,7 +13,6 @@ import {
   type InvocationResult,
   type Invocations,
   newInvocations,
-  skewOf,
 } from './engine/invocations.ts'
 import { collectMetrics } from './engine/metrics.ts'
 import { newNetwork, type Peer } from './engine/network.ts'
@@ -31,14 +29,13 @@ import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import * as fixtures from './scenario/fixtures.ts'
-import { settingsOf } from './scenario/kinds.ts'
 import { startNights } from './scenario/nights.ts'
 import { startRemittances } from './scenario/remittances.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { bankNames, HTTP_BANKS } from './scenario/script.ts'
 import { newSettings } from './scenario/setting-changes.ts'
+import { seedOfSizes, setupOf } from './scenario/setup.ts'
 
 const STEPS_MAX = 5_000_000
 
@@ -112,7 +109,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
 
 /** The functions read their environment during the run. */
 const setEnvironment = (scenario: Scenario): void => {
-  setSizes(settingsOf(scenario.kind).hasSmallSizes ? scenario.seed : undefined)
+  setSizes(seedOfSizes(scenario))
   process.env.APPROVALS = String(scenario.approvals)
   process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
   process.env.OPEN_PROMPTS_MAX = String(scenario.openPromptsMax ?? '')
@@ -145,7 +142,9 @@ const recordedRun = (
 ): Run => {
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
-    const record = { name, startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) }
+    const payments = name === 'process-batch' ? subjectsIn(event) : ''
+    const repeated = repeatedIn(event)
+    const record = { name, startedAt: clock.now(), isFinished: false, payments, repeated }
     if (streaming.has(name)) writers.add(record)
     let own = 0
     const result = await workers.run(name, timeoutOf(name), () => {
@@ -224,32 +223,3 @@ const runUntil = async (
   }
   return steps
 }
-
-// A stalled worker stops its query. A connector whose secret does not open is not queried.
-const UNQUERIED = ['stalled worker', 'key store outage', 'sealing key missing'] as const
-
-const setupOf = (scenario: Scenario): Observations['setup'] => ({
-  seed: scenario.seed,
-  referencePrefix: REFERENCE_PREFIX,
-  startedAt: scenario.startAt,
-  healedAt: scenario.healAt,
-  endedAt: scenario.endAt,
-  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
-  isQueried: !UNQUERIED.some((name) => scenario.faults.has(name)),
-  skew: skewOf(scenario.faults),
-  staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
-  approvals: scenario.approvals,
-  otherRelease: scenario.otherRelease,
-  waitsForFunding: scenario.waitsForFunding,
-  openPromptsMax: scenario.openPromptsMax,
-  lookups: scenario.lookups,
-  isIdempotent: scenario.isIdempotent,
-  isRestored: scenario.restore !== undefined,
-  isRepaired: scenario.faults.has('index far behind'),
-  providers: fixtures.simulatedProviders,
-  banks: bankNames,
-  customerAccounts: fixtures.customerAccounts,
-  endpoints: HTTP_BANKS,
-  connections: fixtures.connections,
-  absent: fixtures.absentIn(scenario),
-})

@@ -105,6 +105,8 @@ export type InvocationRecord = {
   name: string
   startedAt: number
   isFinished: boolean
+  /** The messages of `process-batch`. */
+  payments: string
   /** Its messages that SQS delivered before, or that ask for a repeat. */
   repeated: string
 }
@@ -150,6 +152,8 @@ export type RunSetup = {
   waitsForFunding: boolean
   /** The stage's cap on the prompts of a customer; undefined: none. */
   openPromptsMax: number | undefined
+  /** The unwanted prompts of a provider's day that can ring an alarm. */
+  unwantedPromptsLeast: number
   /** The banks that are asked for numbers that are unknown here, from the start. */
   lookups: readonly string[]
   /** Whether banks act once on a key; otherwise on each POST. */

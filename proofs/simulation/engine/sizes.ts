@@ -13,6 +13,7 @@ type Range = readonly [least: number, most: number]
 export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/reconciliation\/\S+ (?:LIST_PAGE|BATCH_MAX|LINES_AT_ONCE)$/, [4, 12]],
   [/^shared\/domain\/webhooks\/recovery RECOVERY_PAGE$/, [1, 5]],
+  [/^shared\/domain\/providers\/daily-use UNWANTED_LEAST$/, [1, 3]],
   [/^shared\/operator\/\S+ RUN_MS$/, [200, 900]],
   // What callers observe, and what one function does with one request.
   [/^shared\/(?:api|domain|operator|banks|webhooks)\/|^functions\/(?:provider|operator|bank)\//],
@@ -71,10 +72,13 @@ export const addSize = (name: string, usual: number, set: (value: number) => voi
   sizes.push({ name, usual, set })
 }
 
+/** Returns a size in a run with small ones; the usual one without their seed. */
+export const sizeIn = (seed: number | undefined, name: string, usual: number): number => {
+  const [least, most] = rangeOf(name) ?? [usual, usual]
+  if (seed === undefined) return usual
+  return least + randomOf(seedOf(seed, 14, ...Buffer.from(name))).below(most - least + 1)
+}
+
 export const setSizes = (seed: number | undefined): void => {
-  for (const { name, usual, set } of sizes) {
-    const [least, most] = rangeOf(name) ?? [usual, usual]
-    const random = randomOf(seedOf(seed ?? 0, 14, ...Buffer.from(name)))
-    set(seed === undefined ? usual : least + random.below(most - least + 1))
-  }
+  for (const { name, usual, set } of sizes) set(sizeIn(seed, name, usual))
 }

@@ -2,18 +2,13 @@ import type { Change } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
 import type { Observations } from '../engine/observations.ts'
+import { areUnwanted, type Cause, isUnusual, swept } from './daily-use.ts'
 import type { Check } from './observation-index.ts'
 import { isRefusal } from './prompts.ts'
 import type { RawDebit } from './raw-items.ts'
-import { HOUR_MS } from './time-and-money.ts'
+import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 63: each metric that an alarm uses is measured when its event happens. */
-
-/**
- * The event of a metric, and the invocation that measures it; undefined: one of the relay. A possible event
- * explains a metric, but need not cause it.
- */
-type Cause = { about: string; by?: number; isPossible?: true }
 
 type Causes = (observations: Observations) => Cause[]
 
@@ -64,6 +59,29 @@ const isUnfinished = ({ items, setup }: Observations): boolean =>
     return entity === 'reconciliation' && end - start > RECONCILED_MS - 2 * setup.skew
   })
 
+/** Longer than a payout takes. */
+const PAYS_MS = 2 * MINUTE_MS
+
+/** A batch that stays pending after its message may not be paid. */
+const unpaid: Causes = ({ invocations, changes }) => {
+  const changesOf = Map.groupBy(
+    changes.filter(({ after }) => after?.entity === 'batch'),
+    ({ after }) => String(after?.id),
+  )
+  return [...invocations].flatMap(([by, { payments, startedAt }]) =>
+    [...payments.matchAll(/"batch":"([^"]+)"/g)].flatMap(([, about = '']) => {
+      const own = changesOf.get(about) ?? []
+      const later = own.filter(({ at }) => startedAt < at && at < startedAt + PAYS_MS)
+      const first = own.findLast(({ at }) => at <= startedAt)
+      const seen = [first, ...later].map((change) => change?.after?.status)
+      const isBegun = later.some((change) => change.by?.invocation === by)
+      return seen.includes('pending') && !isBegun
+        ? [{ about, by, isPossible: later.length > 0 }]
+        : []
+    }),
+  )
+}
+
 const CREDENTIALS = new Set([401, 403])
 
 const isRefused = ({ history }: RawDebit): boolean => {
@@ -71,8 +89,7 @@ const isRefused = ({ history }: RawDebit): boolean => {
   return isRefusal({ by, set })
 }
 
-/** A text: why no observation shows the event. */
-const causesOf: Record<AlarmedMetric, Causes | string> = {
+const causesOf: Record<AlarmedMetric, Causes> = {
   LateCompletion: opened('late_completion'),
   RefusedReport: opened('refused_report'),
   Contradiction: opened('contradiction'),
@@ -113,9 +130,9 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
     strikes.some(({ name }) => name === 'sealing key missing'),
   ),
   SweepFaults: possibly(({ setup }) => !setup.isHealthy),
-  SettlementNotPaid: 'a payout that may not begin leaves no trace',
-  UnusualUse: 'a run is shorter than the weeks that the sweep compares',
-  UnwantedPrompts: 'the sweep reads counts of a day that no caller sees',
+  SettlementNotPaid: unpaid,
+  UnusualUse: swept(isUnusual),
+  UnwantedPrompts: swept(areUnwanted),
 }
 
 /** A lost record is never measured; the sweep only sends its messages. */
@@ -129,12 +146,12 @@ export const eventsAreMeasured: Check = ({ observations }, report) => {
   const losesRecords = strikes.some(({ name }) => LOSES_RECORDS.has(name))
   const byName = Map.groupBy(measurements, ({ name }) => name)
   for (const [name, causesIn] of Object.entries(causesOf)) {
-    if (typeof causesIn === 'string') continue
     const measured = byName.get(name) ?? []
     const causes = causesIn(observations)
     const measurers = new Set(measured.map(({ by }) => by))
-    for (const { about, by } of causes) {
-      if (by === undefined || !invocations.get(by)?.isFinished || measurers.has(by)) continue
+    for (const { about, by, isPossible } of causes) {
+      if (isPossible || by === undefined || !invocations.get(by)?.isFinished || measurers.has(by))
+        continue
       report(about, `was not measured as ${name}`)
     }
     const relayedCount = causes.filter(
@@ -143,6 +160,9 @@ export const eventsAreMeasured: Check = ({ observations }, report) => {
     const sum = measured.reduce((total, { value }) => total + value, 0)
     if (sum < relayedCount && !losesRecords)
       report(name, `was measured ${sum} times, but happened ${relayedCount} times`)
-    if (causes.length === 0 && sum > 0) report(name, 'was measured without its event')
+    const causers = new Set(causes.map(({ by }) => by))
+    const isCaused = (by: number | undefined): boolean => causers.has(by) || causers.has(undefined)
+    if (measured.some(({ by, value }) => value > 0 && !isCaused(by)))
+      report(name, 'was measured without its event')
   }
 }

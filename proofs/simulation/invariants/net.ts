@@ -131,8 +131,11 @@ const HARMLESS = new Set<Strike['name']>([
 const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {
   const byWord = new Map<string, Strike[]>()
   for (const strike of strikes.filter(({ name }) => !HARMLESS.has(name))) {
-    for (const word of new Set(strike.about.match(/[\w.-]+/g)))
-      byWord.set(word, [...(byWord.get(word) ?? []), strike])
+    for (const word of new Set(strike.about.match(/[\w.-]+/g))) {
+      const known = byWord.get(word)
+      if (known) known.push(strike)
+      else byWord.set(word, [strike])
+    }
   }
   return byWord
 }

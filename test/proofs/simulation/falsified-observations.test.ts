@@ -257,6 +257,22 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     measurements.push({ name: 'BankRequestsLimited', value: 1, by: 1 }),
   '63 an alarm rings for a bank that is not down': ({ measurements }) =>
     measurements.push({ name: 'BankDown', value: 1, by: 1 }),
+  '63 a batch that cannot be paid rings no alarm': (run) => {
+    const { id } = batch(run)
+    run.invocations.set(-1, { isFinished: true, payments: `{"batch":"${id}"}`, startedAt: 1 })
+    const [{ after, ...created }] = changesOf(run, batch(run))
+    run.changes.unshift({ ...created, at: 0, after: { ...after, status: 'pending' } })
+  },
+  '63 a payout rings an alarm': ({ measurements, invocations }) => {
+    const [by] = [...invocations].find(([, { payments }]) => payments)
+    measurements.push({ name: 'SettlementNotPaid', value: 1, by })
+  },
+  '63 unwanted prompts ring no alarm': (run) => countUses(run, { unwantedPrompts: 20 }),
+  '63 usual prompts ring an alarm': ({ measurements }) => {
+    const { by } = measurements.find(({ name }: Any) => name === 'SweepRuns')
+    measurements.push({ name: 'UnwantedPrompts', value: 1, by })
+  },
+  '63 unusual use rings no alarm': (run) => countUses(run, { charges: 500 }),
   '64 a bank is down after one failure': (run) => breakDown(run, 'ECO', 1),
   '64 a bank that is down gets a submission': (run) => {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
@@ -291,6 +307,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
 /** Finds the query about the account of a number. */
 const lookup = ({ queries }: Run, answer: string) =>
   queries.find((one: Any) => one.uuid.startsWith('+') && one.answer === answer)
+
+function countUses({ changes }: Run, uses: object): void {
+  for (const { after } of changes) if (after?.sk.startsWith('DAY#')) Object.assign(after, uses)
+}
 
 /** Makes a bank down before all observations. */
 function breakDown(run: Run, sk: string, failures: number): void {
