@@ -14,6 +14,9 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/reconciliation\/\S+ (?:LIST_PAGE|BATCH_MAX|LINES_AT_ONCE)$/, [4, 12]],
   [/^shared\/domain\/webhooks\/recovery RECOVERY_PAGE$/, [1, 5]],
   [/^shared\/domain\/providers\/daily-use UNWANTED_LEAST$/, [1, 3]],
+  // Time for the first debits of a call.
+  [/^shared\/operator\/bulk RUN_MS$/, [60, 120]],
+  [/^shared\/operator\/bulk AT_ONCE$/, [1, 1]],
   [/^shared\/operator\/\S+ RUN_MS$/, [200, 900]],
   // What callers observe, and what one function does with one request.
   [/^shared\/(?:api|domain|operator|banks|webhooks)\/|^functions\/(?:provider|operator|bank)\//],

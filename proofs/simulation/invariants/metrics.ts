@@ -141,6 +141,11 @@ const LOSES_RECORDS = new Set<Observations['strikes'][number]['name']>([
   'shard blocked',
 ])
 
+/** No other invocation than that of an event measures these. */
+const EXACT: ReadonlySet<string> = new Set<AlarmedMetric>([
+  ...(['SettlementNotPaid', 'UnusualUse', 'UnwantedPrompts'] as const),
+])
+
 export const eventsAreMeasured: Check = ({ observations }, report) => {
   const { measurements, invocations, strikes } = observations
   const losesRecords = strikes.some(({ name }) => LOSES_RECORDS.has(name))
@@ -161,7 +166,8 @@ export const eventsAreMeasured: Check = ({ observations }, report) => {
     if (sum < relayedCount && !losesRecords)
       report(name, `was measured ${sum} times, but happened ${relayedCount} times`)
     const causers = new Set(causes.map(({ by }) => by))
-    const isCaused = (by: number | undefined): boolean => causers.has(by) || causers.has(undefined)
+    const isCaused = (by: number | undefined): boolean =>
+      EXACT.has(name) ? causers.has(by) : causes.length > 0
     if (measured.some(({ by, value }) => value > 0 && !isCaused(by)))
       report(name, 'was measured without its event')
   }
