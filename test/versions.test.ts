@@ -115,6 +115,7 @@ const views: Record<string, () => Promise<unknown>> = {
   lines: () => Array.fromAsync(linesOf(batch)),
   build: () => findBuild(provider, itemAt('BUILD').date),
   funding: () => operate('funding', 'list', {}),
+  calendar: () => operate('calendar', 'show', { year: '2026' }),
   funds: () => findFunds(),
   reconciliation: () => findRun('2026-11-21'),
   reconciliationPart: () => findPart('2026-11-21', 'golden'),

@@ -145,12 +145,27 @@ const importCustomers = async (
   })
 }
 
+/** Reads the holidays of a file. */
+const setCalendar = async (
+  call: ConsoleCall,
+  operate: Operate,
+  { file }: LongCall,
+): Promise<OperatorReply> => {
+  const { file: path = '', year = '' } = call.options
+  const { readCalendar } = await import('../../shared/operator/calendar-file.ts')
+  return withFile('file', async () => {
+    const days = JSON.stringify(await readCalendar(year, file ?? [Buffer.from(path, 'utf8')]))
+    return operate({ ...call, options: { year, file: file ? basename(path) : '-', days } })
+  })
+}
+
 const longVerbs: Record<string, typeof compare> = {
   'reconciliation run': reconcile,
   'reconciliation statement': compare,
   'exception refund': onDebits,
   'exception resolve': onDebits,
   'customer import': importCustomers,
+  'calendar set': setCalendar,
   'approval grant': finish,
 }
 

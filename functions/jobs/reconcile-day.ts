@@ -1,10 +1,20 @@
-import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { yearOf } from '../../shared/domain/banks/calendar.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { startRun } from '../../shared/reconciliation/runs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
+import { listBanks } from '../../shared/store/banks/banks.ts'
+import { findCalendar } from '../../shared/store/banks/calendar.ts'
+
+const isCalendarMissing = async (today: Day): Promise<boolean> => {
+  if (!today.includes('-12-')) return false
+  const nextYear = String(Number(yearOf(today)) + 1)
+  const [banks, calendar] = await Promise.all([listBanks(), findCalendar(nextYear)])
+  return !calendar && banks.some(({ payoutDays }) => payoutDays === 'working')
+}
 
 /**
  * Runs at 02:00 UTC. Logs providers that the night's runs have not fully settled, then starts the
@@ -18,6 +28,7 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
     const figures = { SettlementUnfinished: unfinished.length }
     if (unfinished.length === 0) measure(figures)
     else log.error('settlement unfinished', { date: today, unfinished }, figures)
+    if (await isCalendarMissing(today)) measure({ CalendarMissing: 1 })
     const yesterday = dayAfter(today, -1)
     await startRun(yesterday, yesterday, runtime)
   })

@@ -35,6 +35,7 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     accountLookup: settings['account-lookup'] ?? bank.accountLookup,
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
+    payoutDays: updatedOr(bank.payoutDays, settings['payout-days']),
     whenDown: updatedOr(bank.whenDown, settings['when-down']),
   })
 

@@ -25,6 +25,10 @@ const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
 const viewOf = (result: Batch | Refusal) => unlessRefused(result, batchView)
 
+const dayOption = (options: { 'any-day'?: 'true' | undefined }) => ({
+  anyDay: options['any-day'] !== undefined,
+})
+
 const recordingOf = ({ id: target, provider }: Batch, author: Author) => ({
   ...author,
   target,
@@ -67,14 +71,14 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   process: {
     /** Records first that an operator starts the payout. */
-    run: async ({ batch: id }, author, runtime) => {
+    run: async ({ batch: id, ...options }, author, runtime) => {
       const batch = await findBatch(id)
       if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
-      return viewOf(await payBatch(id, paymentDeps(runtime)))
+      return viewOf(await payBatch(id, paymentDeps(runtime), dayOption(options)))
     },
-    check: async ({ batch: id }, { at }) => {
+    check: async ({ batch: id, ...options }, { at }) => {
       const batch = await findBatch(id)
-      return batch ? payeeOf(batch, at) : new Refusal(5404)
+      return batch ? payeeOf(batch, at, dayOption(options)) : new Refusal(5404)
     },
     /** A payout that has begun is only queried. */
     needsApproval: async ({ batch: id }, { at }) => {

@@ -35,6 +35,10 @@ const reported: Partial<Record<AlarmedMetric, readonly [AlarmCause, string]>> = 
     'settlement-failing',
     'A due batch could not be paid: operator settlement process prints the reason',
   ],
+  CalendarMissing: [
+    'settlement-failing',
+    'The holidays of the next year are missing: run operator calendar set',
+  ],
   SettlementFailed: [
     'settlement-failing',
     'A bank rejected a payout: fix the cause, then run operator settlement retry',

@@ -179,6 +179,7 @@ const rows = {
     work: ['PAY'],
     sends: ['payments'],
   }),
+  'manage-calendar': { GetItem: ['CALENDAR'], PutItem: ['CALENDAR', 'CHANGES'] },
   'manage-restore': {
     GetItem: ['RESTORE', 'PROVIDER#*'],
     PutItem: ['CHANGES', 'RESTORE'],
@@ -233,6 +234,9 @@ const rows = {
   'process-batch': paysBatches,
   'refund-customer': refundsCustomers,
   'reconcile-day': merge(startsReconciliation, {
+    // Looks for the calendar of the next year.
+    GetItem: ['CALENDAR'],
+    Query: ['BANKS', 'LEDGER'],
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*'],
     'by-status': ['*#settlements'],

@@ -22,6 +22,7 @@ type Partition =
   | 'APPROVALS'
   | 'BANKS'
   | 'BANK_HEALTH'
+  | 'CALENDAR'
   | 'CHANGES'
   | 'FUNDING'
   | 'FUNDS'
@@ -158,7 +159,7 @@ export const appendsToFeed = merge(readsRestore, {
 })
 
 export const buildsBatches = merge(readsRestore, {
-  GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
+  GetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*', 'BUILD#*', 'BANKS', 'CALENDAR', 'SWEEP'],
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*'],
   PutItem: ['BATCH#*', 'BUILD#*'],
@@ -170,7 +171,7 @@ export const buildsBatches = merge(readsRestore, {
 })
 
 export const paysBatches = merge(readsRestore, {
-  GetItem: ['BATCH#*', 'PAYEE#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'FUNDS'],
+  GetItem: ['BATCH#*', 'PAYEE#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'CALENDAR', 'FUNDS'],
   BatchGetItem: ['BATCH#*'],
   PutItem: ['BATCH#*'],
   UpdateItem: ['FUNDS'],

@@ -34,6 +34,8 @@ const changes: Record<string, IsCounted> = {
   ...Object.fromEntries(exceptions),
   'negative batch': (before, after) => !before?.totals && after?.totals?.net < 0,
   'partial offset': ({ outstanding: from } = {}, { outstanding: to } = {}) => from < to && to < 0,
+  'payout that waits for a working day': (before, after) =>
+    !before?.payOn && Date.parse(after?.payOn) > Date.parse(after?.date) + 86_400_000,
   'payout rejected, then retried': (before, after) =>
     before?.entity === 'batch' && before.uuid !== after?.uuid,
   'refund rejected, then retried': (before, after) =>

@@ -192,6 +192,7 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     fee_schedule: 'Fee schedule of the provider when the batch was opened; null for none',
     created_at: 'When the batch was opened',
     sealed_at: 'When the sums became final; it and the sums are null until then',
+    payable_on: 'UTC day of the payout; null until the batch is sealed',
     processed_at: 'When the payout was sent to the bank; null until then',
     completed_at: 'When the bank paid it, or later batches offset it; null until then',
     failed_at: 'When the bank rejected the payout; null if it did not',

@@ -1,4 +1,4 @@
-import { funding, ledger, reconciliation, settlement } from './nouns/accounting.ts'
+import { calendar, funding, ledger, reconciliation, settlement } from './nouns/accounting.ts'
 import { bank, connector, customer } from './nouns/banks.ts'
 import { debit, delivery, exception } from './nouns/debits.ts'
 import { approval, change, deadLetters, restore, secret } from './nouns/operators.ts'
@@ -19,6 +19,7 @@ const rows = {
   debit,
   exception,
   settlement,
+  calendar,
   reconciliation,
   ledger,
   funding,

@@ -67,6 +67,16 @@ export async function* recordsIn(file: FileParts): AsyncGenerator<CsvRecord> {
   }
 }
 
+/** Returns the places of the named columns in the records below a header. */
+export const columnsIn = ({ record, info }: CsvRecord, names: readonly string[]): number[] => {
+  const header = record.map((name) => name.toLowerCase())
+  const missing = names.filter((name) => !header.includes(name))
+  if (missing.length > 0) {
+    refuse([{ line: info.lines, reason: `column ${missing.join(', ')} is missing` }])
+  }
+  return names.map((name) => header.indexOf(name))
+}
+
 /** Returns the first line of a record: a quoted field may span lines. */
 export const firstLineOf = ({ record, info }: CsvRecord): number =>
   info.lines - record.join('').split('\n').length + 1

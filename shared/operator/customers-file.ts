@@ -4,6 +4,7 @@ import type { ImportRow } from '../domain/banks/customer-import.ts'
 import { PhoneNumber } from '../domain/phone.ts'
 import {
   type CsvRecord,
+  columnsIn,
   type FileParts,
   firstLineOf,
   type LineError,
@@ -52,16 +53,6 @@ const newPhoneSet = () => {
 
 type Columns = readonly number[]
 
-const readHeader = ({ record, info }: CsvRecord): Columns => {
-  const names = record.map((name) => name.toLowerCase())
-  const columns = COLUMNS.map((name) => names.indexOf(name))
-  const missing = COLUMNS.filter((_, index) => columns[index] === -1)
-  if (missing.length > 0) {
-    refuse([{ line: info.lines, reason: `column ${missing.join(', ')} is missing` }])
-  }
-  return columns
-}
-
 const rowOf = (
   { record }: CsvRecord,
   columns: Columns,
@@ -91,7 +82,7 @@ export async function* readCustomers(file: FileParts): AsyncGenerator<CustomersP
   let [bytes, accepted] = [0, 0]
   for await (const csv of recordsIn(file)) {
     if (!columns) {
-      columns = readHeader(csv)
+      columns = columnsIn(csv, COLUMNS)
       continue
     }
     const row = rowOf(csv, columns, isNew)

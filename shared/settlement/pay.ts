@@ -14,6 +14,7 @@ import {
   retryPayment,
 } from '../domain/settlement/payment.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
+import { dayOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -24,6 +25,10 @@ import { findPayee, findProvider } from '../store/providers/providers.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
+import { refusalOn } from './payout-day.ts'
+
+/** `anyDay`: also on a day without payouts of the bank. */
+type PayoutOptions = { anyDay?: boolean }
 
 export type PaymentDeps = {
   runtime: Runtime
@@ -49,10 +54,15 @@ const disabled = (provider: ProviderId): Refusal =>
 /**
  * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
  * is stored before it is sent. After an unknown result, the bank is queried with the same uuid.
+ * A payout that has begun also continues on a day without payouts.
  * @returns the batch: completed, failed or still processing; 5404 for an unknown batch, 5005 if
  *   it is already paid or failed, 5001 if it cannot be paid or a restore holds its provider
  */
-export const payBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
+export const payBatch = async (
+  id: BatchId,
+  deps: PaymentDeps,
+  options: PayoutOptions = {},
+): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   const payout = payoutOf(batch)
@@ -60,7 +70,7 @@ export const payBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | 
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return payout === 'begins'
-    ? begin(batch, { ...deps, generation })
+    ? begin(batch, { ...deps, generation }, options)
     : instructBank(batch, { repeated: true }, { ...deps, generation })
 }
 
@@ -70,16 +80,16 @@ type PayoutDeps = PaymentDeps & { generation: number | undefined }
 /** 100 writes per transaction, less the batch, the cash and the record of a change. */
 const OFFSETS_MAX = 97
 
-const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> => {
+const begin = async (batch: Batch, deps: PayoutDeps, options: PayoutOptions) => {
   const { runtime, generation } = deps
-  const account = await payeeOf(batch, runtime.now())
+  const account = await payeeOf(batch, runtime.now(), options)
   if (account instanceof Refusal) return account
   const belowZero = await listOffsettable(batch)
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
   const isCovered = environment.payoutsWaitForFunding
   const written = await replaceTogether(batch, belowZero, begun, { isCovered }, runtime)
   if (written.kind !== 'written') {
-    return written.kind === 'changed' ? payBatch(batch.id, deps) : notCovered(begun.batch)
+    return written.kind === 'changed' ? payBatch(batch.id, deps, options) : notCovered(begun.batch)
   }
   // A restore may have undone the record of a payout that the bank has made.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
@@ -99,7 +109,11 @@ export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<B
     .slice(0, OFFSETS_MAX)
 
 /** Returns the account of a payout that has not begun, or why it may not begin. */
-export const payeeOf = async (batch: Batch, at: Date): Promise<SettlementAccount | Refusal> => {
+export const payeeOf = async (
+  batch: Batch,
+  at: Date,
+  { anyDay = false }: PayoutOptions = {},
+): Promise<SettlementAccount | Refusal> => {
   const { provider, totals, reportedAt } = batch
   if (!totals || !reportedAt) return notPayable('the batch is being built')
   if (totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
@@ -111,9 +125,10 @@ export const payeeOf = async (batch: Batch, at: Date): Promise<SettlementAccount
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
   }
   const bank = await findBank(account.bank)
-  return bank && bank.connector !== 'none'
-    ? account
-    : notPayable(`no connector to the bank ${account.bank}`)
+  if (!bank || bank.connector === 'none') {
+    return notPayable(`no connector to the bank ${account.bank}`)
+  }
+  return (anyDay ? undefined : await refusalOn(dayOf(at), bank)) ?? account
 }
 
 const instructBank = async (

@@ -4,6 +4,7 @@ import { reportFormats } from '../domain/settlement/list-query.ts'
 import type { Runtime } from '../runtime.ts'
 import { findBatch, replaceBatch, replaceBatches } from '../store/settlement/batches.ts'
 import { gateWrites, readSortedLines } from '../store/settlement/lines.ts'
+import { payoutDayOf } from './payout-day.ts'
 import { writeReport } from './report/bucket.ts'
 import { render } from './report/render.ts'
 
@@ -33,7 +34,7 @@ export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<boolean>
 }
 
 const close = async (previous: Batch, runtime: Runtime): Promise<boolean> => {
-  const next = { ...previous, sealedAt: runtime.now() }
+  const next = { ...previous, sealedAt: runtime.now(), payOn: await payoutDayOf(previous) }
   const gates = gateWrites(previous)
   if (gates.length === 0) return (await replaceBatch(previous, next, runtime)) !== undefined
   const written = await replaceBatches([{ previous, next }], { alongside: gates }, runtime)

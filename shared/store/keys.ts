@@ -106,6 +106,8 @@ export const keys = {
   fundings: { pk: 'FUNDING' },
   funding: (bank: BankIdentifier, reference: string) =>
     item('FUNDING', `${bank}#${sha256(reference)}`),
+  /** The public holidays of a year. */
+  calendar: (year: string) => item('CALENDAR', year),
   /** The cash that banks have remitted, less the payouts that have begun. */
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
   /** A run of the reconciliation, and its parts in the same partition. */

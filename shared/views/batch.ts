@@ -10,6 +10,7 @@ import {
   batchStatuses,
   type Line,
   lineTypes,
+  payoutDay,
   type Totals,
 } from '../domain/settlement/batch.ts'
 import { Day, iso } from '../domain/time.ts'
@@ -78,6 +79,7 @@ export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =
     fee_schedule: feeScheduleView(batch.feeSchedule, amountOf),
     created_at: iso(batch.createdAt),
     sealed_at: iso(batch.sealedAt),
+    payable_on: batch.sealedAt && payoutDay(batch),
     processed_at: iso(batch.processedAt),
     completed_at: iso(batch.completedAt),
     failed_at: iso(batch.failedAt),
@@ -96,6 +98,8 @@ export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =
     | 'n'
     | 'lanes'
     | 'completedFrom'
+    // As `payable_on`.
+    | 'payOn'
     | 'reportedAt'
     | 'paidTo'
     | 'offsets'
@@ -123,6 +127,7 @@ export const batchSchema = (amount: v.GenericSchema) =>
       fee_schedule: v.nullable(feeScheduleSchema(amount)),
       created_at: fields.Time,
       sealed_at: fields.NullableTime,
+      payable_on: v.nullable(Day),
       processed_at: fields.NullableTime,
       completed_at: fields.NullableTime,
       failed_at: fields.NullableTime,

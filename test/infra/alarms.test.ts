@@ -58,6 +58,7 @@ const rows = [
     bank-requests-refused       service BankRequestsRefused        Sum of 300 s >= 20         1   ok
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
+    calendar-missing            service CalendarMissing            Maximum of 300 s >= 1      1   ok
     settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
     reconciliation-unfinished   service ReconciliationUnfinished   Maximum of 300 s >= 1      1   ok
     reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok

@@ -142,6 +142,7 @@ describe('bank', () => {
     ...gcb,
     connector: 'http',
     whenDown: 'accept',
+    payoutDays: 'working',
     maximum: pesewas(100_00),
     ussdCode: '*422#',
     packageName: 'com.gcb.mobile',
@@ -169,6 +170,7 @@ describe('bank', () => {
     'ussd-code': [{ 'ussd-code': '*1#' }, 'ussdCode'],
     'open-prompts-max': [{ 'open-prompts-max': 'default' }, 'openPromptsMax'],
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
+    'payout-days': [{ 'payout-days': 'default' }, 'payoutDays'],
     'when-down': [{ 'when-down': 'refuse' }, 'whenDown'],
     'account-lookup': [{ 'account-lookup': 'off' }, 'accountLookup'],
   }

@@ -106,7 +106,7 @@ const fields: Record<string, Rows> = {
       [COMPARED]: [
         'id provider currency date status createdAt sealedAt completedFrom reportedAt processedAt',
         'completedAt failedAt failure bankReference paid paidTo outstanding offsets offsetBy totals',
-        'feeSchedule byStatus',
+        'feeSchedule byStatus payOn',
       ],
       [INDEX]: ['byTime work due n'],
       [KEY]: ['uuid attempt'],

@@ -62,7 +62,7 @@ const putLane = (put: (item: object) => void, id: BatchId, lane: number): void =
 const totalsOf = async () =>
   (await listBatchesOfDay(provider, date)).map(({ totals, reportedAt }) => reportedAt && totals)
 
-test(`${LINES} lines are summed and reported in parts, and a stopped run repeats at most one part`, async () => {
+test('the lines of a large provider are summed and reported in parts, and a stopped run repeats at most one', async () => {
   const whole = sealedBatches()
   let heapMax = 0
   whole.before(() => {

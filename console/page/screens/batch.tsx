@@ -88,6 +88,7 @@ const Summary = ({ batch }: { batch: BatchResult }) => (
         ['Net', batch.net && <strong>{batch.net} GHS</strong>],
         ['Fee schedule', scheduleText(batch.fee_schedule)],
         ['Built', batch.sealed_at && <Time at={batch.sealed_at} />],
+        ['Payable on', batch.payable_on && dayText(batch.payable_on)],
       ]}
     />
   </Panel>

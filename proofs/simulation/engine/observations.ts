@@ -5,12 +5,14 @@
 
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
+import type { calendar } from '../../../shared/operator/nouns/accounting.ts'
 import type * as banks from '../../../shared/operator/nouns/banks.ts'
 import type * as providers from '../../../shared/operator/nouns/providers.ts'
 import type { webhook } from '../../../shared/operator/nouns/webhook.ts'
 import type { FaultName } from './faults.ts'
 
-type Nouns = typeof providers & typeof banks & { webhook: typeof webhook }
+type Nouns = typeof providers &
+  typeof banks & { webhook: typeof webhook; calendar: typeof calendar }
 type ChangesOf<N> = N extends { name: infer Name extends string; verbs: infer Verbs }
   ? {
       [V in keyof Verbs & string]: Verbs[V] extends { effect: 'reads' } ? never : `${Name} ${V}`
@@ -156,6 +158,8 @@ export type RunSetup = {
   unwantedPromptsLeast: number
   /** The banks that are asked for numbers that are unknown here, from the start. */
   lookups: readonly string[]
+  /** The banks that pay on working days, from the start. */
+  workingBanks: readonly string[]
   /** Whether banks act once on a key; otherwise on each POST. */
   isIdempotent: boolean
   isRestored: boolean

@@ -26,6 +26,7 @@ import { eventsAreMeasured } from './metrics.ts'
 import { repairsAreExplained, workIsPrompt } from './net.ts'
 import { type Check, indexObservations } from './observation-index.ts'
 import * as outcomes from './outcomes.ts'
+import * as payoutDays from './payout-days.ts'
 import * as payouts from './payouts.ts'
 import * as posts from './posts.ts'
 import * as prompts from './prompts.ts'
@@ -207,6 +208,12 @@ export const invariants: readonly Invariant[] = [
   ],
   [66, 'a number that is unknown here has the account of its bank', ...Object.values(accounts)],
   [67, 'an update keeps the members that another release wrote', unknownMembersStay],
+  [
+    68,
+    'a payout begins on a day on which its bank pays, which its batch names',
+    payoutDays.batchesNameTheirDay,
+    payoutDays.payoutsBeginOnTheirDays,
+  ],
 ]
 
 /** They follow every change and reply; a restore undoes some. */

@@ -3,14 +3,15 @@ import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
 import type { Observations } from '../engine/observations.ts'
 import { areUnwanted, type Cause, isUnusual, swept } from './daily-use.ts'
-import type { Check } from './observation-index.ts'
+import type { Check, ObservationIndex } from './observation-index.ts'
+import { mayWait } from './payout-days.ts'
 import { isRefusal } from './prompts.ts'
 import type { RawDebit } from './raw-items.ts'
-import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
+import { dayOf, HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 63: each metric that an alarm uses is measured when its event happens. */
 
-type Causes = (observations: Observations) => Cause[]
+type Causes = (observations: Observations, index: ObservationIndex) => Cause[]
 
 type IsCause = (before: Change['before'], after: Change['after']) => boolean
 
@@ -62,8 +63,8 @@ const isUnfinished = ({ items, setup }: Observations): boolean =>
 /** Longer than a payout takes. */
 const PAYS_MS = 2 * MINUTE_MS
 
-/** A batch that stays pending after its message may not be paid. */
-const unpaid: Causes = ({ invocations, changes }) => {
+/** A batch that stays pending after its message may not be paid, unless its bank pays nothing today. */
+const unpaid: Causes = ({ invocations, changes, setup: { skew } }, index) => {
   const changesOf = Map.groupBy(
     changes.filter(({ after }) => after?.entity === 'batch'),
     ({ after }) => String(after?.id),
@@ -74,9 +75,12 @@ const unpaid: Causes = ({ invocations, changes }) => {
       const later = own.filter(({ at }) => startedAt < at && at < startedAt + PAYS_MS)
       const first = own.findLast(({ at }) => at <= startedAt)
       const seen = [first, ...later].map((change) => change?.after?.status)
+      const period = [startedAt, startedAt + PAYS_MS] as const
+      const days = [startedAt - skew, startedAt + PAYS_MS + skew].map(dayOf)
+      const mayBeFree = mayWait(index, String(first?.after?.provider), days, period)
       const isBegun = later.some((change) => change.by?.invocation === by)
       return seen.includes('pending') && !isBegun
-        ? [{ about, by, isPossible: later.length > 0 }]
+        ? [{ about, by, isPossible: later.length > 0 || mayBeFree }]
         : []
     }),
   )
@@ -130,6 +134,7 @@ const causesOf: Record<AlarmedMetric, Causes> = {
     strikes.some(({ name }) => name === 'sealing key missing'),
   ),
   SweepFaults: possibly(({ setup }) => !setup.isHealthy),
+  CalendarMissing: possibly(({ setup }) => dayOf(setup.endedAt).includes('-12-')),
   SettlementNotPaid: unpaid,
   UnusualUse: swept(isUnusual),
   UnwantedPrompts: swept(areUnwanted),
@@ -146,13 +151,14 @@ const EXACT: ReadonlySet<string> = new Set<AlarmedMetric>([
   ...(['SettlementNotPaid', 'UnusualUse', 'UnwantedPrompts'] as const),
 ])
 
-export const eventsAreMeasured: Check = ({ observations }, report) => {
+export const eventsAreMeasured: Check = (index, report) => {
+  const { observations } = index
   const { measurements, invocations, strikes } = observations
   const losesRecords = strikes.some(({ name }) => LOSES_RECORDS.has(name))
   const byName = Map.groupBy(measurements, ({ name }) => name)
   for (const [name, causesIn] of Object.entries(causesOf)) {
     const measured = byName.get(name) ?? []
-    const causes = causesIn(observations)
+    const causes = causesIn(observations, index)
     const measurers = new Set(measured.map(({ by }) => by))
     for (const { about, by, isPossible } of causes) {
       if (isPossible || by === undefined || !invocations.get(by)?.isFinished || measurers.has(by))

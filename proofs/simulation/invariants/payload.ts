@@ -110,6 +110,7 @@ export const settledEventOf = (batch: RawBatch) => {
     fee_schedule: scheduleOf(batch.feeSchedule),
     created_at: batch.createdAt,
     sealed_at: batch.sealedAt,
+    payable_on: batch.payOn,
     processed_at: batch.processedAt,
     completed_at: completedAt,
     failed_at: batch.failedAt,

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FeeSchedule } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
 import type { BatchHistory, Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import { mayWait } from './payout-days.ts'
 import { beginOf, type ChangeOf, type RawBatch } from './raw-items.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, pesewasOfFee, startOf } from './time-and-money.ts'
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, pesewasOfFee, startOf } from './time-and-money.ts'
 
 /** 41, 42: to whom and when the banks pay. Sums are checked by 24, 25 and 26. */
 
@@ -124,7 +125,11 @@ export const dueBatchesArePaid: Check = (index, report) => {
       const { status, totals } = changes.findLast((change) => change.at < from)?.after ?? {}
       const isLeft = !changes.some((change) => change.at >= from && change.at <= until)
       const net = totals?.net ?? -1
-      const isDue = status === 'pending' && net >= 0 && startOf(item.date) + DAY_MS <= at
+      const isDue =
+        status === 'pending' &&
+        net >= 0 &&
+        startOf(item.date) + DAY_MS <= at &&
+        !mayWait(index, item.provider, [dayOf(at)], [at, until])
       const isActive = !index.timeline
         .during('isActive', item.provider, from, until)
         .includes(false)

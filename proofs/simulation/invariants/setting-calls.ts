@@ -50,21 +50,26 @@ const importedRows = (calls: readonly OperatorCall[]) => {
 export const settingCalls = (
   calls: readonly OperatorCall[],
   isSetting: (verb: string) => boolean,
+  changes: Observations['changes'],
 ): SettingCall[] => {
+  // Its grant may have been tried without a reply.
+  const denied = new Set(
+    changes.flatMap(({ after }) => (after?.decision === 'denied' ? [after.sk] : [])),
+  )
   const rowsOf = importedRows(calls)
   const grants = attemptsOf(
     calls.filter(({ noun, verb }) => noun === 'approval' && verb === 'grant'),
   )
-  const changes = calls.filter(
+  const requests = calls.filter(
     ({ noun, verb, approval }) => isSetting(`${noun} ${verb}`) && approval === undefined,
   )
-  return attemptsOf(changes).flatMap((attempts) => {
+  return attemptsOf(requests).flatMap((attempts) => {
     const [{ noun, verb, options } = { noun: '', verb: '', options: {} as Options }] = attempts
     const id = attempts.find(({ requested }) => requested !== undefined)?.requested
     const effective =
       id === undefined ? [attempts] : grants.filter(([first]) => first?.options.id === id)
     const known = effective.map(effectOf).filter((effect) => effect !== undefined)
-    if (known.length === 0) return []
+    if (known.length === 0 || denied.has(String(id))) return []
     const result: Members = Object.assign({}, ...known.map((effect) => effect.result))
     const owner = options.provider ?? options.bank
     const token = options.token ?? result.token
@@ -75,7 +80,11 @@ export const settingCalls = (
     const rows = call.verb === 'customer import' ? rowsOf(options) : [{}]
     return rows.map((row) => {
       const own: Options = { ...options, ...row }
-      const subjects: Options = { customer: `${own.phone} ${owner}`, credential: `${token}` }
+      const subjects: Options = {
+        customer: `${own.phone} ${owner}`,
+        credential: `${token}`,
+        calendar: own.date ?? '',
+      }
       return { ...call, options: own, subject: subjects[noun] ?? owner ?? '' }
     })
   })

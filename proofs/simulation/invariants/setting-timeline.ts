@@ -40,6 +40,9 @@ const usual = {
   accountLookup: 'off',
   /** Of the sandbox bank. */
   behaviour: undefined as string | undefined,
+  payoutDays: 'all',
+  /** Of a day. */
+  isHoliday: false,
   connectorSecret: undefined as string | undefined,
   customer: undefined as string | undefined,
 }
@@ -65,6 +68,7 @@ const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
   const { 'when-down': whenDown, 'account-lookup': accountLookup } = options
+  const { 'payout-days': payoutDays } = options
   const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
   return {
     ...(options.name ? { name: options.name } : {}),
@@ -78,6 +82,7 @@ const named: Effect = ({ options }) => {
     ...(connectorUrl ? { connectorUrl } : {}),
     ...(whenDown ? { whenDown: whenDown === 'default' ? undefined : whenDown } : {}),
     ...(accountLookup ? { accountLookup } : {}),
+    ...(payoutDays ? { payoutDays: payoutDays === 'default' ? 'all' : payoutDays } : {}),
     ...(connectorSecret ? { connectorSecret } : {}),
   }
 }
@@ -113,6 +118,9 @@ const effects: Record<SettingVerb, Effect | null> = {
   'bank disable': () => ({ isActive: false }),
   'bank enable': () => ({ isActive: true }),
   'bank behave': ({ options: { as } }) => ({ behaviour: as === 'normal' ? undefined : as }),
+  'calendar add': () => ({ isHoliday: true }),
+  'calendar remove': () => ({ isHoliday: false }),
+  'calendar set': null,
   'connector set': named,
   'connector remove': () => ({ connectorUrl: undefined, connectorSecret: undefined }),
   'customer link': ({ options }) => ({ customer: options['account-number'] }),
@@ -160,6 +168,7 @@ const initialValues = (setup: RunSetup): Initial[] => {
     }),
     ...Object.entries(setup.connections),
     ...setup.lookups.map((bank): Initial => [bank, { accountLookup: 'on' }]),
+    ...setup.workingBanks.map((bank): Initial => [bank, { payoutDays: 'working' }]),
     ...setup.banks.flatMap((bank) =>
       Object.entries(setup.customerAccounts).map(
         ([phone, customer]): Initial => [`${phone} ${bank}`, { customer }],
@@ -187,7 +196,7 @@ export const timelineOf = (
     }
   }
   const calls = [
-    ...settingCalls(operatorCalls, (verb) => verb in effects),
+    ...settingCalls(operatorCalls, (verb) => verb in effects, changes),
     ...foundAccounts(changes),
   ].toSorted((one, other) => one.from - other.from)
   const names = Object.keys(usual) as Name[]

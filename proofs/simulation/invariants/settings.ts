@@ -24,9 +24,16 @@ const decoders: Record<string, Decoder> = {
   webhook: ({ pk, url, events, attemptsMax }) => {
     return [ownerIn(pk), { webhook: { url, events, attemptsMax } }]
   },
-  bank: ({ identifier, status, whenDown, accountLookup = 'off', behaviour }) => [
+  bank: ({
     identifier,
-    { isActive: status === 'live', whenDown, accountLookup, behaviour: behaviour?.as },
+    status,
+    whenDown,
+    accountLookup = 'off',
+    payoutDays = 'all',
+    behaviour,
+  }) => [
+    identifier,
+    { isActive: status === 'live', whenDown, accountLookup, payoutDays, behaviour: behaviour?.as },
   ],
   connector: ({ pk, url: connectorUrl }) => [ownerIn(pk), { connectorUrl }],
   account: ({ pk, sk, accountNumber: customer }) => [`${ownerIn(pk)} ${ownerIn(sk)}`, { customer }],

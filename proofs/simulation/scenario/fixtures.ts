@@ -93,7 +93,7 @@ export const accountAt = (bank: string, phone: string) =>
     ? undefined
     : { account_number: `${HTTP_BANKS.indexOf(bank as BankName)}${phone.slice(1)}`, name: bank }
 
-const bankOf = (identifier: BankIdentifier, { lookups }: Present): Bank => ({
+const bankOf = (identifier: BankIdentifier, { lookups, workingBanks }: Present): Bank => ({
   identifier,
   name: `Bank ${identifier}`,
   countryCode: 'GH',
@@ -101,6 +101,7 @@ const bankOf = (identifier: BankIdentifier, { lookups }: Present): Bank => ({
   connector: identifier === 'SBX' ? 'sandbox' : 'http',
   connectorType: 'both',
   ...(lookups.includes(identifier) ? { accountLookup: 'on' } : {}),
+  ...(workingBanks.includes(identifier) ? { payoutDays: 'working' } : {}),
 })
 
 export const customerAccounts: Readonly<Record<string, string>> = Object.fromEntries(
@@ -164,6 +165,7 @@ type Present = {
   providers: readonly number[]
   absent: readonly string[]
   lookups: readonly string[]
+  workingBanks: readonly string[]
 }
 
 /** Writes the fixtures to the table, with the providers at these indexes. */

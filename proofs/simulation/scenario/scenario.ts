@@ -53,6 +53,8 @@ export type Scenario = {
   openPromptsMax: number | undefined
   /** The banks that are asked for numbers that are unknown here, from the start. */
   lookups: readonly BankName[]
+  /** The banks that pay on working days, from the start. */
+  workingBanks: readonly BankName[]
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
   changes: readonly SettingChange[]
@@ -120,6 +122,7 @@ export const plain = {
   waitsForFunding: false,
   openPromptsMax: undefined,
   lookups: [],
+  workingBanks: [],
   absent: [],
   changes: [],
   rounds: [],
@@ -155,10 +158,11 @@ const ROLLOUT_SHARE = 0.1
 const drawRelease = (random: Random): Release | undefined =>
   random.happens(ROLLOUT_SHARE) ? random.pick(['earlier', 'later']) : undefined
 
-const LOOKUP_SHARE = 0.2
+/** Of the banks that differ in one setting. */
+const BANK_SHARE = 0.2
 
-const drawLookups = (random: Random): BankName[] =>
-  HTTP_BANKS.filter(() => random.happens(LOOKUP_SHARE))
+const drawBanks = (random: Random): BankName[] =>
+  HTTP_BANKS.filter(() => random.happens(BANK_SHARE))
 
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
@@ -200,7 +204,8 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     waitsForFunding: settings.hasRounds && bankRandom.happens(0.4),
     // A run with small sizes needs many completed debits.
     openPromptsMax: settings.hasSmallSizes ? undefined : drawPromptsMax(randomOf(seedOf(seed, 15))),
-    lookups: drawLookups(randomOf(seedOf(seed, 15, 1))),
+    lookups: drawBanks(randomOf(seedOf(seed, 15, 1))),
+    workingBanks: drawBanks(randomOf(seedOf(seed, 16))),
     absent,
     changes: [
       ...drawCreations(seed, absent, startAt),

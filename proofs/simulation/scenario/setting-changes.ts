@@ -1,7 +1,7 @@
 import type { Secrets } from '../../../sandbox/aws/secrets.ts'
 import type { Options, SettingVerb } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
-import { DAY_MS, HOUR_MS, inGhs, MINUTE_MS } from '../invariants/time-and-money.ts'
+import { DAY_MS, dayOf, HOUR_MS, inGhs, MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api, Caller } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import { customerAccounts, hostOf, secretsOf, simulatedProviders } from './fixtures.ts'
@@ -10,7 +10,15 @@ import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 export type SettingChange = { at: number; verb: SettingVerb; options: Options }
 
 type Change = readonly [verb: SettingVerb, options: Options]
-type Drawn = { random: Random; provider: string; bank: BankName; httpBank: BankName; phone: string }
+type Drawn = {
+  random: Random
+  provider: string
+  bank: BankName
+  httpBank: BankName
+  phone: string
+  /** One of the next days. */
+  date: string
+}
 
 const accountOf = ({ provider, random }: Drawn) => ({
   provider,
@@ -82,6 +90,7 @@ const bankOf = (drawn: Drawn) => ({
   ...connectorOf(drawn),
   'when-down': drawn.random.pick(['refuse', 'refuse', 'default']),
   'account-lookup': drawn.random.pick(['on', 'off']),
+  'payout-days': drawn.random.pick(['working', 'working', 'default']),
 })
 
 const chargesOf = ({ provider, random }: Drawn) => {
@@ -89,6 +98,8 @@ const chargesOf = ({ provider, random }: Drawn) => {
 }
 
 const ofProvider = ({ provider }: Drawn) => ({ provider })
+const ofDate = ({ date }: Drawn) => ({ date })
+const holidayOf = ({ date }: Drawn) => ({ date, name: 'Declared' })
 const ofBank = ({ bank }: Drawn) => ({ bank })
 const ofHttpBank = ({ httpBank: bank }: Drawn) => ({ bank })
 const connectedOf = (drawn: Drawn) => ({ ...connectorOf(drawn), connector: 'http' })
@@ -120,6 +131,8 @@ const rows: readonly Row[] = [
   ['connector remove', ofHttpBank, 'connector set', connectedOf],
   ['bank behave', behaviourOf, 'bank behave', () => ({ bank: 'SBX', as: 'normal' })],
   ['bank disable', ofBank, 'bank enable'],
+  ['calendar add', holidayOf, 'calendar remove', ofDate],
+  ['calendar add', holidayOf],
   ['customer unlink', ofCustomer, 'customer link', customerOf],
   ['customer import', importOf],
   ['webhook set', webhookOf],
@@ -128,12 +141,13 @@ const rows: readonly Row[] = [
   ['webhook enable', ofProvider],
 ]
 
-const drawnBy = (random: Random): Drawn => ({
+const drawnBy = (random: Random, at: number): Drawn => ({
   random,
   provider: random.pick(simulatedProviders).id,
   bank: random.pick(bankNames),
   httpBank: random.pick(HTTP_BANKS),
   phone: random.pick(Object.keys(customerAccounts)),
+  date: dayOf(at + random.between(0, 3 * DAY_MS)),
 })
 
 /** Some changes meet the debits of a burst, some the payouts at midnight. */
@@ -159,8 +173,8 @@ export const drawSettingChanges = (
   const random = randomOf(seedOf(seed, 12, 1))
   return Array.from({ length: count }).flatMap(() => {
     const [verb, options, ending, endingOptions = options] = random.pick(rows)
-    const drawn = drawnBy(random)
     const at = Math.max(from, Math.min(until, drawTime(random, bursts)))
+    const drawn = drawnBy(random, at)
     const endAt = Math.min(until, at + random.between(MINUTE_MS, 90 * MINUTE_MS))
     const ends = ending ? [{ at: endAt, verb: ending, options: endingOptions(drawn) }] : []
     return [{ at, verb, options: options(drawn) }, ...ends]
@@ -175,7 +189,7 @@ export const drawAbsent = (seed: number, share: number): string[] => {
 
 /** Draws the calls that create them. */
 export const drawCreations = (seed: number, absent: readonly string[], at: number) => {
-  const drawn = drawnBy(randomOf(seedOf(seed, 12, 3)))
+  const drawn = drawnBy(randomOf(seedOf(seed, 12, 3)), at)
   const isAsked = drawn.random.pick(['on', 'off'])
   const settings = { connector: 'http', 'connector-type': 'both', 'account-lookup': isAsked }
   const changes = absent.flatMap((id): Change[] => {

@@ -36,6 +36,7 @@ export const setupOf = (scenario: Scenario): Observations['setup'] => ({
     20,
   ),
   lookups: scenario.lookups,
+  workingBanks: scenario.workingBanks,
   isIdempotent: scenario.isIdempotent,
   isRestored: scenario.restore !== undefined,
   isRepaired: scenario.faults.has('index far behind'),

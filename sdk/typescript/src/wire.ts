@@ -1165,6 +1165,11 @@ export type EventSettlement = {
      */
     sealed_at: string | null;
     /**
+     * UTC day of the payout; null until the batch is sealed
+     * @format date
+     */
+    payable_on: string | null;
+    /**
      * When the payout was sent to the bank; null until then
      * @format date-time
      */
@@ -1595,6 +1600,11 @@ export type Settlement = {
      * @format date-time
      */
     sealed_at: string | null;
+    /**
+     * UTC day of the payout; null until the batch is sealed
+     * @format date
+     */
+    payable_on: string | null;
     /**
      * When the payout was sent to the bank; null until then
      * @format date-time

@@ -3,6 +3,7 @@ import { Pesewas } from '../money.ts'
 import { RequestLimits } from '../request-limits.ts'
 import { oneOf, text } from '../text.ts'
 import { BankBehaviour } from './bank-behaviour.ts'
+import { PayoutDays } from './calendar.ts'
 
 export const BankIdentifier = v.pipe(
   v.string(),
@@ -37,6 +38,8 @@ export const Bank = v.object({
   behaviour: v.optional(BankBehaviour),
   /** Whether charges are refused while the bank is down. Absent: they are accepted. */
   whenDown: v.optional(WhenDown),
+  /** The days of payouts to accounts at this bank. Absent: all. */
+  payoutDays: v.optional(PayoutDays),
 })
 export type Bank = v.InferOutput<typeof Bank>
 

@@ -54,6 +54,8 @@ export type Batch = {
   lanes?: number | undefined
   /** After it no line is added; null: the batch is open. */
   sealedAt: Date | null
+  /** The day from which it can be paid. Absent: not sealed yet, or the day after `date`. */
+  payOn?: Day | undefined
   /** The provider's schedule when the batch was opened, for all its lines. */
   feeSchedule: FeeSchedule | null
   /** The sums of its lines; null: not sealed yet. */
@@ -109,8 +111,12 @@ export type Totals = {
   net: Pesewas
 }
 
-/** Returns the earliest time of the payout: the day after the run that opened the batch. */
-export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayAfter(date))
+type SealedBatch = Pick<Batch, 'date' | 'payOn'>
+
+export const payoutDay = ({ date, payOn }: SealedBatch): Day => payOn ?? dayAfter(date)
+
+/** Returns the earliest time of the payout. */
+export const payableFrom = (batch: SealedBatch): Date => startOf(payoutDay(batch))
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Bank, ConnectorName, CustomerAccount, WhenDown } from '../../domain/banks/bank.ts'
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
+import { PayoutDays } from '../../domain/banks/calendar.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
 import { BulkId } from '../../domain/operator/bulk.ts'
 import { text } from '../../domain/text.ts'
@@ -36,6 +37,11 @@ const settings = {
     'accept|refuse|default',
     'charges while the bank is down (default: accept)',
     o.orDefault(WhenDown),
+  ),
+  'payout-days': o.optional(
+    'all|working|default',
+    'days of payouts to accounts at the bank (default: all)',
+    o.orDefault(PayoutDays),
   ),
   'open-prompts-max': o.optional(
     'N|default',

@@ -25,6 +25,7 @@ export const bankSettingsView = (bank: Bank, at: Date) =>
     account_lookup: bank.accountLookup ?? 'off',
     behaviour: behaviourAt(bank, at) ?? null,
     when_down: bank.whenDown ?? 'accept',
+    payout_days: bank.payoutDays ?? 'all',
   }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>
 
 /** The parts of a changed connection that the reply shows once. */

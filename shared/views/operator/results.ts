@@ -9,6 +9,7 @@ import type { DeliveryResult, DeliveryWithAttempts, PingResult } from '../delive
 import type { RefundResult } from '../refund.ts'
 import type { ApprovalResult } from './approval.ts'
 import type { BankResult, SavedConnection } from './bank.ts'
+import type { CalendarResult } from './calendar.ts'
 import type { ChangeResult } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
@@ -113,6 +114,7 @@ export type OperatorResults<Options = AnyOptions> = {
     list: BatchResult[]
     report: Formatted<Options, SettlementReport, { url: string }>
   }
+  calendar: Record<'set' | 'add' | 'remove' | 'show', CalendarResult>
   reconciliation: {
     /** A check of a large day returns the run that the next call continues. */
     run: ReconciliationResult | { run: string }

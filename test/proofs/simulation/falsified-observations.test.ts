@@ -319,6 +319,17 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     append(run, item, { addedLater: undefined })
     delete run.changes.at(-1).after.addedLater
   },
+  '68 a batch names a day before its bank pays': (run) => {
+    const seal = changesOf(run, batch(run)).find(({ after }) => after.sealedAt)
+    seal.after.payOn = seal.after.date
+  },
+  '68 a payout begins on a holiday': (run) => {
+    const { after, at } = changesOf(run, batch(run)).find(
+      ({ after }) => after.status === 'processing',
+    )
+    run.setup.workingBanks = [after.paidTo.bank]
+    operate(run, 'calendar', 'add', { date: dayOf(at), name: 'x' })
+  },
 }
 
 /** Finds the query about the account of a number. */

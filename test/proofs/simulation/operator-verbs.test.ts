@@ -16,11 +16,15 @@ const isNamed = (noun: string, verb: string): boolean =>
 /** Verbs that a variable names. */
 const drawn = ['customer upload', 'debit complete', 'debit fail', 'exception upload']
 
-test('every verb that changes something is called in simulations', () => {
+const notCalled: Record<string, string> = {
+  'calendar set': 'additions and removals change the same item',
+}
+
+test('every verb that changes something is called in simulations, or has a reason', () => {
   const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
     Object.entries(verbs).flatMap(([verb, { effect }]) =>
       effect === 'reads' || isNamed(noun, verb) ? [] : [`${noun} ${verb}`],
     ),
   )
-  expect(verbs.sort()).toEqual(drawn)
+  expect(verbs.sort()).toEqual([...drawn, ...Object.keys(notCalled)].sort())
 })

@@ -461,6 +461,7 @@ class EventSettlement(TypedDict):
     fee_schedule: EventFeeSchedule | None
     created_at: str
     sealed_at: str | None
+    payable_on: str | None
     processed_at: str | None
     completed_at: str | None
     failed_at: str | None
@@ -486,6 +487,7 @@ class Settlement(TypedDict):
     fee_schedule: FeeSchedule | None
     created_at: str
     sealed_at: str | None
+    payable_on: str | None
     processed_at: str | None
     completed_at: str | None
     failed_at: str | None

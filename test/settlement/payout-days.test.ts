@@ -1,0 +1,190 @@
+import { beforeEach, expect, test } from 'vitest'
+import { processBatch } from '../../functions/jobs/process-batch.ts'
+import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
+import { manageCalendar } from '../../functions/operator/manage-calendar.ts'
+import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import type { Day } from '../../shared/domain/time.ts'
+import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { noWrites } from '../../shared/store/settings.ts'
+import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
+import { gcb } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
+import { granted, refused } from '../support/refused.ts'
+import { storeBank } from '../support/settings.ts'
+import { useFreshTable } from '../support/tables.ts'
+import { type FakeBank, fakeBank } from './fake-bank.ts'
+import { take } from './messages-sent.ts'
+import { at, builtBatch, completedDebit, newProvider, runtimeAt } from './one-provider.ts'
+import { useReportShelf } from './report-shelf.ts'
+
+/** Payout days of banks, and the calendar of public holidays (docs/settlement.md#payout-days). */
+
+process.env.METRICS_DISABLED = 'false'
+
+const { clear, metrics } = captureOutput()
+useReportShelf()
+
+/** Days after Sunday, 22 November 2026. */
+const [FRIDAY, SATURDAY, SUNDAY, MONDAY, TUESDAY] = [5, 6, 7, 8, 9] as const
+
+let provider: ProviderId
+let bank: FakeBank
+beforeEach(async () => {
+  clear()
+  await useFreshTable()
+  provider = await newProvider({ account: '1041001001' })
+  await storeBank({ ...gcb, payoutDays: 'working' })
+  bank = fakeBank()
+})
+
+const depsOn = (day: number) => ({
+  runtime: runtimeAt('00:00:01', day),
+  connectors: bank.connectors,
+})
+
+const calendar = async (verb: string, options: Record<string, string>) => {
+  const reply = await manageCalendar(runtimeAt('12:00:00'))({ verb, options })
+  if ('error' in reply) throw new Error(reply.error)
+  return reply.result
+}
+
+const holiday = (date: string) => calendar('add', { date, name: 'Declared' })
+
+/** Builds the batch of a debit that completed on a day, in the night after it. */
+const batchOf = async (day: number): Promise<Batch> => {
+  await completedDebit(provider, 100_00, at('12:00:00', day))
+  return builtBatch(provider, day + 1)
+}
+
+const dueOn = async (day: number) => listPayable(at('00:00:00', day))
+
+test.each([
+  ['of Friday is paid on Monday', FRIDAY, [], '2026-11-30'],
+  ['of Thursday is paid on Monday', FRIDAY - 1, [], '2026-11-30'],
+  ['of Sunday is paid on Tuesday', SUNDAY, [], '2026-12-01'],
+  ['before a long weekend is paid after it', FRIDAY, ['2026-11-30', '2026-12-01'], '2026-12-02'],
+  [
+    'before Christmas is paid after the holidays and a declared day',
+    32,
+    ['2026-12-25', '2026-12-28', '2026-12-29', '2027-01-01'],
+    '2026-12-30',
+  ],
+  ['of the last days of a year is paid in the next one', 38, ['2027-01-01'], '2027-01-04'],
+] as const)('a debit %s', async (_, day, holidays, payOn) => {
+  for (const date of holidays) await holiday(date)
+  const { id, payOn: stored } = await batchOf(day)
+  expect(stored).toBe(payOn)
+  const before = new Date(Date.parse(payOn) - 1)
+  expect(await listPayable(before)).toEqual([])
+  expect(await listPayable(new Date(payOn))).toEqual([id])
+})
+
+test('a debit is paid on the day after the run if its bank pays on all days, or no account is known', async () => {
+  await storeBank(gcb)
+  expect(await batchOf(FRIDAY)).toMatchObject({ payOn: '2026-11-29' })
+  provider = await newProvider()
+  await storeBank({ ...gcb, payoutDays: 'working' })
+  expect(await batchOf(FRIDAY)).toMatchObject({ payOn: '2026-11-29' })
+})
+
+test('a holiday that is declared after the batch was sealed delays its payout, without an alarm', async () => {
+  const { id } = await batchOf(FRIDAY)
+  await holiday('2026-11-30')
+  expect(await dueOn(MONDAY)).toEqual([id])
+  await take(processBatch(runtimeAt('00:00:01', MONDAY)), 'payments', { batch: id })
+  expect(metrics()).toEqual([])
+  expect(refused(await payBatch(id, depsOn(MONDAY)))).toEqual({
+    code: '400/5001',
+    details: '2026-11-30 is no working day of GCB: --any-day true pays',
+  })
+  expect(bank.paid.size).toBe(0)
+  expect(granted(await payBatch(id, depsOn(TUESDAY)))).toMatchObject({ status: 'completed' })
+})
+
+test('an operator pays on a free day only with --any-day', async () => {
+  const { id } = await batchOf(FRIDAY)
+  const free = refused(await payBatch(id, depsOn(SATURDAY)))
+  expect(free.details).toContain('2026-11-28 is no working day of GCB')
+  const paid = await payBatch(id, depsOn(SATURDAY), { anyDay: true })
+  expect(granted(paid)).toMatchObject({ status: 'completed' })
+})
+
+test('a rejected payout is retried on a working day only', async () => {
+  const { id } = await batchOf(FRIDAY)
+  bank.behaviours.push('reject')
+  expect(granted(await payBatch(id, depsOn(MONDAY)))).toMatchObject({ status: 'failed' })
+  await holiday('2026-12-01')
+  const retry = (day: number) => retryBatch(id, noWrites, depsOn(day))
+  expect(refused(await retry(TUESDAY)).details).toContain('2026-12-01 is no working day')
+  expect(await findBatch(id)).toMatchObject({ status: 'failed', attempt: 1 })
+  expect(await retry(TUESDAY + 1)).not.toBeInstanceOf(Refusal)
+})
+
+test('a payout that has begun continues on a free day', async () => {
+  const { id } = await batchOf(FRIDAY)
+  bank.behaviours.push('pay later')
+  expect(granted(await payBatch(id, depsOn(MONDAY)))).toMatchObject({ status: 'processing' })
+  await holiday('2026-12-01')
+  expect(granted(await payBatch(id, depsOn(TUESDAY)))).toMatchObject({ status: 'completed' })
+})
+
+test.each([
+  ['rings each night of December', '2026-12-01T02:00:00Z', 'working', [], [1]],
+  ['does not ring in November', '2026-11-30T02:00:00Z', 'working', [], []],
+  ['does not ring with a calendar', '2026-12-01T02:00:00Z', 'working', ['2027-01-01'], []],
+  ['does not ring for banks that pay on all days', '2026-12-01T02:00:00Z', 'all', [], []],
+] as const)(
+  'the missing calendar of the next year %s',
+  async (_, time, payoutDays, days, values) => {
+    await storeBank({ ...gcb, payoutDays })
+    for (const day of days) await holiday(day)
+    const runtime = { ...runtimeAt('02:00:00'), now: () => new Date(time) }
+    await take(reconcileDay(runtime), 'reconciliations', {})
+    const missing = metrics().flatMap(({ CalendarMissing }) => CalendarMissing ?? [])
+    expect(missing).toEqual(values)
+  },
+)
+
+test('the days of a calendar are added, renamed, removed, replaced and listed in their order', async () => {
+  await calendar('add', { date: '2026-12-25', name: 'Christmas' })
+  await calendar('add', { date: '2026-03-06', name: 'Independence' })
+  expect(await calendar('add', { date: '2026-03-06', name: 'Independence Day' })).toEqual({
+    year: '2026',
+    days: [
+      { date: '2026-03-06', name: 'Independence Day' },
+      { date: '2026-12-25', name: 'Christmas' },
+    ],
+  })
+  await calendar('remove', { date: '2026-12-25' })
+  await expect(calendar('remove', { date: '2026-12-25' })).rejects.toThrow('no such holiday')
+  const days = JSON.stringify({ '2026-05-01': 'Workers’ Day' })
+  await calendar('set', { year: '2026', file: 'x', days })
+  expect(await calendar('show', { year: '2026' })).toEqual({
+    year: '2026',
+    days: [{ date: '2026-05-01', name: 'Workers’ Day' }],
+  })
+  expect(await calendar('show', { year: '2027' })).toEqual({ year: '2027', days: [] })
+})
+
+test.each([
+  [{ year: '2026', file: 'x' }, '--days: is required'],
+  [{ year: '2026', file: 'x', days: '{"2027-01-01":"x"}' }, '--days: must be days of 2026'],
+  [{ year: '2026', file: 'x', days: '{"2026-02-30":"x"}' }, 'calendar'],
+  [{ year: '2026', file: 'x', days: '[]' }, '--days'],
+  [{ year: '2026', file: 'x', days: 'no JSON' }, '--days'],
+  [{ year: '26', file: 'x', days: '{}' }, '--year: must be a year'],
+])('the calendar %j is refused', async (options, reason) => {
+  await expect(calendar('set', options as never)).rejects.toThrow(reason)
+})
+
+test('the reply of a settlement says from which day it is payable, once it is sealed', async () => {
+  const { id } = await batchOf(FRIDAY)
+  const reply = await manageSettlement(runtimeAt('12:00:00', SATURDAY))({
+    verb: 'show',
+    options: { batch: id },
+  })
+  expect(reply).toMatchObject({ result: { status: 'pending', payable_on: '2026-11-30' as Day } })
+})
