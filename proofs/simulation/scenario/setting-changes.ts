@@ -1,9 +1,6 @@
-import type { Secrets } from '../../../sandbox/aws/secrets.ts'
 import type { Options, SettingVerb } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import { DAY_MS, dayOf, HOUR_MS, inGhs, MINUTE_MS } from '../invariants/time-and-money.ts'
-import type { Api, Caller } from '../peers/api.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
 import { customerAccounts, hostOf, secretsOf, simulatedProviders } from './fixtures.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
@@ -209,64 +206,4 @@ export const drawCreations = (seed: number, absent: readonly string[], at: numbe
     ]
   })
   return changes.map(([verb, options], n) => ({ at: at + n, verb, options }))
-}
-
-/** How long callers try a revoked token. */
-const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
-
-/** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
-const CHANGES_PER_KEY = 15
-
-const SEALING_KEY = { SecretId: 'sealing-key' }
-
-type Deps = { api: Api; operators: Operators; secrets: Secrets }
-
-export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) => {
-  /** Rotates the sealing key (docs/operations.md#rotate-the-sealing-key). */
-  const rotateKey = async (name: string): Promise<void> => {
-    const { VersionId: old } = key.GetSecretValueCommand(SEALING_KEY)
-    const label = { ...SEALING_KEY, VersionStage: `key-${old}` }
-    key.UpdateSecretVersionStageCommand({ ...label, MoveToVersionId: old })
-    key.PutSecretValueCommand({ ...SEALING_KEY, SecretString: name, ClientRequestToken: name })
-    do await api.sleep(MINUTE_MS)
-    while (resultOf(await operators.operate('secret', 'reseal', {}))?.unreadable !== 0)
-    key.UpdateSecretVersionStageCommand({ ...label, RemoveFromVersionId: old })
-  }
-
-  const probe = async (owner: Caller, token: string): Promise<void> => {
-    const name = owner.kind === 'bank' ? 'list-debit-transactions' : 'list-debit-requests'
-    for (const after of PROBES_MS) {
-      await api.sleep(after)
-      await api.ask({ name, caller: owner, query: { per_page: '1' }, token, triesMax: 1 })
-    }
-  }
-
-  const change = async ({ verb, options }: SettingChange): Promise<void> => {
-    const [noun = '', action = ''] = verb.split(' ')
-    const { provider, bank = '' } = options
-    const owner: Caller =
-      provider === undefined ? { kind: 'bank', id: bank } : { kind: 'provider', id: provider }
-    if (verb === 'credential revoke') {
-      const { previous: token } = api.credentials.of(owner)
-      if (token === undefined) return
-      await operators.operate(noun, action, { token })
-      return void probe(owner, token)
-    }
-    const { rows, ...named } = options
-    const file = rows ? await operators.upload(noun, JSON.parse(rows), named) : {}
-    if (!file) return
-    const done = await operators.operate(noun, action, { ...named, ...file })
-    api.credentials.learn(owner, { ...options, ...resultOf(done) })
-  }
-
-  return {
-    /** Changes follow one another, so that each setting is known between two changes. */
-    start: async (changes: readonly SettingChange[]): Promise<void> => {
-      for (const [n, one] of changes.toSorted((a, b) => a.at - b.at).entries()) {
-        await api.until(one.at)
-        if (n % CHANGES_PER_KEY === CHANGES_PER_KEY - 1) await rotateKey(`key ${n}`)
-        await change(one)
-      }
-    },
-  }
 }
