@@ -21,6 +21,9 @@ const optionIn = ({ sent }: ApiCall, name: string): unknown => (sent as Item)?.o
 const isChange = (change: SettingVerb) => (call: ApiCall) =>
   `${call.name} ${verbOf(call)}` === `manage-${change}` && isDone(call)
 
+const isMany = (verb: string, option: string) => (call: ApiCall) =>
+  verbOf(call) === verb && optionIn(call, option) !== undefined && isDone(call)
+
 const resultIn = ({ reply }: ApiCall): Item => (reply?.body as Item)?.result
 
 type IsCounted = (before: Item, after: Item) => boolean
@@ -93,14 +96,10 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
   'grant refused': (call) => verbOf(call) === 'grant' && call.reply?.status === 400,
   'request denied': (call) => verbOf(call) === 'deny' && isDone(call),
   'second operator at once': ({ sent }) => (sent as Item)?.actor === 'local:abena',
-  'exceptions refunded by a file': (call) =>
-    verbOf(call) === 'refund' && optionIn(call, 'file') !== undefined && isDone(call),
-  'exceptions refunded by days': (call) =>
-    verbOf(call) === 'refund' && optionIn(call, 'from') !== undefined && isDone(call),
-  'exceptions resolved by a file': (call) =>
-    verbOf(call) === 'resolve' && optionIn(call, 'file') !== undefined && isDone(call),
-  'exceptions resolved by days': (call) =>
-    verbOf(call) === 'resolve' && optionIn(call, 'from') !== undefined && isDone(call),
+  'exceptions refunded by a file': isMany('refund', 'file'),
+  'exceptions refunded by days': isMany('refund', 'from'),
+  'exceptions resolved by a file': isMany('resolve', 'file'),
+  'exceptions resolved by days': isMany('resolve', 'from'),
   'call about many continued': (call) => resultIn(call)?.processed !== undefined,
   'refund despite a note': (call) => optionIn(call, 'despite-note') === 'true' && isDone(call),
   'refund refused': (call) => verbOf(call) === 'refund' && call.reply?.status === 400,

@@ -153,7 +153,7 @@ const CAPPED_SHARE = 0.25
 const drawPromptsMax = (random: Random): number | undefined =>
   random.happens(CAPPED_SHARE) ? random.pick([1, 2, 3, 5]) : undefined
 
-const ROLLOUT_SHARE = 0.1
+const ROLLOUT_SHARE = 0.2
 
 const drawRelease = (random: Random): Release | undefined =>
   random.happens(ROLLOUT_SHARE) ? random.pick(['earlier', 'later']) : undefined
