@@ -199,16 +199,11 @@ const abandonedAt = (
   return isRecorded ? change?.at : undefined
 }
 
-/** Reports whether a record had a status at some time in a period. */
-const hadStatus = (
-  { changes }: DeliveryHistory,
-  wanted: DeliveryStatus,
-  from: number,
-  until: number,
-): boolean =>
+/** Reports whether an attempt was due at some time in a period. */
+const wasDue = ({ changes }: DeliveryHistory, from: number, until: number): boolean =>
   changes.some(
     ({ after, at }, n) =>
-      after?.status === wanted && at <= until && (changes[n + 1]?.at ?? Infinity) >= from,
+      after?.status === 'pending' && at <= until && (changes[n + 1]?.at ?? Infinity) >= from,
   )
 
 /** An index shows an abandoned event by then. */
@@ -224,7 +219,7 @@ export const requestedEventsAreRetried: Check = ({ observations, deliveries }, r
     if (name === 'redeliver-event' || (name === 'manage-delivery' && verb === 'redeliver')) {
       const { reference, id } = membersOf(data ?? result)
       const record = deliveries.get(`${reference}#${Number(id) % 100}`)
-      if (!record || !hadStatus(record, 'pending', at, reply.at))
+      if (!record || !wasDue(record, at, reply.at))
         report(`${reference}`, 'was redelivered, but is not due')
     }
     if (name !== 'manage-delivery' || verb !== 'recover') continue
