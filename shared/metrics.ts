@@ -6,10 +6,8 @@ export const metricsService = (stage: string): string => `debit-collection-${sta
 
 /** The units of the metrics that only the dashboard shows. */
 export const shownMetrics = {
-  /** New debits and their amounts; debits by final status. */
+  /** New debits and their amounts. */
   DebitsCharged: 'Count',
-  DebitsCompleted: 'Count',
-  DebitsFailed: 'Count',
   DebitsReversed: 'Count',
   ChargedPesewas: 'None',
   CompletedPesewas: 'None',
@@ -32,6 +30,15 @@ export const shownMetrics = {
 
 /** The units of the metrics that have an alarm. */
 export const alarmedMetrics = {
+  DebitsCompleted: 'Count',
+  DebitsFailed: 'Count',
+  /** Failed less completed debits; its line has the bank as a dimension. */
+  FailureExcess: 'None',
+  /** Charges of a known caller with a 4xx reply, except 429. */
+  ChargesRefused: 'Count',
+  /** Seconds from an event to its first webhook attempt, and the first attempts that failed. */
+  WebhookFirstSeconds: 'Seconds',
+  WebhookFirstFailed: 'Count',
   /** Days for which every attempt at a webhook has failed. */
   WebhookFailingDays: 'Count',
   SettlementFailed: 'Count',
@@ -47,6 +54,9 @@ export const alarmedMetrics = {
   Contradiction: 'Count',
   /** Refunds that a bank rejected or that cannot be sent; each is an exception to resolve. */
   RefundFailed: 'Count',
+  /** At 02:00 UTC: open exceptions, and payouts of earlier days that are not made. */
+  OpenExceptions: 'Count',
+  OverduePayouts: 'Count',
   /** Requests of banks with a 4xx reply, by cause: credential, request limit, others. */
   BankCredentialsRefused: 'Count',
   BankRequestsLimited: 'Count',
@@ -75,8 +85,8 @@ export const alarmedMetrics = {
 
 const units = { ...shownMetrics, ...alarmedMetrics }
 
-/** Their lines have the bank as a second dimension, so that the mail of an alarm names it. */
-const perBank = ['BankDown'] as const satisfies AlarmedMetric[]
+/** These have the bank as a second dimension, so that the mail of an alarm names it. */
+const perBank = ['BankDown', 'FailureExcess'] as const satisfies AlarmedMetric[]
 export type MetricPerBank = (typeof perBank)[number]
 
 export type MetricName = keyof typeof units
@@ -91,16 +101,19 @@ export type Figures = Partial<Record<MetricName, number>>
 export const metricMembers = (figures: Figures): object | undefined => {
   const names = Object.keys(figures) as MetricName[]
   if (names.length === 0 || environment.metricsDisabled) return undefined
-  const Metrics = names.map((Name) => {
-    const Unit = units[Name]
-    // A metric without a unit is a number; each stored byte costs.
-    return Unit === 'Count' || Unit === 'None' ? { Name } : { Name, Unit }
-  })
-  const Dimensions = [perBank.some((name) => name in figures) ? ['service', 'bank'] : ['service']]
-  const definition = { Namespace: METRICS_NAMESPACE, Dimensions, Metrics }
-  const Timestamp = wallTime().getTime()
-  return { _aws: { Timestamp, CloudWatchMetrics: [definition] }, ...figures }
+  const CloudWatchMetrics = [...Map.groupBy(names, isPerBank)].map(([hasBank, group]) => ({
+    Namespace: METRICS_NAMESPACE,
+    Dimensions: [hasBank ? ['service', 'bank'] : ['service']],
+    Metrics: group.map((Name) => {
+      const Unit = units[Name]
+      // A metric without a unit is a number; each stored byte costs.
+      return Unit === 'Count' || Unit === 'None' ? { Name } : { Name, Unit }
+    }),
+  }))
+  return { _aws: { Timestamp: wallTime().getTime(), CloudWatchMetrics }, ...figures }
 }
+
+const isPerBank = (name: MetricName): boolean => perBank.some((other) => other === name)
 
 /** Writes one line. The log is searchable by `details`, which cost less than dimensions. */
 export const measure = (figures: Figures, details: Record<string, string> = {}): void => {

@@ -142,11 +142,17 @@ const countException = ({ kind }: ReportException): void => {
   if (row) measure({ [row.metric]: 1 })
 }
 
+type EventMetrics = { count: MetricName; pesewas: MetricName | null; excess?: number }
+
 const figuresOf = (name: DebitEventName, amount: Pesewas): Figures => {
   const { metrics } = debitEventTypes[name]
   if (!metrics) return {}
-  const { count, pesewas }: { count: MetricName; pesewas: MetricName | null } = metrics
-  return { [count]: 1, ...(pesewas && { [pesewas]: amount }) }
+  const { count, pesewas, excess }: EventMetrics = metrics
+  return {
+    [count]: 1,
+    ...(pesewas && { [pesewas]: amount }),
+    ...(excess && { FailureExcess: excess }),
+  }
 }
 
 /** Requests the next attempt, if the record has a new one. */

@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
 import type { AlarmRow } from '../definitions/alarm-row.ts'
 import { deadLetterQueues, queuesOf } from '../definitions/jobs.ts'
-import type { Metrics } from '../definitions/metrics.ts'
+import { calculated, type Metrics } from '../definitions/metrics.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { runbookText } from './runbook.ts'
@@ -84,7 +84,7 @@ const debitWidgets = (metrics: Metrics, graph: Graph, relayLog: string) => {
 }
 
 const requestWidgets = (stage: Stage, metrics: Metrics, graph: Graph) => {
-  const latencies = ['p50', 'p99'].map((statistic) => metrics.chargeLatency({ statistic }))
+  const latencies = ['p50', 'p99'].map((statistic) => metrics.charges('Latency', { statistic }))
   const requests = metrics.api('Count', COUNTED)
   const errors = [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)]
   const bankErrors = allCounted(
@@ -219,7 +219,7 @@ const percent = (
   label: string,
   expression: string,
   usingMetrics: Record<string, cloudwatch.IMetric>,
-) => new cloudwatch.MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
+) => calculated(label, expression, usingMetrics, 5)
 
 const cedis = (label: string, pesewas: cloudwatch.IMetric) =>
   new cloudwatch.MathExpression({

@@ -1,6 +1,7 @@
 import type { AlarmedMetric } from '../../shared/metrics.ts'
 import { type AlarmCause, type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
 import { deadLetterQueues } from './jobs.ts'
+import { outcomeRows } from './outcome-alarms.ts'
 import { type PlatformSettings, platformRows } from './platform-alarms.ts'
 import type { Stage } from './stages.ts'
 
@@ -79,7 +80,7 @@ export const rollbackAlarms: AlarmRow[] = [
     description:
       'The p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
     // Rings within the ten minutes of a canary.
-    metric: (metrics) => metrics.chargeLatency({ statistic: 'p99', minutes: 1 }),
+    metric: (metrics) => metrics.charges('Latency', { statistic: 'p99', minutes: 1 }),
     threshold: 200,
     periods: 3,
     ignoresFewSamples: true,
@@ -157,7 +158,7 @@ const rows: AlarmRow[] = [
     name: 'bank-down',
     description:
       'The bank of this mail has given no reply for two minutes, and its debits wait: call the bank, then see operator bank show',
-    metric: (metrics) => metrics.perBank('BankDown'),
+    metric: (metrics) => metrics.perBank('BankDown', { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
   },
   {
@@ -247,6 +248,7 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 
 /** Returns the alarms of a stage, except those of its rollouts. */
 export const alarmRows = (stage: Pick<Stage, 'hasSandboxBank'> & PlatformSettings): AlarmRow[] => [
+  ...outcomeRows(stage),
   ...rows,
   ...platformRows(stage),
   ...reportedRows,

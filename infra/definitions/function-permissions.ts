@@ -239,7 +239,7 @@ const rows = {
     Query: ['BANKS', 'LEDGER'],
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*'],
-    'by-status': ['*#settlements'],
+    'by-status': ['*#settlements', 'EXCEPTIONS#*'],
     work: ['SETTLE#*'],
   }),
   'reconcile-part': reconciles,

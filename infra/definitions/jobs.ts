@@ -167,6 +167,8 @@ export const recurring = jobNames.flatMap((name) => {
 /** Settings of a queue, derived from the job that consumes it. */
 export type QueueRow = {
   name: QueueName
+  /** The longest work on a message. */
+  workSeconds: number
   /** Six times the consumer's timeout, so that an in-flight message stays invisible. */
   visibilitySeconds: number
   retentionSeconds: number
@@ -182,6 +184,7 @@ const queuesOfJob = (job: JobName): QueueRow[] => {
   const isEachMinute = every?.includes('rate(1 minute)')
   return from.queues.map((name) => ({
     name,
+    workSeconds: timeoutSeconds,
     visibilitySeconds: 6 * timeoutSeconds,
     // A message that is sent each minute is stale after two.
     retentionSeconds: isEachMinute ? 120 : 4 * DAY_SECONDS,

@@ -44,13 +44,14 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     lambda,
     service: (name: MetricName, over: Aggregation) =>
       metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
-    perBank: (name: MetricPerBank) => seriesPerBank(name, metricsService(stage.name)),
+    perBank: (name: MetricPerBank, over: Required<Aggregation>) =>
+      seriesPerBank(name, metricsService(stage.name), over),
     api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation) =>
       metric('AWS/ApiGateway', name, gateway, over),
-    /** Milliseconds from the arrival of a charge at the gateway to the reply. */
-    chargeLatency: (over: Aggregation) => {
+    /** Requests to charge; `Latency`: milliseconds from the arrival at the gateway to the reply. */
+    charges: (name: 'Latency' | '4XXError' | 'Count', over: Aggregation) => {
       const { path: Resource, method: Method } = operations.charge
-      return metric('AWS/ApiGateway', 'Latency', { ...gateway, Resource, Method }, over)
+      return metric('AWS/ApiGateway', name, { ...gateway, Resource, Method }, over)
     },
     /** All functions of the account and Region, including those of other applications. */
     account: (metricName: 'ConcurrentExecutions' | 'Throttles', over: Aggregation) =>
@@ -116,13 +117,31 @@ const metric = (
   })
 
 /** Returns a metric with the dimension `bank`: a series, and a mail of its alarm, per bank. */
-const seriesPerBank = (name: MetricPerBank, service: string) =>
-  new cloudwatch.MathExpression({
+const seriesPerBank = (
+  name: MetricPerBank,
+  service: string,
+  { statistic, minutes }: Required<Aggregation>,
+) => {
+  const select = statistic === 'Sum' ? 'SUM' : 'MAX'
+  return new cloudwatch.MathExpression({
     expression:
-      `SELECT MAX(${name}) FROM SCHEMA("${METRICS_NAMESPACE}", bank, service) ` +
-      `WHERE service = '${service}' GROUP BY bank ORDER BY MAX() DESC`,
-    period: Duration.minutes(1),
+      `SELECT ${select}(${name}) FROM SCHEMA("${METRICS_NAMESPACE}", bank, service) ` +
+      `WHERE service = '${service}' GROUP BY bank ORDER BY ${select}() DESC`,
+    period: Duration.minutes(minutes),
     label: name,
+  })
+}
+
+/** Returns the value of an expression with the names of its metrics. */
+export const calculated = (
+  label: string,
+  expression: string,
+  usingMetrics: Record<string, cloudwatch.IMetric>,
+  minutes: number,
+) =>
+  new cloudwatch.MathExpression({
+    ...{ label, expression, usingMetrics },
+    period: Duration.minutes(minutes),
   })
 
 /** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */

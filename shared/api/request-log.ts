@@ -27,9 +27,15 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
   }
 }
 
-/** Returns the metric of a 4xx reply to a bank: a rejected report can cost a customer's money. */
-const refusedReply = ({ credentialRefused }: RequestContext, status: number): Figures => {
+/**
+ * Returns the metric of a 4xx reply to a bank, because a rejected report can cost a customer's money, or
+ * to a charge of a known caller.
+ */
+const refusedReply = (operation: OperationName, context: RequestContext, status = 0): Figures => {
+  const { caller, credentialRefused } = context
   if (status < 400 || status >= 500) return {}
+  if (operation === 'charge') return caller && status !== 429 ? { ChargesRefused: 1 } : {}
+  if (operations[operation].caller !== 'bank') return {}
   if (credentialRefused) return { BankCredentialsRefused: 1 }
   return status === 429 ? { BankRequestsLimited: 1 } : { BankRequestsRefused: 1 }
 }
@@ -53,6 +59,6 @@ export const logRequest = (
       ...(reference && { reference }),
       status,
     },
-    operations[operation].caller === 'bank' ? refusedReply(context, status ?? 0) : {},
+    refusedReply(operation, context, status),
   )
 }

@@ -1,11 +1,11 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { errorClasses } from '../domain/webhooks/attempt.ts'
+import { type Attempt, errorClasses } from '../domain/webhooks/attempt.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import { eventId } from '../domain/webhooks/event.ts'
 import { eventTypes } from '../domain/webhooks/event-type.ts'
 import { failingDays, healthState, type WebhookHealth } from '../domain/webhooks/health.ts'
 import { log } from '../log.ts'
-import { measure } from '../metrics.ts'
+import { type Figures, measure } from '../metrics.ts'
 
 /**
  * Logs an attempt in one line, which is also its metrics.
@@ -30,14 +30,19 @@ export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): v
     next_attempt_at: delivery.nextAttemptAt,
   }
   log.info(tried ? 'delivery attempted' : 'delivery abandoned', fields, {
-    ...(tried &&
-      last && {
-        WebhookAttemptMilliseconds: last.milliseconds,
-        [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1,
-      }),
+    ...(tried && last && attemptFigures(delivery, last)),
     ...(status === 'abandoned' && { WebhookAbandoned: 1 }),
   })
 }
+
+const attemptFigures = ({ occurredAt }: Delivery, last: Attempt): Figures => ({
+  WebhookAttemptMilliseconds: last.milliseconds,
+  [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1,
+  ...(last.number === 1 && {
+    WebhookFirstSeconds: (last.at.getTime() - occurredAt.getTime()) / 1000,
+    ...(last.cause && { WebhookFirstFailed: 1 }),
+  }),
+})
 
 /** Logs a change of the health state, and measures for how many days the webhook has been failing. */
 export const logHealthChange = (

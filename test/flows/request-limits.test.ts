@@ -165,6 +165,17 @@ test.each(bankOperations)('the metrics of %s have a line with a metric per 4xx',
   expect(metrics()).toEqual(Array(31).fill(refused))
 })
 
+test('the metrics count a refused charge of a known caller, and no anonymous one', async () => {
+  const charge = callerOf('charge', { status: 'suspended' })
+  await charge({ headers: {} })
+  expect(metrics()).toEqual([])
+  expect(answer(await charge())).toBe('403/1403')
+  expect(metrics()).toEqual([{ ChargesRefused: 1 }])
+  counts.usedBefore = 5_000
+  expect((await charge()).statusCode).toBe(429)
+  expect(metrics()).toHaveLength(1)
+})
+
 test('the metrics have no line for a success, a fault or a provider', async () => {
   const provider = callerOf('list-banks')
   await provider({ headers: {} })

@@ -2,6 +2,7 @@ import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
+import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
@@ -31,6 +32,17 @@ const deadLetterQueues = [
   'relay-lost-records',
 ]
 
+/** Seconds that messages may wait where a worker takes longer; 900 elsewhere. */
+const lateAfter: Record<string, number> = {
+  'webhooks-high': 1_080,
+  'webhooks-medium': 1_080,
+  'webhooks-low': 1_080,
+  'webhooks-sidelined': 1_080,
+  settlements: 7_200,
+  reconciliations: 7_200,
+  'reconciliation-parts': 7_200,
+}
+
 const WEEK = 'Maximum of 300 s >= 604800'
 
 /** Name, metric, threshold, consecutive periods, treatment of missing data. */
@@ -56,6 +68,8 @@ const rows = [
     bank-requests-limited       service BankRequestsLimited        Sum of 300 s >= 1          1   ok
     bank-credentials-refused    service BankCredentialsRefused     Sum of 300 s >= 5          1   ok
     bank-requests-refused       service BankRequestsRefused        Sum of 300 s >= 20         1   ok
+    exceptions-open             service OpenExceptions             Maximum of 300 s >= 1      1   ok
+    payouts-overdue             service OverduePayouts             Maximum of 300 s >= 1      1   ok
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
     calendar-missing            service CalendarMissing            Maximum of 300 s >= 1      1   ok
@@ -71,6 +85,15 @@ const rows = [
     schedule-dead-letters-lost  AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount  Sum of 300 s >= 1  1  ok
     requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        1   ok
   `),
+  ...queuesOf(stage)
+    .filter(({ name }) => name !== 'sweeps')
+    .map(({ name }) => [
+      lateAlarm(name),
+      'AWS/SQS ApproximateAgeOfOldestMessage',
+      `Maximum of 300 s >= ${lateAfter[name] ?? 900}`,
+      '1',
+      'ok',
+    ]),
   ...deadLetterQueues.flatMap((name) => [
     [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
     [`${name}-old`, 'AWS/SQS ApproximateAgeOfOldestMessage', WEEK, '1', 'ok'],
@@ -131,17 +154,23 @@ test('the alarms on throttles cover the table and all its indexes', () => {
 
 test('each alarm has a row above, except those of several metrics or series', () => {
   const several = ['invocations-dropped', 'endpoints-crashed', 'table-reads-throttled']
-  const names = [...rows.map(([name]) => name), ...several, 'table-writes-throttled', 'bank-down']
+  const excesses = ['completions-low', 'bank-failing', 'deliveries-failing', 'charges-refused']
+  const others = [...several, ...excesses, 'table-writes-throttled', 'bank-down']
+  const names = [...rows.map(([name]) => name), ...others]
   const named = alarms.map(({ AlarmName }) => AlarmName)
   expect(named.sort()).toEqual(names.map((name) => PREFIX + name).sort())
 })
 
-test('the alarm bank-down has a series, and thus a mail, per bank of the stage', () => {
-  const [query, ...others] = alarm('bank-down')?.Metrics ?? []
-  expect([query?.Period, others]).toEqual([60, []])
+test.each([
+  ['bank-down', 60, 'MAX', 'BankDown'],
+  ['bank-failing', 600, 'SUM', 'FailureExcess'],
+])('the alarm %s has a series, and thus a mail, per bank of the stage', (...row) => {
+  const [name, period, statistic, metric] = row
+  const [query, ...others] = alarm(name)?.Metrics ?? []
+  expect([query?.Period, others]).toEqual([period, []])
   expect(query?.Expression).toBe(
-    'SELECT MAX(BankDown) FROM SCHEMA("DebitCollection", bank, service) ' +
-      "WHERE service = 'debit-collection-production' GROUP BY bank ORDER BY MAX() DESC",
+    `SELECT ${statistic}(${metric}) FROM SCHEMA("DebitCollection", bank, service) ` +
+      `WHERE service = 'debit-collection-production' GROUP BY bank ORDER BY ${statistic}() DESC`,
   )
 })
 

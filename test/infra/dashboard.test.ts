@@ -64,7 +64,12 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
       'bank-requests-refused 20',
     ],
     'Requests blocked by the firewall': ['requests-blocked 100'],
-    'Age of the oldest message per queue (s)': ['stream-late 60000'],
+    'Age of the oldest message per queue (s)': [
+      '9 alarms 900',
+      '4 alarms 1080',
+      '3 alarms 7200',
+      'stream-late 60000',
+    ],
     'Dead letters per queue': [`${letters} alarms 1`],
     Throttles: ['4 alarms 1', 'concurrency-high 800'],
     'Nightly settlement': ['4 alarms 1'],

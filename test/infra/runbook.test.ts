@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { alarmRows, rollbackAlarms } from '../../infra/definitions/alarms.ts'
 import { queuesOf } from '../../infra/definitions/jobs.ts'
+import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 
@@ -21,8 +22,11 @@ const entries = [...(chapter ?? '').matchAll(/^\| Alarm \|.*\n\|[-|]+\n((?:\|.*\
 
 const queues = new Set<string>(queuesOf(stage).map(({ name }) => deadLetters(name)))
 
-/** All dead-letter queues have one entry. */
+const late = new Set(queuesOf(stage).map(({ name }) => lateAlarm(name)))
+
+/** All queues have one entry. */
 const entryOf = (alarm: string): string => {
+  if (late.has(alarm)) return 'QUEUE-late'
   const [name, old] = alarm.endsWith('-old') ? [alarm.slice(0, -4), '-old'] : [alarm, '']
   return `${queues.has(name) ? 'QUEUE-dead-letters' : name}${old}`
 }

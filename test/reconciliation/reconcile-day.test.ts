@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
 import { defined } from '../../shared/domain/complete.ts'
+import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
@@ -9,7 +10,7 @@ import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { at, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
+import { at, DAY_AFTER, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
 
 process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
 process.env.METRICS_DISABLED = 'false'
@@ -41,8 +42,8 @@ test('the jobs log each broken invariant and count the differences, once for eac
   const { done } = await exampleDay()
   await overwrite(keys.debit(done.facts.reference), { narration: 'Order 2' })
   expect(await logged()).toMatchObject([
-    { SettlementUnfinished: 0 },
-    { SettlementUnfinished: 0 },
+    { SettlementUnfinished: 0, OpenExceptions: 1, OverduePayouts: 0 },
+    { SettlementUnfinished: 0, OpenExceptions: 1, OverduePayouts: 0 },
     {
       level: 'ERROR',
       message: 'reconciliation difference',
@@ -61,6 +62,17 @@ test('the jobs log each broken invariant and count the differences, once for eac
     { message: 'day reconciled', differences: 1, ReconciliationDifferences: 1 },
   ])
   expect(await findRun(TODAY)).toMatchObject({ openParts: 0, endedAt: runtime.now() })
+})
+
+test('the night counts open exceptions, and the payouts of earlier days alone', async () => {
+  await exampleDay()
+  const counted = async (day: Day) => {
+    clear()
+    await take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
+    return lines()[0]
+  }
+  expect(await counted(DAY_AFTER)).toMatchObject({ OpenExceptions: 1, OverduePayouts: 0 })
+  expect(await counted(dayAfter(DAY_AFTER))).toMatchObject({ OverduePayouts: 2 })
 })
 
 test('the sweep requests lost messages, and measures a run that takes longer than six hours', async () => {

@@ -27,8 +27,8 @@ export const captureOutput = () => {
         .filter(({ _aws }) => _aws)
         .map(({ _aws, service, ...members }) => {
           expect(service).toBe('debit-collection-sandbox')
-          const { Metrics } = _aws.CloudWatchMetrics[0]
-          const names: string[] = Metrics.map(({ Name }: { Name: string }) => Name)
+          const groups: { Metrics: { Name: string }[] }[] = _aws.CloudWatchMetrics
+          const names = groups.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name))
           return members.level
             ? Object.fromEntries(names.map((name) => [name, members[name]]))
             : members

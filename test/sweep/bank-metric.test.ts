@@ -6,4 +6,12 @@ test('a metric of a bank has the bank as a dimension, which the mail of its alar
   expect(metricMembers({ BankDown: 1 })).toMatchObject({
     _aws: { CloudWatchMetrics: [{ Dimensions: [['service', 'bank']] }] },
   })
+  expect(metricMembers({ DebitsFailed: 1, FailureExcess: 1 })).toMatchObject({
+    _aws: {
+      CloudWatchMetrics: [
+        { Dimensions: [['service']], Metrics: [{ Name: 'DebitsFailed' }] },
+        { Dimensions: [['service', 'bank']], Metrics: [{ Name: 'FailureExcess' }] },
+      ],
+    },
+  })
 })

@@ -33,6 +33,13 @@ const opened = (kind: ExceptionKind): Causes =>
       !before && after?.entity === 'exception' && after.kind === kind && !after.resolvedAt,
   )
 
+const ended = (status: 'completed' | 'failed'): Causes =>
+  changed(
+    'relay',
+    (before, after) =>
+      after?.entity === 'debit' && after.status === status && before?.status !== status,
+  )
+
 const invoked =
   (name: string): Causes =>
   ({ invocations }) =>
@@ -93,7 +100,16 @@ const isRefused = ({ history }: RawDebit): boolean => {
   return isRefusal({ by, set })
 }
 
-const causesOf: Record<AlarmedMetric, Causes> = {
+/** A text: why no observation shows the event. */
+const causesOf: Record<AlarmedMetric, Causes | string> = {
+  DebitsCompleted: ended('completed'),
+  DebitsFailed: ended('failed'),
+  FailureExcess: 'the difference of the two above',
+  ChargesRefused: possibly(({ calls }) =>
+    calls.some(({ name, reply }) => name === 'charge' && reply && reply.status >= 400),
+  ),
+  WebhookFirstSeconds: 'a receiver sees no number of an attempt',
+  WebhookFirstFailed: 'a receiver sees no number of an attempt',
   LateCompletion: opened('late_completion'),
   RefusedReport: opened('refused_report'),
   Contradiction: opened('contradiction'),
@@ -120,6 +136,8 @@ const causesOf: Record<AlarmedMetric, Causes> = {
       before?.status === 'pending' && after?.entity === 'debit' && isRefused(after as RawDebit),
   ),
   SettlementUnfinished: invoked('reconcile-day'),
+  OpenExceptions: invoked('reconcile-day'),
+  OverduePayouts: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
   SweepLagSeconds: invoked('sweep'),
   BankDown: possibly(({ changes }) =>
@@ -157,6 +175,7 @@ export const eventsAreMeasured: Check = (index, report) => {
   const losesRecords = strikes.some(({ name }) => LOSES_RECORDS.has(name))
   const byName = Map.groupBy(measurements, ({ name }) => name)
   for (const [name, causesIn] of Object.entries(causesOf)) {
+    if (typeof causesIn === 'string') continue
     const measured = byName.get(name) ?? []
     const causes = causesIn(observations, index)
     const measurers = new Set(measured.map(({ by }) => by))

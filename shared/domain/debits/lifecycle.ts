@@ -9,8 +9,8 @@ type EventRow = {
   retries: number
   /** A member of its data that other events lack (docs/api.md#payload). */
   adds: 'error_details' | 'refund' | null
-  /** The names of its metrics; null: none. */
-  metrics: { count: string; pesewas: string | null } | null
+  /** The names of its metrics, and its share in `FailureExcess` of the bank; null: none. */
+  metrics: { count: string; pesewas: string | null; excess?: 1 | -1 } | null
   waitsFor: WaitsFor
 }
 
@@ -72,7 +72,7 @@ export const lifecycle = {
     priority: 'high',
     retries: 10,
     adds: null,
-    metrics: { count: 'DebitsCompleted', pesewas: 'CompletedPesewas' },
+    metrics: { count: 'DebitsCompleted', pesewas: 'CompletedPesewas', excess: -1 },
   },
   failed: {
     next: [],
@@ -87,7 +87,7 @@ export const lifecycle = {
     priority: 'high',
     retries: 10,
     adds: 'error_details',
-    metrics: { count: 'DebitsFailed', pesewas: null },
+    metrics: { count: 'DebitsFailed', pesewas: null, excess: 1 },
   },
   reversed: {
     next: [],

@@ -2,6 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { newestFirst } from '../../domain/time.ts'
+import { countEntries } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -41,6 +42,14 @@ export async function* exceptionPages(
     const items = await db.readMany(page.map(db.keyOf))
     yield items.map(fromExceptionItem).sort(newestFirst)
   }
+}
+
+const COUNTED_MAX = 1_000
+
+/** Counts the open exceptions, to a thousand. */
+export const countOpenExceptions = async (): Promise<number> => {
+  const list = { index: 'by-status', key: keys.exceptions('open') } as const
+  return (await countEntries(list, COUNTED_MAX)).count
 }
 
 /** Returns the write that marks an open exception as resolved. */

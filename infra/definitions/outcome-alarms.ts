@@ -1,0 +1,113 @@
+import type { QueueName } from '../../shared/queues/messages.ts'
+import { type AlarmRow, HIGHEST } from './alarm-row.ts'
+import { type QueueRow, queuesOf, type StageBanks } from './jobs.ts'
+import { calculated, type Metrics } from './metrics.ts'
+
+/**
+ * Alarms on results. Each compares failures with successes: ten more failures in ten minutes are a
+ * success share under a half, of at least ten results. So they ring within ten minutes at one result a
+ * minute, earlier above, and never for the few failures of a quiet night.
+ */
+
+const EXCESS = 10
+const RECENT = { statistic: 'Sum', minutes: 10 }
+
+const outcomes: AlarmRow[] = [
+  {
+    name: 'completions-low',
+    description:
+      'More debits fail than complete: see "Failed debits by code" and "Debits by bank" on the dashboard',
+    metric: (metrics) =>
+      calculated(
+        'Failed less completed debits',
+        'FILL(failed, 0) - FILL(completed, 0)',
+        {
+          failed: metrics.service('DebitsFailed', RECENT),
+          completed: metrics.service('DebitsCompleted', RECENT),
+        },
+        RECENT.minutes,
+      ),
+    threshold: EXCESS,
+  },
+  {
+    name: 'bank-failing',
+    description:
+      'More debits of the bank of this mail fail than complete: find the codes of its failed debits, then call the bank',
+    metric: (metrics) => metrics.perBank('FailureExcess', RECENT),
+    threshold: EXCESS,
+  },
+  {
+    name: 'deliveries-failing',
+    description:
+      'More first webhook attempts fail than succeed: find "cause" in "delivery attempted" in the log of deliver-webhook',
+    metric: (metrics) =>
+      calculated(
+        'Failed less successful first attempts',
+        '2 * FILL(failed, 0) - FILL(attempts, 0)',
+        {
+          failed: metrics.service('WebhookFirstFailed', RECENT),
+          attempts: metrics.service('WebhookFirstSeconds', { ...RECENT, statistic: 'SampleCount' }),
+        },
+        RECENT.minutes,
+      ),
+    threshold: EXCESS,
+  },
+  {
+    name: 'charges-refused',
+    description:
+      'More charges of known providers are refused than accepted: find their status and caller in the log of charge',
+    // Other 4xx replies, such as those of anonymous requests, cancel out.
+    metric: (metrics) =>
+      calculated(
+        'Refused less accepted charges',
+        'FILL(refused, 0) + FILL(clientErrors, 0) - FILL(charges, 0)',
+        {
+          refused: metrics.service('ChargesRefused', RECENT),
+          clientErrors: metrics.charges('4XXError', RECENT),
+          charges: metrics.charges('Count', RECENT),
+        },
+        RECENT.minutes,
+      ),
+    threshold: EXCESS,
+  },
+]
+
+/** Measured each night, so these ring each night until the work is done. */
+const reminders: AlarmRow[] = [
+  {
+    name: 'exceptions-open',
+    description: 'Exceptions are open: resolve those of operator exception list --status open',
+    metric: (metrics) => metrics.service('OpenExceptions', HIGHEST),
+    threshold: 1,
+  },
+  {
+    name: 'payouts-overdue',
+    description:
+      'Payouts of earlier days are not made: operator settlement process prints the reason of each batch',
+    metric: (metrics) => metrics.service('OverduePayouts', HIGHEST),
+    threshold: 1,
+  },
+]
+
+const QUARTER_HOUR = 900
+/** Messages may wait for the work of this many others. */
+const WORK_AHEAD = 8
+
+/** Messages that fail are not counted: SQS leaves out those that were received three times. */
+const lateRow = ({ name, workSeconds }: QueueRow): AlarmRow => ({
+  name: lateAlarm(name),
+  description: `Messages wait in ${name}: check its event source, then throttles and faults of its consumer`,
+  metric: (metrics: Metrics) => metrics.queueAge(name, HIGHEST),
+  threshold: Math.max(QUARTER_HOUR, WORK_AHEAD * workSeconds),
+})
+
+export const lateAlarm = (queue: QueueName): string => `${queue.replace('.fifo', '')}-late`
+
+/** Messages of a queue with a short retention expire instead; sweep-missing rings. */
+const keepsMessages = ({ retentionSeconds }: QueueRow): boolean => retentionSeconds > QUARTER_HOUR
+
+export const outcomeRows = (stage: StageBanks): AlarmRow[] => [
+  ...outcomes,
+  ...reminders,
+  ...queuesOf(stage).filter(keepsMessages).map(lateRow),
+]
