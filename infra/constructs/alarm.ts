@@ -13,9 +13,9 @@ import type { IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { type AlarmRow, causes } from '../definitions/alarm-row.ts'
-import { rollbackAlarms } from '../definitions/alarms.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import { resourceName } from '../definitions/resource-name.ts'
+import { rollbackAlarms } from '../definitions/rollback-alarms.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 export const defineAlarms = (
@@ -79,5 +79,4 @@ export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: 
     treatMissingData: row.firesWithoutData
       ? TreatMissingData.BREACHING
       : TreatMissingData.NOT_BREACHING,
-    ...(row.ignoresFewSamples && { evaluateLowSampleCountPercentile: 'ignore' }),
   })

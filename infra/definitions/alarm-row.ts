@@ -12,7 +12,6 @@ export type AlarmRow = {
   /** Consecutive periods that must breach the threshold. */
   periods?: number
   firesWithoutData?: true
-  ignoresFewSamples?: true
   /** The composite alarm that notifies; an alarm without a cause notifies itself. */
   cause?: AlarmCause
 }

@@ -65,36 +65,6 @@ const reportedRows = Object.entries(reported).map(
   }),
 )
 
-/** Alarms that return a deployment to the previous version. */
-export const rollbackAlarms: AlarmRow[] = [
-  {
-    name: 'server-errors',
-    cause: 'api-failing',
-    description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
-    metric: (metrics) => metrics.api('5XXError', COUNTED),
-    threshold: 5,
-  },
-  {
-    name: 'charge-slow',
-    cause: 'api-failing',
-    description:
-      'The p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
-    // Rings within the ten minutes of a canary.
-    metric: (metrics) => metrics.charges('Latency', { statistic: 'p99', minutes: 1 }),
-    threshold: 200,
-    periods: 3,
-    ignoresFewSamples: true,
-  },
-  {
-    name: 'endpoints-crashed',
-    cause: 'api-failing',
-    description:
-      'Endpoints crashed or timed out: find "platform.report" in the log of the function',
-    metric: (metrics) => metrics.crashes(),
-    threshold: 1,
-  },
-]
-
 const rows: AlarmRow[] = [
   {
     name: 'charge-throttled',

@@ -4,12 +4,12 @@ import { type QueueRow, queuesOf, type StageBanks } from './jobs.ts'
 import { calculated, type Metrics } from './metrics.ts'
 
 /**
- * Alarms on results. Each compares failures with successes: ten more failures in ten minutes are a
- * success share under a half, of at least ten results. So they ring within ten minutes at one result a
+ * Alarms on results. Each compares failures with successes: eight more failures in ten minutes are a
+ * success share under a half, of at least eight results. So they ring within ten minutes at one result a
  * minute, earlier above, and never for the few failures of a quiet night.
  */
 
-const EXCESS = 10
+const EXCESS = 8
 const RECENT = { statistic: 'Sum', minutes: 10 }
 
 const outcomes: AlarmRow[] = [

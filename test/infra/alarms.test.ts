@@ -19,7 +19,7 @@ type Alarm = Record<string, unknown> & {
   Metrics?: {
     Expression?: string
     Period?: number
-    MetricStat?: { Metric: { MetricName: string; Dimensions?: unknown } }
+    MetricStat?: { Stat: string; Metric: { MetricName: string; Dimensions?: unknown } }
   }[]
 }
 const PREFIX = 'debit-collection-production-'
@@ -49,7 +49,6 @@ const WEEK = 'Maximum of 300 s >= 604800'
 const rows = [
   ...rowsOf(`
     server-errors               AWS/ApiGateway 5XXError            Sum of 300 s >= 5          1   ok
-    charge-slow                 AWS/ApiGateway Latency             p99 of 60 s >= 200         3   ok
     charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
     stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
     sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
@@ -153,7 +152,12 @@ test('the alarms on throttles cover the table and all its indexes', () => {
 })
 
 test('each alarm has a row above, except those of several metrics or series', () => {
-  const several = ['invocations-dropped', 'endpoints-crashed', 'table-reads-throttled']
+  const several = [
+    'charge-slow',
+    'invocations-dropped',
+    'endpoints-crashed',
+    'table-reads-throttled',
+  ]
   const excesses = ['completions-low', 'bank-failing', 'deliveries-failing', 'charges-refused']
   const others = [...several, ...excesses, 'table-writes-throttled', 'bank-down']
   const names = [...rows.map(([name]) => name), ...others]
@@ -196,14 +200,18 @@ test('the threshold of concurrency follows the quota, and a stage without firewa
   expect(rows.map(({ name }) => name)).not.toContain('requests-blocked')
 })
 
-test('the alarm charge-slow measures the gateway latency and ignores periods with few samples', () => {
-  expect(alarm('charge-slow')).toMatchObject({
-    EvaluateLowSampleCountPercentile: 'ignore',
-    Dimensions: expect.arrayContaining([
-      { Name: 'Resource', Value: '/api/v1/payment-providers/debit-requests/charge' },
-      { Name: 'Method', Value: 'POST' },
-    ]),
-  })
+test('the alarm charge-slow measures the latency of charge at the gateway, and needs five slow ones', () => {
+  const metrics = alarm('charge-slow')?.Metrics ?? []
+  const stats = metrics.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat] : []))
+  expect(stats.map(({ Stat }) => Stat)).toEqual(['SampleCount', 'PR(:200)'])
+  for (const { Metric } of stats) {
+    expect(Metric.Dimensions).toEqual(
+      expect.arrayContaining([
+        { Name: 'Resource', Value: '/api/v1/payment-providers/debit-requests/charge' },
+        { Name: 'Method', Value: 'POST' },
+      ]),
+    )
+  }
 })
 
 test('each description has an event and an action, and each name has its stage', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { alarmRows, rollbackAlarms } from '../../infra/definitions/alarms.ts'
+import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { deadLetterQueues, queuesOf } from '../../infra/definitions/jobs.ts'
+import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
@@ -56,7 +57,6 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
   )
   const letters = deadLetterQueues(stage).length
   expect(thresholds).toEqual({
-    'Latency of charges (ms)': ['charge-slow 200'],
     Requests: ['server-errors 5'],
     '4xx replies to banks': [
       'bank-requests-limited 1',

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { alarmRows, rollbackAlarms } from '../../infra/definitions/alarms.ts'
+import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { queuesOf } from '../../infra/definitions/jobs.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
+import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 

@@ -1,0 +1,68 @@
+/** The samples of metrics by minute, and the statistics of CloudWatch over periods of them. */
+
+type Sample = { minute: number; value: number; count: number }
+
+export type Metric = { namespace: string; name: string; dimensions: Record<string, string> }
+
+const keyOf = ({ namespace, name, dimensions }: Metric): string =>
+  JSON.stringify([namespace, name, Object.entries(dimensions).sort()])
+
+/** Returns the index of the first sample from a minute on. */
+const firstFrom = (samples: readonly Sample[], minute: number): number => {
+  let [low, high] = [0, samples.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((samples[middle] as Sample).minute < minute) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export class Samples {
+  readonly #byKey = new Map<string, Sample[]>()
+  readonly #metrics = new Map<string, Metric>()
+
+  /** Adds samples of equal value; minutes must not decrease. */
+  add(metric: Metric, minute: number, value: number, count = 1): void {
+    if (count === 0) return
+    const key = keyOf(metric)
+    const samples = this.#byKey.get(key) ?? []
+    samples.push({ minute, value, count })
+    this.#byKey.set(key, samples)
+    this.#metrics.set(key, metric)
+  }
+
+  of(metric: Metric): readonly Sample[] {
+    return this.#byKey.get(keyOf(metric)) ?? []
+  }
+
+  /** Lists the metrics of a name, whatever the values of their dimensions. */
+  named(namespace: string, name: string): Metric[] {
+    return [...this.#metrics.values()].filter(
+      (metric) => metric.namespace === namespace && metric.name === name,
+    )
+  }
+}
+
+/** @returns the datapoint of a period; undefined without samples */
+export const statisticOf = (
+  samples: readonly Sample[],
+  statistic: string,
+  { from, before }: { from: number; before: number },
+): number | undefined => {
+  const period = samples.slice(firstFrom(samples, from), firstFrom(samples, before))
+  if (period.length === 0) return undefined
+  const total = period.reduce((sum, { count }) => sum + count, 0)
+  switch (statistic) {
+    case 'Sum':
+      return period.reduce((sum, { value, count }) => sum + value * count, 0)
+    case 'Maximum':
+      return Math.max(...period.map(({ value }) => value))
+    case 'SampleCount':
+      return total
+  }
+  const [, rank] = /^PR\(:(\d+)\)$/.exec(statistic) ?? []
+  if (!rank) throw new Error(`The statistic ${statistic} is not implemented`)
+  const within = period.filter(({ value }) => value <= Number(rank))
+  return (100 * within.reduce((sum, { count }) => sum + count, 0)) / total
+}
