@@ -34,8 +34,9 @@ export const alarmedMetrics = {
   DebitsFailed: 'Count',
   /** Failed less completed debits; its line has the bank as a dimension. */
   FailureExcess: 'None',
-  /** Charges of a known caller with a 4xx reply, except 429. */
+  /** Charges of a known caller with a 4xx reply, except 429, or with 503/2003, and the latter alone. */
   ChargesRefused: 'Count',
+  BankUnavailable: 'Count',
   /** Seconds from an event to its first webhook attempt, and the first attempts that failed. */
   WebhookFirstSeconds: 'Seconds',
   WebhookFirstFailed: 'Count',
@@ -57,6 +58,9 @@ export const alarmedMetrics = {
   /** At 02:00 UTC: open exceptions, and payouts of earlier days that are not made. */
   OpenExceptions: 'Count',
   OverduePayouts: 'Count',
+  /** Batches that were due on the day before, and those that were not paid on it. */
+  PayoutsDue: 'Count',
+  PayoutsLate: 'Count',
   /** Requests of banks with a 4xx reply, by cause: credential, request limit, others. */
   BankCredentialsRefused: 'Count',
   BankRequestsLimited: 'Count',

@@ -5,7 +5,7 @@ import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { startRun } from '../../shared/reconciliation/runs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { countReminders } from '../../shared/settlement/reminders.ts'
+import { nightlyFigures } from '../../shared/settlement/nightly-figures.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { listBanks } from '../../shared/store/banks/banks.ts'
 import { findCalendar } from '../../shared/store/banks/calendar.ts'
@@ -26,7 +26,7 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
   consumer('reconciliations', async () => {
     const today = dayOf(runtime.now())
     const unfinished = await listUnfinished(today)
-    const figures = { SettlementUnfinished: unfinished.length, ...(await countReminders(today)) }
+    const figures = { SettlementUnfinished: unfinished.length, ...(await nightlyFigures(today)) }
     if (unfinished.length === 0) measure(figures)
     else log.error('settlement unfinished', { date: today, unfinished }, figures)
     if (await isCalendarMissing(today)) measure({ CalendarMissing: 1 })

@@ -14,6 +14,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { type AlarmRow, causes } from '../definitions/alarm-row.ts'
 import type { Metrics } from '../definitions/metrics.ts'
+import { burnRows } from '../definitions/objectives.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import { rollbackAlarms } from '../definitions/rollback-alarms.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -58,6 +59,15 @@ export const defineAlarms = (
       alarmRule: AlarmRule.anyOf(...causeAlarms),
     })
   })
+  for (const { name, description, spans } of burnRows) {
+    const burning = spans.map((row) => defineAlarm(stack, stage, row, metrics))
+    const burn = new CompositeAlarm(stack, `${name}-alarm`, {
+      compositeAlarmName: resourceName(name, stage.name),
+      alarmDescription: description,
+      alarmRule: AlarmRule.allOf(...burning),
+    })
+    composites.push(burn)
+  }
   const withoutCause = alarms.flatMap(({ row, alarm }) => (row.cause ? [] : [alarm]))
   for (const alarm of [...withoutCause, ...composites]) {
     alarm.addAlarmAction(action)

@@ -6,6 +6,7 @@ import { deadLetterQueues, queuesOf } from '../definitions/jobs.ts'
 import { calculated, type Metrics } from '../definitions/metrics.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
+import { objectiveWidgets } from './objective-widgets.ts'
 import { runbookText } from './runbook.ts'
 
 type DashboardSources = {
@@ -30,6 +31,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
         status('Causes', alarms.composites),
         new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
       ],
+      ...objectiveWidgets(metrics),
       ...debitWidgets(metrics, graph, relayLog),
       ...requestWidgets(stage, metrics, graph),
       ...queueWidgets(stage, metrics, graph),
@@ -41,7 +43,8 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
           metrics.service('SweepLagSeconds', HIGHEST),
         ]),
       ],
-      [status('All alarms', alarms.all, { width: 24, height: 12 })],
+      // A widget shows at most a hundred.
+      [status('Other alarms', alarms.all, { width: 24, height: 12 })],
     ],
   })
 }

@@ -49,7 +49,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation) =>
       metric('AWS/ApiGateway', name, gateway, over),
     /** Requests to charge; `Latency`: milliseconds from the arrival at the gateway to the reply. */
-    charges: (name: 'Latency' | '4XXError' | 'Count', over: Aggregation) => {
+    charges: (name: 'Latency' | '4XXError' | '5XXError' | 'Count', over: Aggregation) => {
       const { path: Resource, method: Method } = operations.charge
       return metric('AWS/ApiGateway', name, { ...gateway, Resource, Method }, over)
     },

@@ -56,14 +56,15 @@ const outcomes: AlarmRow[] = [
     name: 'charges-refused',
     description:
       'More charges of known providers are refused than accepted: find their status and caller in the log of charge',
-    // Other 4xx replies, such as those of anonymous requests, cancel out.
+    // Other errors, such as those of anonymous requests, cancel out.
     metric: (metrics) =>
       calculated(
         'Refused less accepted charges',
-        'FILL(refused, 0) + FILL(clientErrors, 0) - FILL(charges, 0)',
+        'FILL(refused, 0) + FILL(clientErrors, 0) + FILL(serverErrors, 0) - FILL(charges, 0)',
         {
           refused: metrics.service('ChargesRefused', RECENT),
           clientErrors: metrics.charges('4XXError', RECENT),
+          serverErrors: metrics.charges('5XXError', RECENT),
           charges: metrics.charges('Count', RECENT),
         },
         RECENT.minutes,

@@ -7,7 +7,16 @@ export const rollbackAlarms: AlarmRow[] = [
     name: 'server-errors',
     cause: 'api-failing',
     description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
-    metric: (metrics) => metrics.api('5XXError', COUNTED),
+    metric: (metrics) =>
+      calculated(
+        'Faults',
+        'FILL(errors, 0) - FILL(unavailable, 0)',
+        {
+          errors: metrics.api('5XXError', COUNTED),
+          unavailable: metrics.service('BankUnavailable', COUNTED),
+        },
+        COUNTED.minutes,
+      ),
     threshold: 5,
   },
   {

@@ -56,6 +56,8 @@ type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGat
 /** Reserved of the function's 28 s, so that it replies 504/2408 before the gateway times out. */
 const DEADLINE_RESERVE_MS = 3_000
 
+const BANK_UNAVAILABLE = 2003
+
 const deadlinePassed = (): never => {
   throw new Refusal(2408)
 }
@@ -77,6 +79,8 @@ export const endpoint =
       const call = await callOf<N, P>(context, pathParameters)
       const [result] = await Promise.all([handle(call, runtime), settleRate(operation, context)])
       context.reference = referenceIn(result)
+      if (result instanceof Refusal && result.code === BANK_UNAVAILABLE)
+        context.isBankUnavailable = true
       if (result instanceof Refusal) return refusalReply(result, context)
       return 'text' in result
         ? textReply(result, operation.status, context)

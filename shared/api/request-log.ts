@@ -32,7 +32,8 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
  * to a charge of a known caller.
  */
 const refusedReply = (operation: OperationName, context: RequestContext, status = 0): Figures => {
-  const { caller, credentialRefused } = context
+  const { caller, credentialRefused, isBankUnavailable } = context
+  if (isBankUnavailable) return { ChargesRefused: 1, BankUnavailable: 1 }
   if (status < 400 || status >= 500) return {}
   if (operation === 'charge') return caller && status !== 429 ? { ChargesRefused: 1 } : {}
   if (operations[operation].caller !== 'bank') return {}

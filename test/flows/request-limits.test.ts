@@ -1,4 +1,4 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
@@ -16,7 +16,7 @@ import {
   times,
   useCountedRequests,
 } from '../support/counted-requests.ts'
-import { still } from '../support/examples.ts'
+import { gcb, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 
 /** Rate limits: published limits, overrides, scopes, metrics, and the cost above a limit. */
@@ -174,6 +174,14 @@ test('the metrics count a refused charge of a known caller, and no anonymous one
   counts.usedBefore = 5_000
   expect((await charge()).statusCode).toBe(429)
   expect(metrics()).toHaveLength(1)
+})
+
+test('the metrics tell a charge whose bank is unavailable from a fault', async () => {
+  const Items = [{ ...gcb, connector: 'none', pk: 'BANKS', sk: 'GCB' }]
+  const charge = callerOf('charge')
+  calls.on(QueryCommand).resolves({ Items })
+  expect(answer(await charge())).toBe('503/2003')
+  expect(metrics()).toEqual([{ ChargesRefused: 1, BankUnavailable: 1 }])
 })
 
 test('the metrics have no line for a success, a fault or a provider', async () => {

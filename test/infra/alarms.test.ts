@@ -2,6 +2,7 @@ import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
+import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
@@ -19,7 +20,11 @@ type Alarm = Record<string, unknown> & {
   Metrics?: {
     Expression?: string
     Period?: number
-    MetricStat?: { Stat: string; Metric: { MetricName: string; Dimensions?: unknown } }
+    MetricStat?: {
+      Stat: string
+      Period?: number
+      Metric: { MetricName: string; Dimensions?: unknown }
+    }
   }[]
 }
 const PREFIX = 'debit-collection-production-'
@@ -48,7 +53,6 @@ const WEEK = 'Maximum of 300 s >= 604800'
 /** Name, metric, threshold, consecutive periods, treatment of missing data. */
 const rows = [
   ...rowsOf(`
-    server-errors               AWS/ApiGateway 5XXError            Sum of 300 s >= 5          1   ok
     charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
     stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
     sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
@@ -153,6 +157,7 @@ test('the alarms on throttles cover the table and all its indexes', () => {
 
 test('each alarm has a row above, except those of several metrics or series', () => {
   const several = [
+    'server-errors',
     'charge-slow',
     'invocations-dropped',
     'endpoints-crashed',
@@ -161,7 +166,10 @@ test('each alarm has a row above, except those of several metrics or series', ()
   const excesses = ['completions-low', 'bank-failing', 'deliveries-failing', 'charges-refused']
   const others = [...several, ...excesses, 'table-writes-throttled', 'bank-down']
   const names = [...rows.map(([name]) => name), ...others]
-  const named = alarms.map(({ AlarmName }) => AlarmName)
+  const spans = burnRows.flatMap((row) => row.spans.map(({ name }) => name))
+  const named = alarms
+    .map(({ AlarmName }) => AlarmName)
+    .filter((name) => !spans.includes(name.slice(PREFIX.length)))
   expect(named.sort()).toEqual(names.map((name) => PREFIX + name).sort())
 })
 
@@ -211,6 +219,26 @@ test('the alarm charge-slow measures the latency of charge at the gateway, and n
         { Name: 'Method', Value: 'POST' },
       ]),
     )
+  }
+})
+
+test('each objective has two burn rates, each over two spans', () => {
+  const seconds: Record<string, number[]> = { fast: [3_600, 300], slow: [21_600, 1_800] }
+  const budgets = { availability: 0.1, 'charge-time': 1, 'webhook-time': 1, 'payout-day': 0.5 }
+  const composites = propertiesOf(all, 'AWS::CloudWatch::CompositeAlarm')
+  for (const [objective, budget] of Object.entries(budgets)) {
+    for (const [speed, rate] of [
+      ['fast', 14.4],
+      ['slow', 6],
+    ] as const) {
+      const name = `${objective}-burn-${speed}`
+      const spans = alarms.filter(({ AlarmName }) => AlarmName.startsWith(`${PREFIX + name}-`))
+      const periods = spans.map(({ Metrics = [] }) => Metrics[1]?.MetricStat?.Period)
+      expect(periods, name).toEqual(seconds[speed])
+      for (const { Threshold } of spans) expect(Threshold).toBeCloseTo(rate * budget)
+      const rule = composites.find(({ AlarmName }) => AlarmName === PREFIX + name)?.AlarmRule
+      expect(JSON.stringify(rule).match(/ AND /g)).toHaveLength(1)
+    }
   }
 })
 

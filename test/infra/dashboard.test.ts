@@ -34,7 +34,7 @@ test('the dashboard shows debits, latency, queues, webhooks and settlement', () 
 
 test('the dashboard begins with the composite alarms and ends with all alarms', () => {
   const statuses = widgets.filter(({ type }) => type === 'alarm')
-  expect(statuses.map(({ properties }) => properties.title)).toEqual(['Causes', 'All alarms'])
+  expect(statuses.map(({ properties }) => properties.title)).toEqual(['Causes', 'Other alarms'])
   expect([widgets.indexOf(statuses[0] ?? {}), widgets.indexOf(statuses[1] ?? {})]).toEqual([
     0,
     widgets.length - 1,
@@ -42,7 +42,7 @@ test('the dashboard begins with the composite alarms and ends with all alarms', 
   const composites = Object.keys(all.findResources('AWS::CloudWatch::CompositeAlarm'))
   expect(widgetTitled('Causes').alarms).toHaveLength(composites.length)
   const rows = [...alarmRows(stage), ...rollbackAlarms]
-  expect(widgetTitled('All alarms').alarms).toHaveLength(rows.length)
+  expect(widgetTitled('Other alarms').alarms).toHaveLength(rows.length)
   // The limit of a widget.
   expect(rows.length).toBeLessThanOrEqual(100)
 })
@@ -57,7 +57,12 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
   )
   const letters = deadLetterQueues(stage).length
   expect(thresholds).toEqual({
-    Requests: ['server-errors 5'],
+    'Failures of objectives in an hour (%)': [
+      'budget of availability 0.1',
+      'budget of charge-time 1',
+      'budget of webhook-time 1',
+      'budget of payout-day 0.5',
+    ],
     '4xx replies to banks': [
       'bank-requests-limited 1',
       'bank-credentials-refused 5',

@@ -72,7 +72,11 @@ test('the night counts open exceptions, and the payouts of earlier days alone', 
     return lines()[0]
   }
   expect(await counted(DAY_AFTER)).toMatchObject({ OpenExceptions: 1, OverduePayouts: 0 })
-  expect(await counted(dayAfter(DAY_AFTER))).toMatchObject({ OverduePayouts: 2 })
+  expect(await counted(dayAfter(DAY_AFTER))).toMatchObject({
+    OverduePayouts: 2,
+    PayoutsDue: 2,
+    PayoutsLate: 2,
+  })
 })
 
 test('the sweep requests lost messages, and measures a run that takes longer than six hours', async () => {

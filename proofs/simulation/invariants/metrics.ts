@@ -108,6 +108,9 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   ChargesRefused: possibly(({ calls }) =>
     calls.some(({ name, reply }) => name === 'charge' && reply && reply.status >= 400),
   ),
+  BankUnavailable: possibly(({ calls }) =>
+    calls.some(({ name, reply }) => name === 'charge' && reply?.status === 503),
+  ),
   WebhookFirstSeconds: 'a receiver sees no number of an attempt',
   WebhookFirstFailed: 'a receiver sees no number of an attempt',
   LateCompletion: opened('late_completion'),
@@ -138,6 +141,8 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   SettlementUnfinished: invoked('reconcile-day'),
   OpenExceptions: invoked('reconcile-day'),
   OverduePayouts: invoked('reconcile-day'),
+  PayoutsDue: invoked('reconcile-day'),
+  PayoutsLate: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
   SweepLagSeconds: invoked('sweep'),
   BankDown: possibly(({ changes }) =>

@@ -1,6 +1,12 @@
 /** The samples of metrics by minute, and the statistics of CloudWatch over periods of them. */
 
-type Sample = { minute: number; value: number; count: number }
+type Sample = {
+  minute: number
+  value: number
+  count: number
+  /** The count and sum of the samples before it. */
+  before: { count: number; sum: number }
+}
 
 export type Metric = { namespace: string; name: string; dimensions: Record<string, string> }
 
@@ -18,6 +24,11 @@ const firstFrom = (samples: readonly Sample[], minute: number): number => {
   return low
 }
 
+const through = ({ before, count, value }: Sample) => ({
+  count: before.count + count,
+  sum: before.sum + value * count,
+})
+
 export class Samples {
   readonly #byKey = new Map<string, Sample[]>()
   readonly #metrics = new Map<string, Metric>()
@@ -27,7 +38,9 @@ export class Samples {
     if (count === 0) return
     const key = keyOf(metric)
     const samples = this.#byKey.get(key) ?? []
-    samples.push({ minute, value, count })
+    const last = samples.at(-1)
+    const before = last ? through(last) : { count: 0, sum: 0 }
+    samples.push({ minute, value, count, before })
     this.#byKey.set(key, samples)
     this.#metrics.set(key, metric)
   }
@@ -50,17 +63,14 @@ export const statisticOf = (
   statistic: string,
   { from, before }: { from: number; before: number },
 ): number | undefined => {
-  const period = samples.slice(firstFrom(samples, from), firstFrom(samples, before))
-  if (period.length === 0) return undefined
-  const total = period.reduce((sum, { count }) => sum + count, 0)
-  switch (statistic) {
-    case 'Sum':
-      return period.reduce((sum, { value, count }) => sum + value * count, 0)
-    case 'Maximum':
-      return Math.max(...period.map(({ value }) => value))
-    case 'SampleCount':
-      return total
-  }
+  const [begin, end] = [firstFrom(samples, from), firstFrom(samples, before)]
+  const [first, last] = [samples[begin], samples[end - 1]]
+  if (!first || !last || begin === end) return undefined
+  const total = through(last).count - first.before.count
+  if (statistic === 'Sum') return through(last).sum - first.before.sum
+  if (statistic === 'SampleCount') return total
+  const period = samples.slice(begin, end)
+  if (statistic === 'Maximum') return Math.max(...period.map(({ value }) => value))
   const [, rank] = /^PR\(:(\d+)\)$/.exec(statistic) ?? []
   if (!rank) throw new Error(`The statistic ${statistic} is not implemented`)
   const within = period.filter(({ value }) => value <= Number(rank))
