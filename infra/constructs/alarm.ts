@@ -1,4 +1,4 @@
-import { Aws, type Stack } from 'aws-cdk-lib'
+import type { Stack } from 'aws-cdk-lib'
 import {
   Alarm,
   AlarmRule,
@@ -8,72 +8,49 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import type { IKey, Key } from 'aws-cdk-lib/aws-kms'
-import { Topic } from 'aws-cdk-lib/aws-sns'
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import { type AlarmRow, causes } from '../definitions/alarm-row.ts'
+import type { AlarmRow } from '../definitions/alarm-row.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import { burnRows } from '../definitions/objectives.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import { rollbackAlarms } from '../definitions/rollback-alarms.ts'
 import type { Stage } from '../definitions/stages.ts'
+import type { AlarmTopics } from './alarm-topics.ts'
 
+export type ShownAlarms = { pages: IAlarm[]; others: IAlarm[] }
+
+/** Defines alarms that notify each by itself: none is silent because another one rings. */
 export const defineAlarms = (
   stack: Stack,
   stage: Stage,
   rows: readonly AlarmRow[],
-  metrics: Metrics,
-  key: Key,
-): { composites: IAlarm[]; all: IAlarm[] } => {
-  const topic = new Topic(stack, 'Alarms', {
-    displayName: `Debit collection, ${stage.name}`,
-    enforceSSL: true,
-    // CloudWatch cannot use the key that AWS manages for SNS.
-    masterKey: key as IKey,
+  { metrics, topics }: { metrics: Metrics; topics: AlarmTopics },
+): ShownAlarms => {
+  const burns = burnRows.map(({ spans, ...row }) => {
+    const rules = spans.map((span) => defineAlarm(stack, stage, span, metrics))
+    const alarm = new CompositeAlarm(stack, `${row.name}-alarm`, {
+      compositeAlarmName: resourceName(row.name, stage.name),
+      alarmDescription: row.description,
+      alarmRule: AlarmRule.allOf(...rules),
+    })
+    return { row, alarm }
   })
-  // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      actions: ['sns:Publish'],
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-    }),
-  )
-  if (stage.alarmsTo) topic.addSubscription(new EmailSubscription(stage.alarmsTo))
-  const action = new SnsAction(topic)
   const alarms = [
+    ...burns,
     ...rows.map((row) => ({ row, alarm: defineAlarm(stack, stage, row, metrics) })),
-    // The API stack defines these alarms.
-    ...rollbackAlarms.map((row) => {
-      const name = resourceName(row.name, stage.name)
-      return { row, alarm: Alarm.fromAlarmName(stack, row.name, name) as Alarm }
-    }),
   ]
-  const composites = Object.entries(causes).map(([cause, description]) => {
-    const causeAlarms = alarms.flatMap(({ row, alarm }) => (row.cause === cause ? [alarm] : []))
-    return new CompositeAlarm(stack, `${cause}-alarm`, {
-      compositeAlarmName: resourceName(cause, stage.name),
-      alarmDescription: description,
-      alarmRule: AlarmRule.anyOf(...causeAlarms),
-    })
-  })
-  for (const { name, description, spans } of burnRows) {
-    const burning = spans.map((row) => defineAlarm(stack, stage, row, metrics))
-    const burn = new CompositeAlarm(stack, `${name}-alarm`, {
-      compositeAlarmName: resourceName(name, stage.name),
-      alarmDescription: description,
-      alarmRule: AlarmRule.allOf(...burning),
-    })
-    composites.push(burn)
-  }
-  const withoutCause = alarms.flatMap(({ row, alarm }) => (row.cause ? [] : [alarm]))
-  for (const alarm of [...withoutCause, ...composites]) {
+  for (const { row, alarm } of alarms) {
+    const action = new SnsAction(row.to === 'page' ? topics.pages : topics.tickets)
     alarm.addAlarmAction(action)
-    alarm.addOkAction(action)
+    if (!('isEvent' in row)) alarm.addOkAction(action)
   }
-  return { composites, all: alarms.map(({ alarm }) => alarm) }
+  const [pages, tickets] = [true, false].map((isPage) =>
+    alarms.flatMap(({ row, alarm }) => ((row.to === 'page') === isPage ? [alarm] : [])),
+  )
+  // The API stack defines these alarms.
+  const rollbacks = rollbackAlarms.map(({ name }) =>
+    Alarm.fromAlarmName(stack, name, resourceName(name, stage.name)),
+  )
+  return { pages: pages ?? [], others: [...(tickets ?? []), ...rollbacks] }
 }
 
 export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>

@@ -6,12 +6,13 @@ import { deadLetterQueues, queuesOf } from '../definitions/jobs.ts'
 import { calculated, type Metrics } from '../definitions/metrics.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
+import type { ShownAlarms } from './alarm.ts'
 import { objectiveWidgets } from './objective-widgets.ts'
 import { runbookText } from './runbook.ts'
 
 type DashboardSources = {
   metrics: Metrics
-  alarms: { composites: cloudwatch.IAlarm[]; all: cloudwatch.IAlarm[] }
+  alarms: ShownAlarms
   /** The rows of all alarms, for the thresholds in graphs. */
   rows: readonly AlarmRow[]
   /** Name of relay's log group, which has a line of metrics for each change of a debit. */
@@ -28,7 +29,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
     defaultInterval: Duration.days(1),
     widgets: [
       [
-        status('Causes', alarms.composites),
+        status('Pages', alarms.pages),
         new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
       ],
       ...objectiveWidgets(metrics),
@@ -44,7 +45,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
         ]),
       ],
       // A widget shows at most a hundred.
-      [status('Other alarms', alarms.all, { width: 24, height: 12 })],
+      [status('Other alarms', alarms.others, { width: 24, height: 12 })],
     ],
   })
 }

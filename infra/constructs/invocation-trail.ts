@@ -28,7 +28,8 @@ export const defineInvocationTrail = (
     bucket: bucket as IBucket,
     isMultiRegionTrail: false,
     includeGlobalServiceEvents: false,
-    managementEvents: ReadWriteType.NONE,
+    // A rule of the monitoring stack sees the calls on keys among them.
+    managementEvents: ReadWriteType.WRITE_ONLY,
   })
   trail.addLambdaEventSelector([...operators], {
     readWriteType: ReadWriteType.ALL,

@@ -1,5 +1,5 @@
 import type { AlarmedMetric } from '../../shared/metrics.ts'
-import { type AlarmCause, type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
+import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
 import { deadLetterQueues } from './jobs.ts'
 import { outcomeRows } from './outcome-alarms.ts'
 import { type PlatformSettings, platformRows } from './platform-alarms.ts'
@@ -11,53 +11,30 @@ const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
 
 /** Alarms that fire when the service reports a metric at least once. */
-const reported: Partial<Record<AlarmedMetric, readonly [AlarmCause, string]>> = {
-  LateCompletion: [
-    'bank-exceptions',
+const reported: Partial<Record<AlarmedMetric, string>> = {
+  LateCompletion:
     'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
-  ],
-  Contradiction: [
-    'bank-exceptions',
+  Contradiction:
     'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
-  ],
-  RefusedReport: [
-    'bank-exceptions',
+  RefusedReport:
     'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
-  ],
-  RefundFailed: [
-    'bank-exceptions',
+  RefundFailed:
     'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
-  ],
-  SettlementUnfinished: [
-    'settlement-failing',
+  SettlementUnfinished:
     'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
-  ],
-  SettlementNotPaid: [
-    'settlement-failing',
-    'A due batch could not be paid: operator settlement process prints the reason',
-  ],
-  CalendarMissing: [
-    'settlement-failing',
-    'The holidays of the next year are missing: run operator calendar set',
-  ],
-  SettlementFailed: [
-    'settlement-failing',
-    'A bank rejected a payout: fix the cause, then run operator settlement retry',
-  ],
-  ReconciliationUnfinished: [
-    'reconciliation-failing',
+  SettlementNotPaid: 'A due batch could not be paid: operator settlement process prints the reason',
+  CalendarMissing: 'The holidays of the next year are missing: run operator calendar set',
+  SettlementFailed: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
+  ReconciliationUnfinished:
     'A reconciliation has not ended after six hours: check queue and log of reconcile-part',
-  ],
-  ReconciliationDifferences: [
-    'reconciliation-failing',
-    'Reconciliation found differences: operator reconcile lists them',
-  ],
+  ReconciliationDifferences: 'Reconciliation found differences: operator reconcile lists them',
 }
 
 /** The name of such an alarm is the metric's in kebab-case, such as `late-completion`. */
 const reportedRows = Object.entries(reported).map(
-  ([metricName, [cause, description]]): AlarmRow => ({
-    cause,
+  ([metricName, description]): AlarmRow => ({
+    isEvent: true,
+    ...(metricName === 'SettlementUnfinished' && { to: 'page' }),
     name: metricName.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase(),
     description,
     metric: (metrics) => metrics.service(metricName as AlarmedMetric, HIGHEST),
@@ -68,14 +45,13 @@ const reportedRows = Object.entries(reported).map(
 const rows: AlarmRow[] = [
   {
     name: 'charge-throttled',
-    cause: 'api-failing',
     description: 'Charges were throttled: raise reserved.charge of the stage',
     metric: (metrics) => metrics.lambda('charge', 'Throttles', COUNTED),
     threshold: 1,
   },
   {
     name: 'stream-late',
-    cause: 'events-late',
+    to: 'page',
     description:
       'The relay is a minute behind the table: find "fault" in its log; the sweep relays in the background',
     metric: (metrics) => metrics.lambda('relay', 'IteratorAge', HIGHEST),
@@ -83,7 +59,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'sweep-missing',
-    cause: 'events-late',
+    to: 'page',
     description: 'No sweep has finished for five minutes: check its schedule, queue and log',
     metric: (metrics) => metrics.service('SweepRuns', MINUTE),
     threshold: 1,
@@ -93,7 +69,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'sweep-behind',
-    cause: 'events-late',
     description:
       'The sweep has not checked the debits of ten minutes: find "fault" and its provider in the log of sweep',
     metric: (metrics) => metrics.service('SweepLagSeconds', HIGHEST),
@@ -102,7 +77,6 @@ const rows: AlarmRow[] = [
   {
     // The next run may succeed; an item that fails twice is delayed.
     name: 'sweep-faults',
-    cause: 'events-late',
     description:
       'The sweep cannot check an item, a shard or a provider: find "fault" and its subject in the log of sweep',
     metric: (metrics) => metrics.service('SweepFaults', COUNTED),
@@ -119,6 +93,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'unusual-use',
+    to: 'page',
     description:
       'A provider\'s charges, invalid accounts or unknown numbers are far above its last weeks: find "use is unusual" in the log of sweep, which names provider and remedy',
     metric: (metrics) => metrics.service('UnusualUse', HIGHEST),
@@ -126,6 +101,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'bank-down',
+    to: 'page',
     description:
       'The bank of this mail has given no reply for two minutes, and its debits wait: call the bank, then see operator bank show',
     metric: (metrics) => metrics.perBank('BankDown', { statistic: 'Maximum', minutes: 1 }),
@@ -148,7 +124,6 @@ const rows: AlarmRow[] = [
   {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
-    cause: 'bank-requests-failing',
     description:
       'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
     metric: (metrics) => metrics.service('BankRequestsLimited', COUNTED),
@@ -156,7 +131,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'bank-credentials-refused',
-    cause: 'bank-requests-failing',
     description:
       'Bank operations answered 401 or 403: find the address in the access log, then check operator credential list --bank for an expired or revoked token',
     metric: (metrics) => metrics.service('BankCredentialsRefused', COUNTED),
@@ -165,7 +139,6 @@ const rows: AlarmRow[] = [
   {
     // A single refused report is an exception; many refusals mean a faulty client.
     name: 'bank-requests-refused',
-    cause: 'bank-requests-failing',
     description:
       'Banks received many 4xx replies: find caller and operation in the log, then correct the client with the bank',
     metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
@@ -173,6 +146,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'secrets-unreadable',
+    to: 'page',
     description:
       'A stored secret cannot be opened, so its webhook, bank or provider stops: run operator secret reseal, then replace the secrets that it logs',
     metric: (metrics) => metrics.service('SecretsUnreadable', COUNTED),
@@ -180,6 +154,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'change-records-altered',
+    to: 'page',
     description:
       'A change record was updated or removed, which no function may do: find "change record" in the log of relay, then who wrote to the table',
     metric: (metrics) => metrics.service('ChangeRecordsAltered', COUNTED),
@@ -187,7 +162,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'reconciliation-missing',
-    cause: 'reconciliation-failing',
     description:
       'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
     metric: (metrics) =>

@@ -19,7 +19,7 @@ export const completeStage: Stage = {
     keyArn: 'arn:aws:kms:eu-west-1:111111111111:key/6f0d',
   },
   tracing: true,
-  alarmsTo: 'ops@example.com',
+  alarmsTo: { pages: 'https://pager.example.com/debits', tickets: 'ops@example.com' },
   errorGuide: 'https://docs.example.com/errors',
   runbook: 'https://git.example.com/docs',
   backup: {

@@ -14,6 +14,8 @@ type Objective = {
   /** Expressions of the failures, and of all events. */
   failures: string
   all: string
+  /** Whether a fast burn is a page. */
+  pages: boolean
   /** Fewer failures ring no alarm. */
   failuresMin: number
 }
@@ -33,6 +35,7 @@ const timed = (
   failures: `${prefix}Count * (100 - ${prefix}Within) / 100`,
   all: `${prefix}Count`,
   failuresMin: FAILURES_MIN,
+  pages: true,
 })
 
 const FAILURES_MIN = 5
@@ -49,6 +52,7 @@ export const objectives: readonly Objective[] = [
     }),
     failures: '(FILL(errors, 0) - FILL(unavailable, 0))',
     all: 'requests',
+    pages: true,
     failuresMin: FAILURES_MIN,
   },
   {
@@ -74,13 +78,14 @@ export const objectives: readonly Objective[] = [
     failures: 'late',
     all: 'due',
     failuresMin: 1,
+    pages: false,
   },
 ]
 
 /** Alarms on a burn rate ring while it lasts over a long and a short span. */
 const burns = [
-  { name: 'fast', rate: 14.4, spans: [60, 5], lasts: 'two days' },
-  { name: 'slow', rate: 6, spans: [360, 30], lasts: 'five days' },
+  { name: 'fast', to: 'page', rate: 14.4, spans: [60, 5], lasts: 'two days' },
+  { name: 'slow', to: undefined, rate: 6, spans: [360, 30], lasts: 'five days' },
 ] as const
 
 /** Returns the failures in percent of all events. */
@@ -102,18 +107,20 @@ const rounded = (percent: number): number => Math.round(percent * DECIMALS) / DE
 export const budgetOf = ({ target }: Objective): number => rounded(100 - target)
 
 /** Two alarms, which notify nobody, and the composite alarm of both. */
-export type BurnRow = { name: string; description: string; spans: AlarmRow[] }
+export type BurnRow = Pick<AlarmRow, 'name' | 'description' | 'to'> & { spans: AlarmRow[] }
 
 export const burnRows: readonly BurnRow[] = objectives.flatMap((objective) =>
-  burns.map(({ name: speed, rate, spans, lasts }) => {
+  burns.map(({ name: speed, to, rate, spans, lasts }): BurnRow => {
     const { failures, all, failuresMin, title } = objective
     const name = `${objective.name}-burn-${speed}`
     const threshold = rounded(rate * budgetOf(objective))
     return {
       name,
+      ...(to && objective.pages && { to }),
       description: `${title}: failures use up the budget of a month in ${lasts}; see the dashboard, then the fault`,
       spans: spans.map((minutes, index) => ({
         name: `${name}-${minutes}m`,
+        to: 'none',
         description: `One of two spans of ${name}: see that alarm`,
         metric: (metrics: Metrics) =>
           expressed(

@@ -15,6 +15,7 @@ const RECENT = { statistic: 'Sum', minutes: 10 }
 const outcomes: AlarmRow[] = [
   {
     name: 'completions-low',
+    to: 'page',
     description:
       'More debits fail than complete: see "Failed debits by code" and "Debits by bank" on the dashboard',
     metric: (metrics) =>
@@ -31,6 +32,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'bank-failing',
+    to: 'page',
     description:
       'More debits of the bank of this mail fail than complete: find the codes of its failed debits, then call the bank',
     metric: (metrics) => metrics.perBank('FailureExcess', RECENT),
@@ -38,6 +40,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'deliveries-failing',
+    to: 'page',
     description:
       'More first webhook attempts fail than succeed: find "cause" in "delivery attempted" in the log of deliver-webhook',
     metric: (metrics) =>
@@ -54,6 +57,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'charges-refused',
+    to: 'page',
     description:
       'More charges of known providers are refused than accepted: find their status and caller in the log of charge',
     // Other errors, such as those of anonymous requests, cancel out.
@@ -77,12 +81,14 @@ const outcomes: AlarmRow[] = [
 const reminders: AlarmRow[] = [
   {
     name: 'exceptions-open',
+    isEvent: true,
     description: 'Exceptions are open: resolve those of operator exception list --status open',
     metric: (metrics) => metrics.service('OpenExceptions', HIGHEST),
     threshold: 1,
   },
   {
     name: 'payouts-overdue',
+    isEvent: true,
     description:
       'Payouts of earlier days are not made: operator settlement process prints the reason of each batch',
     metric: (metrics) => metrics.service('OverduePayouts', HIGHEST),
@@ -94,9 +100,18 @@ const QUARTER_HOUR = 900
 /** Messages may wait for the work of this many others. */
 const WORK_AHEAD = 8
 
+/** Without them no debit is submitted, or no webhook sent, and no result shows it. */
+const paging: readonly QueueName[] = [
+  'submissions',
+  'webhooks-high',
+  'webhooks-medium',
+  'webhooks-low',
+]
+
 /** Messages that fail are not counted: SQS leaves out those that were received three times. */
 const lateRow = ({ name, workSeconds }: QueueRow): AlarmRow => ({
   name: lateAlarm(name),
+  ...(paging.includes(name) && { to: 'page' }),
   description: `Messages wait in ${name}: check its event source, then throttles and faults of its consumer`,
   metric: (metrics: Metrics) => metrics.queueAge(name, HIGHEST),
   threshold: Math.max(QUARTER_HOUR, WORK_AHEAD * workSeconds),

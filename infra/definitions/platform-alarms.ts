@@ -11,24 +11,23 @@ const CONCURRENCY = 1_000
 const rows: AlarmRow[] = [
   {
     name: 'table-reads-throttled',
-    cause: 'capacity-reached',
     description:
       'DynamoDB throttled reads of the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('read'),
     threshold: 1,
+    periods: 3,
   },
   {
     name: 'table-writes-throttled',
-    cause: 'capacity-reached',
     description:
       'DynamoDB throttled writes to the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('write'),
     threshold: 1,
+    periods: 3,
   },
   {
     // Short throttles of jobs need no operator: the event sources retry.
     name: 'functions-throttled',
-    cause: 'capacity-reached',
     description:
       'Functions of the account were throttled for 15 minutes: raise the quota "Concurrent executions" or reserved of the stage',
     metric: (metrics) => metrics.account('Throttles', COUNTED),
@@ -37,7 +36,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedules-throttled',
-    cause: 'capacity-reached',
     description: 'Scheduler delayed invocations: raise its quota "Invocations throttle limit"',
     metric: (metrics) => metrics.schedules('InvocationThrottleCount', COUNTED),
     threshold: 1,
@@ -46,7 +44,6 @@ const rows: AlarmRow[] = [
   {
     // Scheduler retries for a day before it drops an invocation.
     name: 'schedule-targets-failing',
-    cause: 'schedules-failing',
     description:
       "Queues rejected messages of Scheduler: check the policy of the schedules' role and the queues",
     metric: (metrics) => metrics.schedules('TargetErrorCount', COUNTED),
@@ -54,7 +51,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedules-dropped',
-    cause: 'schedules-failing',
     description:
       'Scheduler dropped invocations: redrive the dead letters of the target; the sweep expires the debits',
     metric: (metrics) => metrics.schedules('InvocationDroppedCount', COUNTED),
@@ -62,7 +58,6 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedule-dead-letters-lost',
-    cause: 'schedules-failing',
     description:
       "Scheduler could not write a dead letter: check the policy of the schedules' role; the sweep expires the debits",
     metric: (metrics) => metrics.schedules('InvocationsFailedToBeSentToDeadLetterCount', COUNTED),
@@ -81,7 +76,6 @@ const rows: AlarmRow[] = [
 const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings): AlarmRow[] => [
   {
     name: 'concurrency-high',
-    cause: 'capacity-reached',
     description:
       'The account uses 80 % of its concurrent executions: raise the quota, then concurrencyQuota of the stage',
     metric: (metrics) => metrics.account('ConcurrentExecutions', HIGHEST),
@@ -94,9 +88,10 @@ const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings):
 const firewallRow: AlarmRow = {
   name: 'requests-blocked',
   description:
-    'The firewall blocked 100 requests in five minutes: find rule and address in its log, and call the provider if it is one',
+    'The firewall blocked 100 requests in each of three times five minutes: find rule and address in its log, and call the provider if it is one',
   metric: (metrics) => metrics.blockedRequests(COUNTED),
   threshold: 100,
+  periods: 3,
 }
 
 const backupRow: AlarmRow = {

@@ -5,7 +5,7 @@ import { calculated } from './metrics.ts'
 export const rollbackAlarms: AlarmRow[] = [
   {
     name: 'server-errors',
-    cause: 'api-failing',
+    to: 'none',
     description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
     metric: (metrics) =>
       calculated(
@@ -21,7 +21,7 @@ export const rollbackAlarms: AlarmRow[] = [
   },
   {
     name: 'charge-slow',
-    cause: 'api-failing',
+    to: 'none',
     description:
       'A twentieth of the charges takes over 200 ms: look for throttled table writes and throttles of charge',
     // At least five slow charges: a percentile would ring for one, or not at all, at night.
@@ -39,7 +39,7 @@ export const rollbackAlarms: AlarmRow[] = [
   },
   {
     name: 'endpoints-crashed',
-    cause: 'api-failing',
+    to: 'none',
     description:
       'Endpoints crashed or timed out: find "platform.report" in the log of the function',
     metric: (metrics) => metrics.crashes(),

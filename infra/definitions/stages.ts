@@ -43,7 +43,7 @@ type CommonSettings = StageWorkers & {
   payoutsWaitForFunding: boolean
   /** Whether a second operator must approve calls that can redirect money (docs/api.md#approvals). */
   approvals: boolean
-  /** Whether CloudTrail records each invocation of an operator's function. */
+  /** Whether CloudTrail records each invocation of an operator's function, and changes of resources. */
   recordsInvocations: boolean
   /** A network with fixed addresses for calls to banks and receivers. */
   network?: StageNetwork
@@ -61,7 +61,8 @@ type CommonSettings = StageWorkers & {
   logRetention: RetentionDays
   /** Whether X-Ray traces functions. */
   tracing?: true
-  alarmsTo?: string
+  /** E-mail or https addresses; a stage that keeps data cannot be deployed without. */
+  alarmsTo?: { pages: string; tickets: string }
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
   privatePeers?: readonly string[]
   /** Address of the published page docs/errors.md, for `error.doc_url` (docs/api.md#errors). */

@@ -26,6 +26,11 @@ export const checkDeploymentTarget = async (
       `Stage ${stage.name} belongs to account ${expected}; the credentials are of ${actual}`,
     )
   }
+  if (stage.keepsData && !stage.alarmsTo) {
+    throw new InvalidStage(
+      `Stage ${stage.name} keeps data and has no alarmsTo: set the addresses of its pages and tickets in infra/definitions/stages.ts`,
+    )
+  }
   const reserved = endpointRows.reduce((sum, { name }) => sum + (reservedFor(name, stage) ?? 0), 0)
   // A stage without reservations, such as a sandbox, only gets slower.
   if (reserved > 0)

@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { defineAlarms } from '../constructs/alarm.ts'
+import { defineAlarmTopics, defineKeyRule } from '../constructs/alarm-topics.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { metricsOf } from '../definitions/metrics.ts'
@@ -17,7 +18,9 @@ export class MonitoringStack extends Stack {
     super(scope, id, props)
     const metrics = metricsOf(stage, data.table.tableName)
     const rows = alarmRows(stage)
-    const alarms = defineAlarms(this, stage, rows, metrics, data.key)
+    const topics = defineAlarmTopics(this, stage)
+    if (stage.recordsInvocations) defineKeyRule(this, stage, data.key, topics.pages)
+    const alarms = defineAlarms(this, stage, rows, { metrics, topics })
     const relayLog = jobs.logs.get('relay') ?? ''
     defineDashboard(this, stage, { metrics, alarms, rows: [...rows, ...rollbackAlarms], relayLog })
   }

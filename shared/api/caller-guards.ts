@@ -32,8 +32,9 @@ export const credentialGuard = (operation: Operation): Guard => ({
     const token = parseToken(context.headers.get('authorization') ?? [])
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
-    const caller = isMistyped(token) ? undefined : await findCaller(token, context.at)
-    if (caller?.kind !== operation.caller)
+    if (!isMistyped(token)) context.hasToken = true
+    const caller = context.hasToken && (await findCaller(token, context.at))
+    if (!caller || caller.kind !== operation.caller)
       throw await countFailure(unauthorized(problems.unknown), event)
     context.caller = caller
     if (caller.suspended) throw await countFailure(new Refusal(1403), event)

@@ -32,12 +32,13 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
  * to a charge of a known caller.
  */
 const refusedReply = (operation: OperationName, context: RequestContext, status = 0): Figures => {
-  const { caller, credentialRefused, isBankUnavailable } = context
+  const { caller, credentialRefused, hasToken, isBankUnavailable } = context
   if (isBankUnavailable) return { ChargesRefused: 1, BankUnavailable: 1 }
   if (status < 400 || status >= 500) return {}
   if (operation === 'charge') return caller && status !== 429 ? { ChargesRefused: 1 } : {}
   if (operations[operation].caller !== 'bank') return {}
-  if (credentialRefused) return { BankCredentialsRefused: 1 }
+  // Anybody can send requests without a token.
+  if (credentialRefused) return hasToken ? { BankCredentialsRefused: 1 } : {}
   return status === 429 ? { BankRequestsLimited: 1 } : { BankRequestsRefused: 1 }
 }
 

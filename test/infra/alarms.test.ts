@@ -4,6 +4,7 @@ import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
 import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
+import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
@@ -86,7 +87,7 @@ const rows = [
     schedule-targets-failing    AWS/Scheduler TargetErrorCount     Sum of 300 s >= 5          1   ok
     schedules-dropped           AWS/Scheduler InvocationDroppedCount  Sum of 300 s >= 1       1   ok
     schedule-dead-letters-lost  AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount  Sum of 300 s >= 1  1  ok
-    requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        1   ok
+    requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        3   ok
   `),
   ...queuesOf(stage)
     .filter(({ name }) => name !== 'sweeps')
@@ -225,7 +226,6 @@ test('the alarm charge-slow measures the latency of charge at the gateway, and n
 test('each objective has two burn rates, each over two spans', () => {
   const seconds: Record<string, number[]> = { fast: [3_600, 300], slow: [21_600, 1_800] }
   const budgets = { availability: 0.1, 'charge-time': 1, 'webhook-time': 1, 'payout-day': 0.5 }
-  const composites = propertiesOf(all, 'AWS::CloudWatch::CompositeAlarm')
   for (const [objective, budget] of Object.entries(budgets)) {
     for (const [speed, rate] of [
       ['fast', 14.4],
@@ -250,38 +250,93 @@ test('each description has an event and an action, and each name has its stage',
   }
 })
 
-test('each alarm notifies of alarm and recovery, itself or through exactly one composite alarm', () => {
-  const [topic] = Object.keys(all.findResources('AWS::SNS::Topic'))
-  const composites = propertiesOf(all, 'AWS::CloudWatch::CompositeAlarm')
-  const ids = Object.entries(all.findResources('AWS::CloudWatch::Alarm'))
-  for (const [id, { Properties }] of ids) {
-    const { AlarmName } = Properties
-    const rules = composites.map(({ AlarmRule }) => JSON.stringify(AlarmRule))
-    const causes = rules.filter(
-      (rule) => rule.includes(`["${id}","Arn"]`) || rule.includes(`:alarm:${AlarmName}\\"`),
-    )
-    const notifies = Properties.AlarmActions !== undefined
-    expect(causes.length + Number(notifies), AlarmName).toBe(1)
-  }
-  const notifyingAlarms = [...alarms.filter(({ AlarmActions }) => AlarmActions), ...composites]
-  for (const alarm of notifyingAlarms) {
-    expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
+const topicNamed = (prefix: string) =>
+  Object.keys(all.findResources('AWS::SNS::Topic')).find((id) => id.startsWith(prefix))
+const composites = propertiesOf(all, 'AWS::CloudWatch::CompositeAlarm')
+
+test('each alarm notifies by itself, a page or a ticket, except rollbacks and spans of a burn rate', () => {
+  const topics = [topicNamed('Pages'), topicNamed('Tickets')]
+  const silent = [...rollbackAlarms, ...burnRows.flatMap(({ spans }) => spans)]
+  const rows = [...alarmRows(stage), ...burnRows]
+  for (const { AlarmName, AlarmActions, OKActions } of [...alarms, ...composites]) {
+    const name = AlarmName.slice(PREFIX.length)
+    if (silent.some((row) => row.name === name)) expect(AlarmActions, name).toBeUndefined()
+    else {
+      const row = rows.find((one) => one.name === name)
+      const actions = [{ Ref: topics[row?.to === 'page' ? 0 : 1] }]
+      expect([AlarmActions, OKActions], name).toEqual([
+        actions,
+        row && 'isEvent' in row ? undefined : actions,
+      ])
+    }
   }
 })
 
-test('the topic accepts alarms of this account, and mails them if the stage says so', () => {
+test('an alarm of counted events, and a reminder, mails no end', () => {
+  const names = [...alarms, ...composites]
+    .filter(({ AlarmActions, OKActions }) => AlarmActions && !OKActions)
+    .map(({ AlarmName }) => AlarmName.slice(PREFIX.length))
+  expect(names).toContain('late-completion')
+  expect(names).toContain('exceptions-open')
+  expect(names).not.toContain('sweep-missing')
+})
+
+test('the topics have a key of their own, accept alarms of this account, and notify the addresses of the stage', () => {
   all.resourceCountIs('AWS::SNS::Subscription', 0)
-  const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).all
-  const mail = { Protocol: 'email', Endpoint: 'ops@example.com' }
-  withMail.hasResourceProperties('AWS::SNS::Subscription', mail)
-  const publish = Match.objectLike({
-    Effect: 'Allow',
-    Action: 'sns:Publish',
-    Principal: { Service: 'cloudwatch.amazonaws.com' },
-    Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+  const alarmsTo = { pages: 'https://pager.example.com/a', tickets: 'ops@example.com' }
+  const withMail = templatesOf({ ...stage, alarmsTo }).all
+  for (const [Protocol, Endpoint] of [
+    ['https', alarmsTo.pages],
+    ['email', alarmsTo.tickets],
+  ])
+    withMail.hasResourceProperties('AWS::SNS::Subscription', { Protocol, Endpoint })
+  const fromCloudWatch = (Action: unknown) => ({
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Effect: 'Allow',
+          Action,
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        }),
+      ]),
+    },
   })
-  const PolicyDocument = { Statement: Match.arrayWith([publish]) }
-  all.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
+  all.allResourcesProperties('AWS::SNS::TopicPolicy', fromCloudWatch('sns:Publish'))
+  const keys = new Set(
+    propertiesOf(all, 'AWS::SNS::Topic').map(
+      ({ KmsMasterKeyId }) => KmsMasterKeyId['Fn::GetAtt'][0],
+    ),
+  )
+  expect([...keys]).toEqual([expect.stringMatching(/^AlarmKey/)])
+  const { PolicyDocument: KeyPolicy } = fromCloudWatch(['kms:Decrypt', 'kms:GenerateDataKey*'])
+  all.hasResourceProperties('AWS::KMS::Key', { KeyPolicy })
+  expect(JSON.stringify(data.findResources('AWS::KMS::Key'))).not.toContain('cloudwatch')
+})
+
+test('a call that disables the data key or schedules its deletion is a page', () => {
+  const [rule] = propertiesOf(all, 'AWS::Events::Rule')
+  expect(rule?.EventPattern).toMatchObject({
+    source: ['aws.kms'],
+    'detail-type': ['AWS API Call via CloudTrail'],
+    detail: {
+      eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+      resources: { ARN: [{ 'Fn::ImportValue': expect.stringContaining('Key') }] },
+    },
+  })
+  expect(rule?.Targets).toMatchObject([{ Arn: { Ref: topicNamed('Pages') } }])
+  const events = Match.objectLike({ Principal: { Service: 'events.amazonaws.com' } })
+  const statements = { Statement: Match.arrayWith([events]) }
+  all.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument: statements })
+  all.hasResourceProperties('AWS::KMS::Key', { KeyPolicy: statements })
+  // Only a trail with management events sends such calls to a rule.
+  const [trail] = propertiesOf(all, 'AWS::CloudTrail::Trail')
+  expect(trail?.EventSelectors).toContainEqual({
+    IncludeManagementEvents: true,
+    ReadWriteType: 'WriteOnly',
+  })
+  const sandbox = templatesOf(stageNamed('sandbox')).all
+  sandbox.resourceCountIs('AWS::Events::Rule', 0)
 })
 
 test('the access log contains no personal data', () => {

@@ -37,7 +37,8 @@ test('the vault has its own key, a lock, and outlives its stack', () => {
       LockConfiguration: { MinRetentionDays: 30, MaxRetentionDays: 90 },
     },
   })
-  all.resourceCountIs('AWS::KMS::Key', 2)
+  // With those of the data and the alarms.
+  all.resourceCountIs('AWS::KMS::Key', 3)
 })
 
 test('the table and the reports have daily backups with copies, and the reports continuous ones', () => {
@@ -112,20 +113,4 @@ test('a traced stage lets every function, but not the gateway, write traces', ()
       },
     ])
   }
-})
-
-test('the topic of alarms is encrypted with the data key, which CloudWatch of this account may use', () => {
-  plain.hasResourceProperties('AWS::SNS::Topic', {
-    KmsMasterKeyId: { 'Fn::ImportValue': Match.stringLikeRegexp('data:ExportsOutput.*Key') },
-  })
-  const [key] = propertiesOf(plain, 'AWS::KMS::Key')
-  expect(key?.KeyPolicy.Statement.slice(1)).toEqual([
-    {
-      Effect: 'Allow',
-      Principal: { Service: 'cloudwatch.amazonaws.com' },
-      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      Resource: '*',
-      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-    },
-  ])
 })

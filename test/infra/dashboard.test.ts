@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { deadLetterQueues, queuesOf } from '../../infra/definitions/jobs.ts'
+import { burnRows } from '../../infra/definitions/objectives.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
@@ -32,19 +33,20 @@ test('the dashboard shows debits, latency, queues, webhooks and settlement', () 
   expect(page.match(/ApproximateAgeOfOldestMessage/g)).toHaveLength(queuesOf(stage).length)
 })
 
-test('the dashboard begins with the composite alarms and ends with all alarms', () => {
+test('the dashboard begins with the pages and ends with the other alarms', () => {
   const statuses = widgets.filter(({ type }) => type === 'alarm')
-  expect(statuses.map(({ properties }) => properties.title)).toEqual(['Causes', 'Other alarms'])
+  expect(statuses.map(({ properties }) => properties.title)).toEqual(['Pages', 'Other alarms'])
   expect([widgets.indexOf(statuses[0] ?? {}), widgets.indexOf(statuses[1] ?? {})]).toEqual([
     0,
     widgets.length - 1,
   ])
-  const composites = Object.keys(all.findResources('AWS::CloudWatch::CompositeAlarm'))
-  expect(widgetTitled('Causes').alarms).toHaveLength(composites.length)
-  const rows = [...alarmRows(stage), ...rollbackAlarms]
-  expect(widgetTitled('Other alarms').alarms).toHaveLength(rows.length)
+  const rows = [...alarmRows(stage), ...burnRows, ...rollbackAlarms]
+  const pages = rows.filter(({ to }) => to === 'page')
+  expect(widgetTitled('Pages').alarms).toHaveLength(pages.length)
+  const others = rows.length - pages.length
+  expect(widgetTitled('Other alarms').alarms).toHaveLength(others)
   // The limit of a widget.
-  expect(rows.length).toBeLessThanOrEqual(100)
+  expect(others).toBeLessThanOrEqual(100)
 })
 
 test('the graphs show the thresholds of the alarms on their metrics', () => {

@@ -8,6 +8,9 @@ import { propertiesOf, type TemplateNode, templatesOf } from '../support/templat
 const lambda = mockClient(LambdaClient)
 afterAll(() => lambda.restore())
 
+const alarmsTo = { pages: 'https://pager.example.com/a', tickets: 'ops@example.com' }
+const production = { ...stageNamed('production'), alarmsTo }
+
 const place = { CDK_DEFAULT_ACCOUNT: '111111111111', CDK_DEFAULT_REGION: 'eu-west-1' }
 const withQuota = (ConcurrentExecutions: number) =>
   lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } })
@@ -47,15 +50,21 @@ test('the production stage fits the default quota, and is rejected below what it
   expect(needed).toBeLessThan(1_000)
   for (const quota of [10, needed - 1]) {
     withQuota(quota)
-    await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
+    await expect(checkDeploymentTarget(production, place)).rejects.toThrow(
       `needs ${needed} concurrent executions (${reserved} reserved, ${jobs} for jobs), but the quota of the account is ${quota}`,
     )
   }
   withQuota(needed)
-  await checkDeploymentTarget(stageNamed('production'), place)
+  await checkDeploymentTarget(production, place)
+})
+
+test('a stage that keeps data is rejected without addresses for its alarms', async () => {
+  await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
+    'Stage production keeps data and has no alarmsTo',
+  )
 })
 
 test('no check is made without credentials', async () => {
-  const pinned = { ...stageNamed('production'), account: '222222222222' }
+  const pinned = { ...production, account: '222222222222' }
   await checkDeploymentTarget(pinned, {})
 })

@@ -41,9 +41,15 @@ const ringsOfIncident = (row: (typeof incidents)[number]) => {
 test('the table of docs/operations.md shows which alarm rings after how many minutes of each incident', () => {
   const rows = incidents.map((row) => {
     const { rings, begins } = ringsOfIncident(row)
-    return `| ${row.incident} | ${shownRings(rings, begins)} |`
+    const cells = ['Pages', 'Tickets'].map((topic) =>
+      shownRings(
+        rings.filter(({ topics }) => topics[0]?.startsWith(topic)),
+        begins,
+      ),
+    )
+    return `| ${[row.incident, ...cells].join(' | ')} |`
   })
-  const table = ['| Incident | Alarms, and minutes after it begins |', '|---|---|', ...rows]
+  const table = ['| Incident | Pages, and their minute | Tickets |', '|---|---|---|', ...rows]
   const [, documented] =
     /^### Incidents$.*?\n(\|.*?)\n\n/ms.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
   expect(documented?.split('\n')).toEqual(table)

@@ -141,7 +141,7 @@ test('the functions have loop detection except those with long chains of invocat
 
 test('the invocation trail records calls of operator functions only, if the stage enables it', () => {
   const [trail] = propertiesOf(all, 'AWS::CloudTrail::Trail')
-  const [selector] = trail?.EventSelectors ?? []
+  const selector = trail?.EventSelectors.find(({ DataResources }: TemplateNode) => DataResources)
   const recorded = selector.DataResources[0].Values.map(
     ({ 'Fn::GetAtt': [id] }: TemplateNode) => all.toJSON().Resources[id].Properties.FunctionName,
   )

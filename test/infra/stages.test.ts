@@ -29,7 +29,7 @@ const customStage: Stage = {
     certificateArn: 'arn:aws:acm:eu-west-1:111111111111:certificate/c',
     zone: { id: 'Z1', name: 'example.com' },
   },
-  alarmsTo: 'ops@example.com',
+  alarmsTo: { pages: 'ops@example.com', tickets: 'ops@example.com' },
   privatePeers: ['127.0.0.1', 'bank.test'],
   errorGuide: 'https://docs.example.com/errors',
 }

@@ -128,7 +128,10 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
     (before, after) =>
       after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
   ),
-  BankCredentialsRefused: replied((status) => CREDENTIALS.has(status)),
+  // Requests without a token are not measured.
+  BankCredentialsRefused: possibly(({ calls }) =>
+    calls.some(({ caller, reply }) => caller?.kind === 'bank' && reply && reply.status >= 401),
+  ),
   BankRequestsLimited: replied((status) => status === 429),
   BankRequestsRefused: replied(
     (status) => status >= 400 && status < 500 && status !== 429 && !CREDENTIALS.has(status),

@@ -69,10 +69,27 @@ export const statisticOf = (
   const total = through(last).count - first.before.count
   if (statistic === 'Sum') return through(last).sum - first.before.sum
   if (statistic === 'SampleCount') return total
-  const period = samples.slice(begin, end)
-  if (statistic === 'Maximum') return Math.max(...period.map(({ value }) => value))
-  const [, rank] = /^PR\(:(\d+)\)$/.exec(statistic) ?? []
-  if (!rank) throw new Error(`The statistic ${statistic} is not implemented`)
-  const within = period.filter(({ value }) => value <= Number(rank))
-  return (100 * within.reduce((sum, { count }) => sum + count, 0)) / total
+  if (statistic === 'Maximum')
+    return Math.max(...samples.slice(begin, end).map(({ value }) => value))
+  const [, limit] = /^PR\(:(\d+)\)$/.exec(statistic) ?? []
+  if (!limit) throw new Error(`The statistic ${statistic} is not implemented`)
+  const counts = countsWithin(samples, limit)
+  return (100 * (Number(counts[end]) - Number(counts[begin]))) / total
+}
+
+const within = new WeakMap<readonly Sample[], Record<string, number[]>>()
+
+/** Returns how many values before each sample are within a limit. Called when all samples are known. */
+const countsWithin = (samples: readonly Sample[], limit: string): number[] => {
+  const known = within.get(samples) ?? {}
+  within.set(samples, known)
+  let sum = 0
+  known[limit] ??= [
+    0,
+    ...samples.map(({ value, count }) => {
+      if (value <= Number(limit)) sum += count
+      return sum
+    }),
+  ]
+  return known[limit]
 }

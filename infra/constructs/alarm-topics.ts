@@ -1,0 +1,64 @@
+import { Aws, type Stack } from 'aws-cdk-lib'
+import { Rule } from 'aws-cdk-lib/aws-events'
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
+import { Topic } from 'aws-cdk-lib/aws-sns'
+import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
+import { resourceName } from '../definitions/resource-name.ts'
+import { removalPolicyOf, type Stage } from '../definitions/stages.ts'
+
+export type AlarmTopics = { pages: Topic; tickets: Topic }
+
+/** Defines the topics of pages and tickets. Their key is not the data's: alarms report its loss. */
+export const defineAlarmTopics = (stack: Stack, stage: Stage): AlarmTopics => {
+  const cloudwatch = {
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+  }
+  // Services cannot use the key that AWS manages for SNS.
+  const key = new Key(stack, 'AlarmKey', {
+    description: `Encrypts alarms, ${stage.name}`,
+    enableKeyRotation: true,
+    removalPolicy: removalPolicyOf(stage),
+  })
+  const actions = ['kms:Decrypt', 'kms:GenerateDataKey*']
+  key.addToResourcePolicy(new PolicyStatement({ ...cloudwatch, actions, resources: ['*'] }))
+  const topicOf = (id: 'Pages' | 'Tickets', address: string | undefined): Topic => {
+    const topic = new Topic(stack, id, {
+      displayName: `Debit collection, ${stage.name}: ${id.toLowerCase()}`,
+      enforceSSL: true,
+      masterKey: key as IKey,
+    })
+    // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
+    const resources = [topic.topicArn]
+    topic.addToResourcePolicy(
+      new PolicyStatement({ ...cloudwatch, actions: ['sns:Publish'], resources }),
+    )
+    if (address?.startsWith('https:')) topic.addSubscription(new UrlSubscription(address))
+    else if (address) topic.addSubscription(new EmailSubscription(address))
+    return topic
+  }
+  return {
+    pages: topicOf('Pages', stage.alarmsTo?.pages),
+    tickets: topicOf('Tickets', stage.alarmsTo?.tickets),
+  }
+}
+
+/** Pages when somebody disables a key or schedules its deletion. CloudTrail must record such calls. */
+export const defineKeyRule = (stack: Stack, stage: Stage, dataKey: IKey, pages: Topic): void => {
+  new Rule(stack, 'KeyDisabled', {
+    ruleName: resourceName('key-disabled', stage.name),
+    description:
+      'The data key was disabled or scheduled for deletion: enable it, cancel the deletion',
+    eventPattern: {
+      source: ['aws.kms'],
+      detailType: ['AWS API Call via CloudTrail'],
+      detail: {
+        eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+        resources: { ARN: [dataKey.keyArn] },
+      },
+    },
+    targets: [new SnsTopic(pages)],
+  })
+}
