@@ -8,7 +8,7 @@ export const LATER = { addedLater: 'by a later version' }
 /** The items that a write replaces whole, and those that a repeat writes again. */
 export const REPLACED: ReadonlySet<unknown> = new Set([
   ...['provider', 'payee', 'bank', 'connector', 'account', 'ledger', 'sweep'],
-  ...['attempt', 'missed-account', 'bulk-part', 'bulk-rows'],
+  ...['attempt', 'waiting', 'missed-account', 'bulk-part', 'bulk-rows', 'reconciliation-providers'],
 ])
 
 /** 67: an update keeps the members that it does not know. */
