@@ -1,10 +1,13 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Metrics } from './metrics.ts'
+import type { SavedQuery } from './saved-queries.ts'
 
 export type AlarmRow = {
   name: string
   /** The event, a colon, and the action of the operator. */
   description: string
+  /** The first thing to read. */
+  look: SavedQuery | `operator ${string}` | 'dashboard' | 'firewall log' | 'backup vault'
   metric: (metrics: Metrics) => IMetric
   /** Fires at this value and above; with `below`, under it. */
   threshold: number

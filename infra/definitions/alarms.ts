@@ -30,10 +30,18 @@ const reported: Partial<Record<AlarmedMetric, string>> = {
   ReconciliationDifferences: 'Reconciliation found differences: operator reconcile lists them',
 }
 
+const lookOf = (metricName: string): AlarmRow['look'] => {
+  if (metricName.startsWith('Settlement')) return 'operator settlement list --provider P'
+  return metricName.startsWith('Reconciliation')
+    ? 'operator reconcile --date D'
+    : 'operator exception list --status open'
+}
+
 /** The name of such an alarm is the metric's in kebab-case, such as `late-completion`. */
 const reportedRows = Object.entries(reported).map(
   ([metricName, description]): AlarmRow => ({
     isEvent: true,
+    look: lookOf(metricName),
     ...(metricName === 'SettlementUnfinished' && { to: 'page' }),
     name: metricName.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase(),
     description,
@@ -45,12 +53,14 @@ const reportedRows = Object.entries(reported).map(
 const rows: AlarmRow[] = [
   {
     name: 'charge-throttled',
+    look: 'problems',
     description: 'Charges were throttled: raise reserved.charge of the stage',
     metric: (metrics) => metrics.lambda('charge', 'Throttles', COUNTED),
     threshold: 1,
   },
   {
     name: 'stream-late',
+    look: 'problems',
     to: 'page',
     description:
       'The relay is a minute behind the table: find "fault" in its log; the sweep relays in the background',
@@ -59,6 +69,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'sweep-missing',
+    look: 'problems',
     to: 'page',
     description: 'No sweep has finished for five minutes: check its schedule, queue and log',
     metric: (metrics) => metrics.service('SweepRuns', MINUTE),
@@ -69,6 +80,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'sweep-behind',
+    look: 'problems',
     description:
       'The sweep has not checked the debits of ten minutes: find "fault" and its provider in the log of sweep',
     metric: (metrics) => metrics.service('SweepLagSeconds', HIGHEST),
@@ -77,6 +89,7 @@ const rows: AlarmRow[] = [
   {
     // The next run may succeed; an item that fails twice is delayed.
     name: 'sweep-faults',
+    look: 'problems',
     description:
       'The sweep cannot check an item, a shard or a provider: find "fault" and its subject in the log of sweep',
     metric: (metrics) => metrics.service('SweepFaults', COUNTED),
@@ -86,6 +99,7 @@ const rows: AlarmRow[] = [
   {
     // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
+    look: 'webhook-attempts',
     description:
       'All attempts at a webhook have failed for three days: find the provider in the log and call it',
     metric: (metrics) => metrics.service('WebhookFailingDays', HIGHEST),
@@ -93,6 +107,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'unusual-use',
+    look: 'operator credential list --provider P',
     to: 'page',
     description:
       'A provider\'s charges, invalid accounts or unknown numbers are far above its last weeks: find "use is unusual" in the log of sweep, which names provider and remedy',
@@ -101,6 +116,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'bank-down',
+    look: 'operator bank show --bank B',
     to: 'page',
     description:
       'The bank of this mail has given no reply for two minutes, and its debits wait: call the bank, then see operator bank show',
@@ -109,6 +125,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'prompts-refused',
+    look: 'problems',
     description:
       'Customers had too many approval prompts: find "too many prompts" in the log of submit-to-bank, which names provider and remedy',
     metric: (metrics) => metrics.service('PromptsRefused', COUNTED),
@@ -116,6 +133,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'unwanted-prompts',
+    look: 'problems',
     description:
       'Customers decline most prompts of a provider or let them time out: find "prompts are unwanted" in the log of sweep, which names provider and remedy',
     metric: (metrics) => metrics.service('UnwantedPrompts', HIGHEST),
@@ -124,6 +142,7 @@ const rows: AlarmRow[] = [
   {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
+    look: 'bank-refusals',
     description:
       'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
     metric: (metrics) => metrics.service('BankRequestsLimited', COUNTED),
@@ -131,6 +150,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'bank-credentials-refused',
+    look: 'bank-refusals',
     description:
       'Bank operations answered 401 or 403: find the address in the access log, then check operator credential list --bank for an expired or revoked token',
     metric: (metrics) => metrics.service('BankCredentialsRefused', COUNTED),
@@ -139,6 +159,7 @@ const rows: AlarmRow[] = [
   {
     // A single refused report is an exception; many refusals mean a faulty client.
     name: 'bank-requests-refused',
+    look: 'bank-refusals',
     description:
       'Banks received many 4xx replies: find caller and operation in the log, then correct the client with the bank',
     metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
@@ -146,6 +167,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'secrets-unreadable',
+    look: 'problems',
     to: 'page',
     description:
       'A stored secret cannot be opened, so its webhook, bank or provider stops: run operator secret reseal, then replace the secrets that it logs',
@@ -154,6 +176,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'change-records-altered',
+    look: 'problems',
     to: 'page',
     description:
       'A change record was updated or removed, which no function may do: find "change record" in the log of relay, then who wrote to the table',
@@ -162,6 +185,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'reconciliation-missing',
+    look: 'problems',
     description:
       'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
     metric: (metrics) =>
@@ -177,6 +201,7 @@ const rows: AlarmRow[] = [
 const deadLetterRows = (name: string): AlarmRow[] => [
   {
     name,
+    look: 'operator dead-letters list',
     description: `Messages failed repeatedly: find "fault" in the consumer's log, fix the cause, then redrive ${name}`,
     metric: (metrics) => metrics.queueCount(name, { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
@@ -184,6 +209,7 @@ const deadLetterRows = (name: string): AlarmRow[] => [
   {
     // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
     name: `${name}-old`,
+    look: 'operator dead-letters list',
     description: `Messages have been in ${name} for a week and expire in the next: redrive them now`,
     metric: (metrics) => metrics.queueAge(name, HIGHEST),
     threshold: 7 * DAY_SECONDS,

@@ -8,6 +8,7 @@ type Objective = {
   name: string
   /** The success that callers see. */
   title: string
+  look: AlarmRow['look']
   /** The share of successes, in percent. */
   target: number
   metrics: (metrics: Metrics, minutes: number) => Record<string, IMetric>
@@ -44,6 +45,7 @@ export const objectives: readonly Objective[] = [
   {
     name: 'availability',
     title: 'Requests without a 5xx reply',
+    look: 'problems',
     target: 99.9,
     metrics: (metrics, minutes) => ({
       errors: metrics.api('5XXError', { statistic: 'Sum', minutes }),
@@ -58,18 +60,21 @@ export const objectives: readonly Objective[] = [
   {
     name: 'charge-time',
     title: 'Charges within 200 ms',
+    look: 'dashboard',
     target: 99,
     ...timed('charge', 200, (metrics, over) => metrics.charges('Latency', over)),
   },
   {
     name: 'webhook-time',
     title: 'First webhook attempts within 10 s',
+    look: 'webhook-attempts',
     target: 99,
     ...timed('webhook', 10, (metrics, over) => metrics.service('WebhookFirstSeconds', over)),
   },
   {
     name: 'payout-day',
     title: 'Batches paid on their day',
+    look: 'operator settlement list --provider P',
     target: 99.5,
     metrics: (metrics, minutes) => ({
       late: metrics.service('PayoutsLate', { statistic: 'Sum', minutes }),
@@ -107,7 +112,7 @@ const rounded = (percent: number): number => Math.round(percent * DECIMALS) / DE
 export const budgetOf = ({ target }: Objective): number => rounded(100 - target)
 
 /** Two alarms, which notify nobody, and the composite alarm of both. */
-export type BurnRow = Pick<AlarmRow, 'name' | 'description' | 'to'> & { spans: AlarmRow[] }
+export type BurnRow = Pick<AlarmRow, 'name' | 'description' | 'look' | 'to'> & { spans: AlarmRow[] }
 
 export const burnRows: readonly BurnRow[] = objectives.flatMap((objective) =>
   burns.map(({ name: speed, to, rate, spans, lasts }): BurnRow => {
@@ -117,9 +122,11 @@ export const burnRows: readonly BurnRow[] = objectives.flatMap((objective) =>
     return {
       name,
       ...(to && objective.pages && { to }),
-      description: `${title}: failures use up the budget of a month in ${lasts}; see the dashboard, then the fault`,
+      look: objective.look,
+      description: `A month's budget for "${title}" lasts ${lasts} at this rate: find what fails`,
       spans: spans.map((minutes, index) => ({
         name: `${name}-${minutes}m`,
+        look: 'dashboard',
         to: 'none',
         description: `One of two spans of ${name}: see that alarm`,
         metric: (metrics: Metrics) =>

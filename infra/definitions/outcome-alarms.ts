@@ -15,6 +15,7 @@ const RECENT = { statistic: 'Sum', minutes: 10 }
 const outcomes: AlarmRow[] = [
   {
     name: 'completions-low',
+    look: 'failed-debits',
     to: 'page',
     description:
       'More debits fail than complete: see "Failed debits by code" and "Debits by bank" on the dashboard',
@@ -32,6 +33,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'bank-failing',
+    look: 'failed-debits',
     to: 'page',
     description:
       'More debits of the bank of this mail fail than complete: find the codes of its failed debits, then call the bank',
@@ -40,6 +42,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'deliveries-failing',
+    look: 'webhook-attempts',
     to: 'page',
     description:
       'More first webhook attempts fail than succeed: find "cause" in "delivery attempted" in the log of deliver-webhook',
@@ -57,6 +60,7 @@ const outcomes: AlarmRow[] = [
   },
   {
     name: 'charges-refused',
+    look: 'charge-refusals',
     to: 'page',
     description:
       'More charges of known providers are refused than accepted: find their status and caller in the log of charge',
@@ -81,6 +85,7 @@ const outcomes: AlarmRow[] = [
 const reminders: AlarmRow[] = [
   {
     name: 'exceptions-open',
+    look: 'operator exception list --status open',
     isEvent: true,
     description: 'Exceptions are open: resolve those of operator exception list --status open',
     metric: (metrics) => metrics.service('OpenExceptions', HIGHEST),
@@ -88,6 +93,7 @@ const reminders: AlarmRow[] = [
   },
   {
     name: 'payouts-overdue',
+    look: 'operator settlement list --provider P',
     isEvent: true,
     description:
       'Payouts of earlier days are not made: operator settlement process prints the reason of each batch',
@@ -111,6 +117,7 @@ const paging: readonly QueueName[] = [
 /** Messages that fail are not counted: SQS leaves out those that were received three times. */
 const lateRow = ({ name, workSeconds }: QueueRow): AlarmRow => ({
   name: lateAlarm(name),
+  look: 'problems',
   ...(paging.includes(name) && { to: 'page' }),
   description: `Messages wait in ${name}: check its event source, then throttles and faults of its consumer`,
   metric: (metrics: Metrics) => metrics.queueAge(name, HIGHEST),

@@ -11,6 +11,7 @@ const CONCURRENCY = 1_000
 const rows: AlarmRow[] = [
   {
     name: 'table-reads-throttled',
+    look: 'dashboard',
     description:
       'DynamoDB throttled reads of the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('read'),
@@ -19,6 +20,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'table-writes-throttled',
+    look: 'dashboard',
     description:
       'DynamoDB throttled writes to the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('write'),
@@ -28,6 +30,7 @@ const rows: AlarmRow[] = [
   {
     // Short throttles of jobs need no operator: the event sources retry.
     name: 'functions-throttled',
+    look: 'dashboard',
     description:
       'Functions of the account were throttled for 15 minutes: raise the quota "Concurrent executions" or reserved of the stage',
     metric: (metrics) => metrics.account('Throttles', COUNTED),
@@ -36,6 +39,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedules-throttled',
+    look: 'dashboard',
     description: 'Scheduler delayed invocations: raise its quota "Invocations throttle limit"',
     metric: (metrics) => metrics.schedules('InvocationThrottleCount', COUNTED),
     threshold: 1,
@@ -44,6 +48,7 @@ const rows: AlarmRow[] = [
   {
     // Scheduler retries for a day before it drops an invocation.
     name: 'schedule-targets-failing',
+    look: 'operator dead-letters list',
     description:
       "Queues rejected messages of Scheduler: check the policy of the schedules' role and the queues",
     metric: (metrics) => metrics.schedules('TargetErrorCount', COUNTED),
@@ -51,6 +56,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedules-dropped',
+    look: 'operator dead-letters list',
     description:
       'Scheduler dropped invocations: redrive the dead letters of the target; the sweep expires the debits',
     metric: (metrics) => metrics.schedules('InvocationDroppedCount', COUNTED),
@@ -58,6 +64,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'schedule-dead-letters-lost',
+    look: 'operator dead-letters list',
     description:
       "Scheduler could not write a dead letter: check the policy of the schedules' role; the sweep expires the debits",
     metric: (metrics) => metrics.schedules('InvocationsFailedToBeSentToDeadLetterCount', COUNTED),
@@ -65,6 +72,7 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'invocations-dropped',
+    look: 'problems',
     description:
       'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
     metric: (metrics) => metrics.droppedInvocations(),
@@ -76,6 +84,7 @@ const rows: AlarmRow[] = [
 const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings): AlarmRow[] => [
   {
     name: 'concurrency-high',
+    look: 'dashboard',
     description:
       'The account uses 80 % of its concurrent executions: raise the quota, then concurrencyQuota of the stage',
     metric: (metrics) => metrics.account('ConcurrentExecutions', HIGHEST),
@@ -87,6 +96,7 @@ const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings):
 
 const firewallRow: AlarmRow = {
   name: 'requests-blocked',
+  look: 'firewall log',
   description:
     'The firewall blocked 100 requests in each of three times five minutes: find rule and address in its log, and call the provider if it is one',
   metric: (metrics) => metrics.blockedRequests(COUNTED),
@@ -96,6 +106,7 @@ const firewallRow: AlarmRow = {
 
 const backupRow: AlarmRow = {
   name: 'backup-missing',
+  look: 'backup vault',
   description:
     'No backup has completed for 36 hours: look for failed jobs of the vault in the console of AWS Backup',
   metric: (metrics) => metrics.completedBackups({ statistic: 'Sum', minutes: 60 }),

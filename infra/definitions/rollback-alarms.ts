@@ -5,6 +5,7 @@ import { calculated } from './metrics.ts'
 export const rollbackAlarms: AlarmRow[] = [
   {
     name: 'server-errors',
+    look: 'problems',
     to: 'none',
     description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
     metric: (metrics) =>
@@ -21,6 +22,7 @@ export const rollbackAlarms: AlarmRow[] = [
   },
   {
     name: 'charge-slow',
+    look: 'dashboard',
     to: 'none',
     description:
       'A twentieth of the charges takes over 200 ms: look for throttled table writes and throttles of charge',
@@ -39,6 +41,7 @@ export const rollbackAlarms: AlarmRow[] = [
   },
   {
     name: 'endpoints-crashed',
+    look: 'problems',
     to: 'none',
     description:
       'Endpoints crashed or timed out: find "platform.report" in the log of the function',

@@ -2,42 +2,66 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { queuesOf } from '../../infra/definitions/jobs.ts'
+import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
+import { savedQueries } from '../../infra/definitions/saved-queries.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
+import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 const stage = { ...stageNamed('production'), backup: { keepDays: 35, lockDays: 30 } }
+const { all } = templatesOf(stageNamed('production'))
+const page = readFileSync('docs/operations.md', 'utf8')
 
-const chapter = /^## When an alarm rings$.*?(?=^## )/ms.exec(
-  readFileSync('docs/operations.md', 'utf8'),
-)?.[0]
-
-/** The alarms of the first columns of the tables `Alarm`. */
-const entries = [...(chapter ?? '').matchAll(/^\| Alarm \|.*\n\|[-|]+\n((?:\|.*\n)+)/gm)].flatMap(
-  ([, rows = '']) =>
-    [...rows.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    ),
+/** The alarms of queues have one row for all of them. */
+const families = new Map<string, { queue: string; entry: string }>(
+  queuesOf(stage).flatMap(({ name }) => [
+    [lateAlarm(name), { queue: name, entry: 'QUEUE-late' }],
+    [deadLetters(name), { queue: deadLetters(name), entry: 'QUEUE-dead-letters' }],
+    [`${deadLetters(name)}-old`, { queue: deadLetters(name), entry: 'QUEUE-dead-letters-old' }],
+  ]),
 )
-
-const queues = new Set<string>(queuesOf(stage).map(({ name }) => deadLetters(name)))
-
-const late = new Set(queuesOf(stage).map(({ name }) => lateAlarm(name)))
-
-/** All queues have one entry. */
-const entryOf = (alarm: string): string => {
-  if (late.has(alarm)) return 'QUEUE-late'
-  const [name, old] = alarm.endsWith('-old') ? [alarm.slice(0, -4), '-old'] : [alarm, '']
-  return `${queues.has(name) ? 'QUEUE-dead-letters' : name}${old}`
+const named = (name: string, text: string): string => {
+  const family = families.get(name)
+  return family ? text.replaceAll(family.queue, family.entry.replace(/-old$|-late$/, '')) : text
 }
 
-const names = [...alarmRows(stage), ...rollbackAlarms].map(({ name }) => entryOf(name))
+const definitions = [...burnRows, ...alarmRows(stage), ...rollbackAlarms]
+const entryOf = (name: string): string => families.get(name)?.entry ?? name
 
-test('each alarm has an entry in the runbook, docs/operations.md#when-an-alarm-rings', () => {
-  expect(names.filter((name) => !entries.includes(name))).toEqual([])
+/** The queues of a family can differ in their notification. */
+const recipients = (entry: string): string => {
+  const own = definitions.filter(({ name }) => entryOf(name) === entry)
+  return [...new Set(own.map(({ to = 'ticket' }) => (to === 'none' ? 'rollout' : to)))].join(' or ')
+}
+
+const rows = definitions.map((row) => {
+  const [, meaning = '', action = ''] = /^(.*?): (.*)$/.exec(named(row.name, row.description)) ?? []
+  const place = ['dashboard', 'firewall log', 'backup vault'].includes(row.look)
+  const look = place ? row.look : `\`${row.look}\``
+  const entry = entryOf(row.name)
+  return `| \`${entry}\` | ${recipients(entry)} | ${meaning} | ${look} | ${action} |`
+})
+const table = [...new Map(rows.map((row) => [row.split('|')[1], row])).values()]
+
+test('the table of docs/operations.md has each alarm, its meaning, the first query and the action', () => {
+  const [, documented = ''] = /^\| Alarm \|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(page) ?? []
+  expect(documented.trimEnd().split('\n')).toEqual(table)
 })
 
-test('each entry of the runbook is of an alarm', () => {
-  expect(entries.filter((entry) => !names.includes(entry))).toEqual([])
+test('each saved query is a resource, and the page shows the path of a debit', () => {
+  const saved = propertiesOf(all, 'AWS::Logs::QueryDefinition')
+  expect(saved.map(({ Name, QueryString }) => [Name, QueryString.split('\n| ')])).toEqual(
+    Object.entries(savedQueries).map(([name, lines]) => [
+      `debit-collection-production/${name}`,
+      lines,
+    ]),
+  )
+  expect(page).toContain(savedQueries.debit.join('\n| '))
+  expect(page).toContain(
+    Object.keys(savedQueries)
+      .map((name) => `\`${name}\``)
+      .join(', '),
+  )
 })

@@ -125,7 +125,6 @@ const submitted = (debits: readonly Debit[]): Promise<void> =>
 
 const referenceOf = ({ facts: { reference } }: Debit) => reference
 
-// proofs/bench measures the delay of the others.
 test('a bank that hangs is found slow, and its next debits are moved without a request', async () => {
   const { hanging, others } = await chargeAll()
   await submitted([...hanging, ...others])
