@@ -47,7 +47,7 @@ const isAtBank = ({ batches, refunds, bankPostsOf }: ObservationIndex, body: Bod
   return bankPostsOf.get(uuid)?.some((post) => post.at <= at) === true
 }
 
-/** The sandbox bank never replies to a submission of this number, or behaves so: the debit stays pending. */
+/** The sandbox bank never replies to a submission of this number, or behaves so, or has no connector. */
 const SILENT = '+233242222222'
 
 const isSilent = (
@@ -57,7 +57,8 @@ const isSilent = (
 ): boolean => {
   const { item, createdAt = at } = debits.get(reference ?? '') ?? {}
   const bank = item?.bank.identifier ?? ''
-  if (observations.setup.endpoints.includes(bank)) return false
+  if (observations.setup.endpoints.includes(bank))
+    return timeline.recent('connectorUrl', bank, createdAt, at).includes(undefined)
   return item?.phone === SILENT || timeline.during('behaviour', bank, createdAt, at).some(Boolean)
 }
 
