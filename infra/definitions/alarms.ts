@@ -31,6 +31,7 @@ const reported: Partial<Record<AlarmedMetric, string>> = {
 }
 
 const lookOf = (metricName: string): AlarmRow['look'] => {
+  if (metricName === 'CalendarMissing') return 'operator calendar show --year Y'
   if (metricName.startsWith('Settlement')) return 'operator settlement list --provider P'
   return metricName.startsWith('Reconciliation')
     ? 'operator reconcile --date D'
