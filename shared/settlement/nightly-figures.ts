@@ -1,19 +1,24 @@
+import { payoutDay } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import type { Figures } from '../metrics.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { countOpenExceptions } from '../store/debits/exceptions.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { listBatchesOfDay, listFailed, listPayable } from '../store/settlement/batches.ts'
+import { listBatchesFrom, listFailed, listPayable } from '../store/settlement/batches.ts'
 
 const PROVIDERS_AT_ONCE = 8
+/** The longest time from a run to the first working day after it. */
+const WAITS_DAYS = 10
 
 /** Counts the batches that were due on the day before, and those that were not paid on it. */
 const countPayouts = async (today: Day): Promise<Figures> => {
-  const built = dayAfter(today, -2)
+  const [yesterday, from] = [dayAfter(today, -1), dayAfter(today, -1 - WAITS_DAYS)]
   const lists = await mapConcurrent(await listProviders(), PROVIDERS_AT_ONCE, (provider) =>
-    listBatchesOfDay(provider, built),
+    listBatchesFrom(provider, from),
   )
-  const due = lists.flat().filter(({ totals }) => !totals || totals.net >= 0)
+  const due = lists
+    .flat()
+    .filter((batch) => payoutDay(batch) === yesterday && (batch.totals?.net ?? 0) >= 0)
   const late = due.filter(({ completedAt }) => !completedAt || completedAt >= startOf(today))
   return { PayoutsDue: due.length, PayoutsLate: late.length }
 }

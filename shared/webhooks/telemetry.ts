@@ -39,7 +39,8 @@ const attemptFigures = ({ occurredAt }: Delivery, last: Attempt): Figures => ({
   WebhookAttemptMilliseconds: last.milliseconds,
   [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1,
   ...(last.number === 1 && {
-    WebhookFirstSeconds: (last.at.getTime() - occurredAt.getTime()) / 1000,
+    // Another worker's clock may be ahead.
+    WebhookFirstSeconds: Math.max(0, last.at.getTime() - occurredAt.getTime()) / 1000,
     ...(last.cause && { WebhookFirstFailed: 1 }),
   }),
 })

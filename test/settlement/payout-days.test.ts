@@ -148,6 +148,20 @@ test.each([
   },
 )
 
+test('a payout that waits for a working day is due on that day, and late after it', async () => {
+  await batchOf(FRIDAY)
+  const figures = async (day: number) => {
+    clear()
+    await take(reconcileDay(runtimeAt('02:00:00', day)), 'reconciliations', {})
+    return metrics()[0]
+  }
+  for (const day of [SUNDAY, MONDAY]) {
+    expect(await figures(day)).toMatchObject({ PayoutsDue: 0, OverduePayouts: 0 })
+  }
+  const late = { PayoutsDue: 1, PayoutsLate: 1, OverduePayouts: 1 }
+  expect(await figures(TUESDAY)).toMatchObject(late)
+})
+
 test('the days of a calendar are added, renamed, removed, replaced and listed in their order', async () => {
   await calendar('add', { date: '2026-12-25', name: 'Christmas' })
   await calendar('add', { date: '2026-03-06', name: 'Independence' })
