@@ -38,6 +38,28 @@ const isCheck = ({ before, after }: Change): boolean =>
   after.sk === 'SWEEP' &&
   Math.floor(reachedIn(before) / CHECK_MS) < Math.floor(reachedIn(after) / CHECK_MS)
 
+/** The longest run of the sweep. */
+const SWEEP_MS = MINUTE_MS
+
+const RINGING: readonly string[] = ['UnusualUse', 'UnwantedPrompts']
+
+/** Returns the sweeps that check the uses, and those that rang and lost the write that says so. */
+const checksIn = ({ changes, measurements, invocations }: Observations) => {
+  const checks = changes.filter(isCheck).map(({ at, by, before }) => {
+    const invocation = by?.invocation ?? 0
+    const from = invocations.get(invocation)?.startedAt ?? at
+    const isAlone = !changes.some((one) => one.after === before && one.at >= from)
+    return { invocation, from, at, isAlone, isLost: false }
+  })
+  const known = new Set(checks.map(({ invocation }) => invocation))
+  const ringing = measurements.flatMap(({ name, by = 0 }) => (RINGING.includes(name) ? [by] : []))
+  const lost = [...new Set(ringing).difference(known)].map((invocation) => {
+    const from = invocations.get(invocation)?.startedAt ?? 0
+    return { invocation, from, at: from + SWEEP_MS, isAlone: false, isLost: true }
+  })
+  return [...checks, ...lost]
+}
+
 type Counted = { provider: string; day: string; at: number; uses: Uses }
 
 /** Returns the uses of a provider before an instant, by day. */
@@ -51,7 +73,8 @@ const usesAt = (counted: readonly Counted[], before: number): Map<string, Uses> 
 /** The sweeps that check the uses of a day while they ring an alarm. */
 export const swept =
   (isAlarm: IsAlarm) =>
-  ({ changes, invocations, strikes, setup }: Observations): Cause[] => {
+  (observations: Observations): Cause[] => {
+    const { changes, strikes, setup } = observations
     const counted = changes.flatMap(({ after, at }): Counted[] => {
       const [, provider = ''] =
         /^(?:PROVIDER|WINDOW#lookup-customer-banks)#(.*)/.exec(String(after?.pk)) ?? []
@@ -59,13 +82,12 @@ export const swept =
       return day && provider ? [{ provider, day, at, uses: after as unknown as Uses }] : []
     })
     const byProvider = [...Map.groupBy(counted, ({ provider }) => provider)]
-    return changes.filter(isCheck).flatMap(({ at, by, before }) => {
-      const from = invocations.get(by?.invocation ?? 0)?.startedAt ?? at
+    return checksIn(observations).flatMap(({ invocation, from, at, isAlone, isLost }) => {
       const today = dayOf(from)
       const isClear =
+        isAlone &&
         today === dayOf(at + setup.skew) &&
         today === dayOf(from - setup.skew) &&
-        !changes.some((one) => one.after === before && one.at >= from) &&
         !strikes.some((strike) => strike.by === 'sweep' && strike.at >= from && strike.at <= at)
       return byProvider.flatMap(([provider, own]) => {
         const alarms = [from, at].map((time) => {
@@ -76,10 +98,8 @@ export const swept =
           return isAlarm(current, earlier, setup)
         })
         const isCertain = isClear && alarms.every(Boolean) && !(provider in setup.absent)
-        const isPossible = !isClear || alarms.some(Boolean)
-        return isPossible
-          ? [{ about: provider, by: by?.invocation ?? 0, isPossible: !isCertain }]
-          : []
+        const isPossible = (!isClear && !isLost) || alarms.some(Boolean)
+        return isPossible ? [{ about: provider, by: invocation, isPossible: !isCertain }] : []
       })
     })
   }
