@@ -59,8 +59,15 @@ const isSilent = (
   const bank = item?.bank.identifier ?? ''
   if (observations.setup.endpoints.includes(bank))
     return timeline.recent('connectorUrl', bank, createdAt, at).includes(undefined)
-  return item?.phone === SILENT || timeline.during('behaviour', bank, createdAt, at).some(Boolean)
+  const behaves = timeline.during('behaviour', bank, createdAt, at).some(Boolean)
+  return item?.phone === SILENT || behaves || wasDown(observations, bank, createdAt)
 }
+
+/** A bank stays down after its behaviour has ended, until it replies to a debit that waits. */
+const wasDown = ({ changes }: Observations, bank: string, at: number): boolean =>
+  changes.findLast(
+    (change) => change.at <= at && change.after?.pk === 'BANK_HEALTH' && change.after.sk === bank,
+  )?.after?.state === 'down'
 
 const isBySweep = ({ by }: Pick<ChangeOf<RawDebit>, 'by'>): boolean => by?.name === 'sweep'
 
