@@ -6,11 +6,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 
 const CHROMIUM = '/usr/bin/chromium'
 const WIDTHS = [390, 768, 1280, 1600]
-/** Between the breakpoints of the pages, each element appears at one of these. */
-const WIDTHS_OF_ALL_RULES = [390, 1280]
 const COLOUR_SCHEMES = ['light', 'dark'] as const
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
-const LAYOUT_RULES = ['scrollable-region-focusable', 'target-size']
 
 /**
  * Starts Chromium for the tests of a file. A test fails if one of its pages violates its content
@@ -79,8 +75,8 @@ const OVERFLOWING = `(() => {
 
 /**
  * Returns the findings of axe in the present state of a page, and the elements that make it scroll
- * sideways, in light and dark, from 390 to 1600 px. Rules about colours and layout run where these
- * change. An exception applies to a rule, or to its targets that contain `within`.
+ * sideways, in light and dark, from 390 to 1600 px. An exception applies to a rule, or to its
+ * targets that contain `within`.
  */
 export const legibilityFindings = async (
   page: Page,
@@ -93,14 +89,10 @@ export const legibilityFindings = async (
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height })
       const overflowing: string[] = await page.evaluate(OVERFLOWING)
-      const hasAllElements = WIDTHS_OF_ALL_RULES.includes(width)
-      const found = overflowing.map((element) => `overflow: ${element}`)
-      if (colorScheme === 'light') {
-        const rules = hasAllElements ? [] : LAYOUT_RULES
-        found.push(...(await axeFindings(page, rules, exceptions)))
-      } else if (hasAllElements) {
-        found.push(...(await axeFindings(page, COLOUR_RULES, exceptions)))
-      }
+      const found = [
+        ...overflowing.map((element) => `overflow: ${element}`),
+        ...(await axeFindings(page, colorScheme, exceptions)),
+      ]
       findings.push(...found.map((finding) => `${colorScheme} ${width} px: ${finding}`))
     }
   }
@@ -109,14 +101,14 @@ export const legibilityFindings = async (
   return findings
 }
 
-/** Applies rules, or all of them if none are given. */
 const axeFindings = async (
   page: Page,
-  rules: readonly string[],
+  colourScheme: (typeof COLOUR_SCHEMES)[number],
   exceptions: readonly AxeException[],
 ): Promise<string[]> => {
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
-  if (rules.length > 0) axe.withRules([...rules])
+  // Only these rules depend on colours.
+  if (colourScheme === 'dark') axe.withRules(['color-contrast', 'link-in-text-block'])
   const { violations } = await axe.analyze()
   const isExpected = (id: string, target: string): boolean =>
     exceptions.some(({ rule, within = '' }) => rule === id && target.includes(within))

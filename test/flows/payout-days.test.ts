@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operateFully } from '../../console/server/operate.ts'
 import { dayAfter, dayOf, HOUR_MS } from '../../shared/domain/time.ts'
-import { printed, type Shown, useService } from '../support/running-service.ts'
+import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Payouts on working days, by the clock of a sandbox (docs/settlement.md#payout-days). */
 
@@ -32,33 +32,39 @@ const setCalendar = async (year: string, file: string) =>
     { file: [Buffer.from(file)] },
   )
 
-test('a debit of Friday noon is paid on Monday, which its settlement says on Saturday', async () => {
-  await call('bank', 'update', { bank: 'GCB', 'payout-days': 'working' })
-  await moveTo(5, '12:00:00')
-  await service.chargeUntil('processing')
-  await moveTo(6, '12:00:00')
-  const [saturday] = await batches()
-  expect(saturday).toMatchObject({ status: 'pending', payable_on: dayAfter(today(), 2) })
-  const refused = { error: `${today()} is no working day of GCB: --any-day true pays` }
-  expect(await service.operate('settlement', 'process', { batch: saturday.id })).toEqual(refused)
-  await moveTo(0, '23:59:00')
-  expect(await batches()).toMatchObject([{ id: saturday.id, status: 'pending' }])
-  await moveTo(1, '00:30:00')
-  expect(await batches()).toMatchObject([{ id: saturday.id, status: 'completed' }])
-})
+testInProcess(
+  'a debit of Friday noon is paid on Monday, which its settlement says on Saturday',
+  async () => {
+    await call('bank', 'update', { bank: 'GCB', 'payout-days': 'working' })
+    await moveTo(5, '12:00:00')
+    await service.chargeUntil('processing')
+    await moveTo(6, '12:00:00')
+    const [saturday] = await batches()
+    expect(saturday).toMatchObject({ status: 'pending', payable_on: dayAfter(today(), 2) })
+    const refused = { error: `${today()} is no working day of GCB: --any-day true pays` }
+    expect(await service.operate('settlement', 'process', { batch: saturday.id })).toEqual(refused)
+    await moveTo(0, '23:59:00')
+    expect(await batches()).toMatchObject([{ id: saturday.id, status: 'pending' }])
+    await moveTo(1, '00:30:00')
+    expect(await batches()).toMatchObject([{ id: saturday.id, status: 'completed' }])
+  },
+)
 
-test('a holiday declared on its eve delays a payout by a night, and an operator can pay before', async () => {
-  await moveTo(1, '12:00:00')
-  await service.chargeUntil('processing')
-  await moveTo(2, '12:00:00')
-  const [batch] = await batches()
-  const wednesday = batch.payable_on
-  await call('calendar', 'add', { date: wednesday, name: 'Declared today' })
-  await moveTo(3, '01:30:00')
-  expect(await batches()).toMatchObject([{ id: batch.id, status: 'pending' }, {}])
-  const options = { batch: batch.id, 'any-day': 'true' }
-  expect(await call('settlement', 'process', options)).toMatchObject({ status: 'completed' })
-})
+testInProcess(
+  'a holiday declared on its eve delays a payout by a night, and an operator can pay before',
+  async () => {
+    await moveTo(1, '12:00:00')
+    await service.chargeUntil('processing')
+    await moveTo(2, '12:00:00')
+    const [batch] = await batches()
+    const wednesday = batch.payable_on
+    await call('calendar', 'add', { date: wednesday, name: 'Declared today' })
+    await moveTo(3, '01:30:00')
+    expect(await batches()).toMatchObject([{ id: batch.id, status: 'pending' }, {}])
+    const options = { batch: batch.id, 'any-day': 'true' }
+    expect(await call('settlement', 'process', options)).toMatchObject({ status: 'completed' })
+  },
+)
 
 test.each(['2026', '2027'])('the example calendar of %s is accepted', async (year) => {
   const file = readFileSync(`docs/fixtures/holidays-${year}.csv`, 'utf8')

@@ -109,6 +109,7 @@ describe('get-settlement', () => {
       ...{ fee_schedule: schedule, created_at: TIME, sealed_at: TIME, processed_at: TIME },
       ...{ completed_at: TIME, failed_at: null, failure: null, paid: '131.33' },
       ...{ bank_reference: expect.stringMatching(/^GCB-/), made_good_by: null },
+      payable_on: nightAfter(1),
     })
   })
 

@@ -179,8 +179,10 @@ const EXACT: ReadonlySet<string> = new Set<AlarmedMetric>([
 
 export const eventsAreMeasured: Check = (index, report) => {
   const { observations } = index
-  const { measurements, invocations, strikes } = observations
-  const losesRecords = strikes.some(({ name }) => LOSES_RECORDS.has(name))
+  const { measurements, invocations, strikes, setup } = observations
+  // The losses of a shape of a debit have no strikes.
+  const isShape = !setup.isHealthy && strikes.length === 0
+  const losesRecords = isShape || strikes.some(({ name }) => LOSES_RECORDS.has(name))
   const byName = Map.groupBy(measurements, ({ name }) => name)
   for (const [name, causesIn] of Object.entries(causesOf)) {
     if (typeof causesIn === 'string') continue
