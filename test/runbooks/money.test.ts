@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
+import { commandsOf, operatorWords } from './page.ts'
 import { entriesOf, play, today, useRunbooks } from './runbook.ts'
 
 /** Runbooks about settlement, reconciliation, statements of banks and the ledger. */
@@ -31,6 +34,32 @@ const failedBatchOf = async (id: string): Promise<Shown> => {
   await behave('normal')
   return failed
 }
+
+runbook('operations.md#when-an-alarm-rings')(
+  'the first looks at an alarm read, and change nothing',
+  async ({ run, values }) => {
+    Object.assign(values, { P: 'demo', B: 'GCB', Y: '2026', D: today(service) })
+    for (const command of commandsOf('operations.md#when-an-alarm-rings')) {
+      const [noun = '', verb = ''] = operatorWords(command) ?? []
+      expect(nouns[noun]?.verbs[verb]?.effect).toBe('reads')
+      await run(`${noun} ${verb}`, expect.anything())
+    }
+  },
+)
+
+runbook('operators.md#declare-holidays')(
+  'the holidays of a year are those of a file, then one is declared and withdrawn',
+  async ({ run, values }) => {
+    const file = 'docs/fixtures/holidays-2026.csv'
+    values[file] = readFileSync(file, 'utf8')
+    await run('bank update', { payout_days: 'working' })
+    const { days } = await run('calendar set', { year: '2026' })
+    await run('calendar add', { days: expect.arrayContaining(days) })
+    await run('calendar remove', { days })
+    await run('calendar show', { year: '2026', days })
+    await service.call('bank', 'update', { bank: 'GCB', 'payout-days': 'default' })
+  },
+)
 
 runbook('operations.md#settlement')(
   'an unfinished settlement is run again, a held batch says why, and a failed payout is retried once',

@@ -28,8 +28,8 @@ export const isRehearsed = (command: string): boolean =>
 
 /** Runbooks for alarms whose commands are those of other sections, and the tests of their incidents. */
 export const withoutCommands: Record<string, string> = {
-  'operations.md#requests-fail': 'test/infra/rollout.test.ts',
-  'operations.md#a-quota-or-a-service-of-aws': 'test/infra/alarms.test.ts',
+  'operations.md#incidents': 'test/infra/incidents.test.ts',
+  'operations.md#results-fail': 'test/infra/incidents.test.ts',
   'operations.md#follow-a-request': 'test/flows/request-ids.test.ts',
   'operations.md#the-sweep-is-behind': 'test/sweep/faults.test.ts',
   'operations.md#a-change-record-was-altered': 'test/queues/relay.test.ts',
