@@ -85,9 +85,9 @@ test('the workers of slow banks count prompts, too', async () => {
   await service.call('bank', 'behave', { ...options, as: 'slow' })
   const fields = { phone_number: '+233245678903', bank_identifier: 'ADB' }
   await service.charge({ ...fields, partner_reference: 'slow-1' })
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await service.call('bank', 'show', options)).health.state).toBe('slow')
-  }, PATIENCE)
+  })
   const { reference } = await service.charge({ ...fields, partner_reference: 'slow-2' })
   await service.until(reference, 'failed')
   expect(await service.show(reference)).toMatchObject({
