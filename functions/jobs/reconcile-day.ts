@@ -1,4 +1,4 @@
-import { yearOf } from '../../shared/domain/banks/calendar.ts'
+import { yearAfter } from '../../shared/domain/banks/calendar.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
@@ -12,8 +12,7 @@ import { findCalendar } from '../../shared/store/banks/calendar.ts'
 
 const isCalendarMissing = async (today: Day): Promise<boolean> => {
   if (!today.includes('-12-')) return false
-  const nextYear = String(Number(yearOf(today)) + 1)
-  const [banks, calendar] = await Promise.all([listBanks(), findCalendar(nextYear)])
+  const [banks, calendar] = await Promise.all([listBanks(), findCalendar(yearAfter(today))])
   return !calendar && banks.some(({ payoutDays }) => payoutDays === 'working')
 }
 

@@ -4,7 +4,6 @@ import { type Day, dayAfter, startOf } from '../time.ts'
 /** The days on which banks pay providers (docs/settlement.md#payout-days). Days are UTC days, as in Accra. */
 
 export const PayoutDays = oneOf(['all', 'working'])
-export type PayoutDays = 'all' | 'working'
 
 /** The public holidays of a year, by day, with their names. */
 export type Calendar = { year: string; days: Record<Day, string> }
@@ -12,6 +11,8 @@ export type Calendar = { year: string; days: Record<Day, string> }
 export type Holidays = ReadonlySet<Day>
 
 export const yearOf = (day: Day): string => day.slice(0, 4)
+
+export const yearAfter = (day: Day): string => String(Number(yearOf(day)) + 1)
 
 const WEEKEND: readonly number[] = [0, 6]
 

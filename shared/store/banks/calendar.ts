@@ -1,4 +1,4 @@
-import { type Calendar, type Holidays, yearOf } from '../../domain/banks/calendar.ts'
+import { type Calendar, type Holidays, yearAfter, yearOf } from '../../domain/banks/calendar.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Day } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -13,8 +13,7 @@ export const findCalendar = (year: string): Promise<Calendar | undefined> =>
 
 /** Returns the holidays of a day's year and the next: no payout waits longer than from one into the other. */
 export const findHolidays = async (day: Day): Promise<Holidays> => {
-  const year = yearOf(day)
-  const calendars = await Promise.all([year, String(Number(year) + 1)].map(findCalendar))
+  const calendars = await Promise.all([yearOf(day), yearAfter(day)].map(findCalendar))
   return new Set(calendars.flatMap((calendar) => Object.keys(calendar?.days ?? {}) as Day[]))
 }
 
