@@ -22,6 +22,8 @@ export const shownMetrics = {
   SettlementPaid: 'Count',
   RefundsCompleted: 'Count',
   RefundedPesewas: 'None',
+  /** Requests of providers to reverse a debit. */
+  ReversalRequested: 'Count',
   /** Debits that were submitted without counting the prompts of their customers. */
   PromptsUnchecked: 'Count',
   /** Messages that the sweep sent again. */
@@ -55,6 +57,8 @@ export const alarmedMetrics = {
   Contradiction: 'Count',
   /** Refunds that a bank rejected or that cannot be sent; each is an exception to resolve. */
   RefundFailed: 'Count',
+  /** At 02:00 UTC: requests of providers whose day for a decision has passed. */
+  RequestsOverdue: 'Count',
   /** At 02:00 UTC: open exceptions, and payouts of earlier days that are not made. */
   OpenExceptions: 'Count',
   OverduePayouts: 'Count',

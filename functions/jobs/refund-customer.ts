@@ -85,6 +85,7 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
   const { reference, provider, bank, amount, uuid } = refund
   const debit = await findDebit(reference)
   const exception = openException({
+    request: undefined,
     reference,
     kind: 'refund',
     at,

@@ -10,7 +10,7 @@ import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { log } from '../../shared/log.ts'
-import { type AlarmedMetric, type Figures, type MetricName, measure } from '../../shared/metrics.ts'
+import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import * as outbox from '../../shared/queues/outbox.ts'
 import { type Outgoing, sendAll } from '../../shared/queues/send.ts'
@@ -138,7 +138,7 @@ const countTransitions = (added: readonly DebitEventName[], debit: Debit): void 
 }
 
 const countException = ({ kind }: ReportException): void => {
-  const row: { metric: AlarmedMetric } | undefined = rowOf(kind)
+  const row: { metric: MetricName } | undefined = rowOf(kind)
   if (row) measure({ [row.metric]: 1 })
 }
 

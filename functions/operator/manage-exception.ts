@@ -7,12 +7,24 @@ import {
   rowOf,
 } from '../../shared/domain/debits/exception.ts'
 import { refundStatuses } from '../../shared/domain/debits/refund.ts'
+import {
+  countRequests,
+  isRequest,
+  type RequestException,
+  type RequestKind,
+} from '../../shared/domain/debits/reversal-request.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import type { BulkId, BulkOutcome, BulkScope } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayAfter, newestFirst, startOf } from '../../shared/domain/time.ts'
+import {
+  dayAfter,
+  type Month,
+  newestFirst,
+  spanOfMonth,
+  startOf,
+} from '../../shared/domain/time.ts'
 import {
   done,
   type Once,
@@ -27,7 +39,9 @@ import {
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception as noun } from '../../shared/operator/nouns/debits.ts'
 import {
+  kindIsMissing,
   listMatching,
+  mixesRequests,
   planRefund,
   type RefundRequest,
   refundDebit,
@@ -37,20 +51,41 @@ import {
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { exceptionPages, findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefund } from '../../shared/store/debits/refunds.ts'
-import { exceptionView as view } from '../../shared/views/operator/exception.ts'
+import {
+  type RequestsSummary,
+  exceptionView as view,
+} from '../../shared/views/operator/exception.ts'
 import { refundView } from '../../shared/views/refund.ts'
 
 type Filter = { kind?: ExceptionKind | undefined; limit: number }
 type RefundOptions = v.InferOutput<typeof noun.verbs.refund.options>
 type ResolveOptions = v.InferOutput<typeof noun.verbs.resolve.options>
 
-const listNewest = async (status: ExceptionStatus, { kind, limit }: Filter) => {
+/** Lists the newest exceptions; of requests the oldest, which need a decision first. */
+const listOf = async (status: ExceptionStatus, { kind, limit }: Filter) => {
   const exceptions: ReportException[] = []
-  for await (const page of exceptionPages(status)) {
+  for await (const page of exceptionPages(status, undefined, kind === REQUEST)) {
     exceptions.push(...page.filter((exception) => kind === undefined || exception.kind === kind))
     if (exceptions.length >= limit) break
   }
   return exceptions
+}
+
+const REQUEST: ExceptionKind = 'reversal_request'
+
+const summarize = async (month: Month, now: Date): Promise<RequestsSummary> => {
+  const requests: RequestException[] = []
+  for (const status of exceptionStatuses) {
+    for await (const page of exceptionPages(status, spanOfMonth(month))) {
+      requests.push(...page.filter(isRequest))
+    }
+  }
+  const countsOf = (kind: RequestKind) =>
+    countRequests(
+      requests.filter(({ request }) => request.kind === kind),
+      now,
+    )
+  return { month, refund: countsOf('refund'), complaint: countsOf('complaint') }
 }
 
 const show = async (reference: Reference) => {
@@ -128,9 +163,12 @@ const checkRefund = async (
 export const manageException = operatorHandler(noun, {
   list: async ({ status, ...filter }) => {
     const statuses = status ? [status] : exceptionStatuses
-    const lists = await Promise.all(statuses.map((status) => listNewest(status, filter)))
-    return lists.flat().sort(newestFirst).slice(0, filter.limit).map(view)
+    const lists = await Promise.all(statuses.map((status) => listOf(status, filter)))
+    const exceptions = lists.flat().sort(newestFirst)
+    if (filter.kind === REQUEST) exceptions.reverse()
+    return exceptions.slice(0, filter.limit).map(view)
   },
+  summary: ({ month }, _, { now }) => summarize(month, now()),
   show: ({ reference }) => show(reference),
   refund: {
     run: async (options, author, runtime) => {
@@ -163,6 +201,7 @@ export const manageException = operatorHandler(noun, {
       }
       const exceptions = await listMatching(reference, kind)
       if (exceptions.length === 0) return noSuch('exception')
+      if (mixesRequests(exceptions)) return kindIsMissing()
       await resolveAll(exceptions, note, author, runtime)
       return (await listMatching(reference, kind)).sort(newestFirst).map(view)
     },

@@ -68,6 +68,7 @@ const applySettings = async (
     requestSigning: await signingAfter(provider, settings['request-secret'], runtime),
     feeSchedule,
     requestLimits: provider.requestLimits,
+    reversals: settings.reversals ?? provider.reversals,
   })
   return {
     ...next,

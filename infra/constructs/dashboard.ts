@@ -166,7 +166,7 @@ const moneyWidgets = (metrics: Metrics, graph: Graph) => {
     'SettlementUnfinished',
     'ReconciliationDifferences',
   ]
-  const refunds = allCounted(metrics, 'RefundsCompleted', 'RefundFailed')
+  const refunds = allCounted(metrics, 'RefundsCompleted', 'RefundFailed', 'ReversalRequested')
   return [
     [
       settled,

@@ -18,6 +18,7 @@ import {
   refundsCustomers,
   requestsApprovals,
   resealsSecrets,
+  reversesDebits,
   startsReconciliation,
   submitsDebits,
   sweeps,
@@ -45,6 +46,7 @@ const rows = {
     calls: ['banks'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
+  'request-reversal': merge(transitionsDebits, { GetItem: ['CALENDAR'], PutItem: ['DEBIT#*'] }),
   'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS', 'BANK_HEALTH'] },
@@ -132,20 +134,14 @@ const rows = {
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(transitionsDebits, readsLists, appendsToFeed, requestsApprovals, {
-    GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
-    Query: ['BANKS', 'DEBIT#*'],
-    PutItem: ['DEBIT#*'],
+  'manage-debit': merge(reversesDebits, readsLists, requestsApprovals, {
+    Query: ['BANKS'],
     'by-status': ['PROVIDERS'],
     'by-customer': ['*#+*'],
     sends: ['submissions'],
   }),
-  'manage-exception': merge(requestsApprovals, worksInBulk, {
-    GetItem: ['DEBIT#*'],
-    PutItem: ['DEBIT#*'],
-    Query: ['DEBIT#*'],
+  'manage-exception': merge(reversesDebits, requestsApprovals, worksInBulk, {
     BatchGetItem: ['DEBIT#*'],
-    UpdateItem: ['DEBIT#*'],
     'by-status': ['EXCEPTIONS#*'],
   }),
   'manage-change': {
@@ -238,7 +234,7 @@ const rows = {
     GetItem: ['CALENDAR'],
     Query: ['BANKS', 'LEDGER'],
     // Lists providers with unfinished settlement.
-    BatchGetItem: ['BATCH#*'],
+    BatchGetItem: ['BATCH#*', 'DEBIT#*'],
     'by-status': ['*#settlements', 'EXCEPTIONS#*'],
     work: ['SETTLE#*'],
   }),

@@ -92,6 +92,15 @@ const reminders: AlarmRow[] = [
     threshold: 1,
   },
   {
+    name: 'requests-overdue',
+    look: 'operator exception list --kind reversal_request',
+    isEvent: true,
+    description:
+      'Reversal requests of providers wait longer than five working days: accept or decline those of operator exception list --kind reversal_request',
+    metric: (metrics) => metrics.service('RequestsOverdue', HIGHEST),
+    threshold: 1,
+  },
+  {
     name: 'payouts-overdue',
     look: 'operator settlement list --provider P',
     isEvent: true,

@@ -196,6 +196,13 @@ export const readsLists: Permissions = {
   'by-status': debitLists.map((list) => keys.debits('*', list)),
 }
 
+/** Reverses debits, each after a repair of its events. */
+export const reversesDebits = merge(transitionsDebits, appendsToFeed, {
+  GetItem: ['PROVIDER#*', 'SWEEP', 'WEBHOOK#*'],
+  Query: ['DEBIT#*'],
+  PutItem: ['DEBIT#*'],
+})
+
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],

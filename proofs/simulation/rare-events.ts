@@ -46,6 +46,8 @@ const changes: Record<string, IsCounted> = {
   'debit left unchanged by a call about many': (_, after) =>
     after?.entity === 'bulk-outcome' && after.outcome !== 'done',
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
+  'request accepted': (before, after) => !before?.isAccepted && after?.isAccepted === true,
+  'request declined': (before, after) => !before?.resolvedAt && after?.isAccepted === false,
   'reversed without a refund': (before, after) => !before && after?.status === 'waived',
   'repeated report closed at once': (before, after) => !before && Boolean(after?.resolvedAt),
   'account found at a bank': (before, after) =>

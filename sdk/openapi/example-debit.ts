@@ -12,6 +12,7 @@ import {
 } from '../../shared/domain/debits/debit.ts'
 import type { DebitEventName, Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { openRequest as newRequest } from '../../shared/domain/debits/reversal-request.ts'
 import { BatchId, debitUuid, Reference, Uuid } from '../../shared/domain/ids.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
@@ -111,6 +112,21 @@ export const failed = transitioned(processing, 'failed', 30, {
 const reversed = transitioned(completed, 'reversed', 86_400, {
   metadata: { reversal_reason: 'Goods returned' },
 })
+
+/** A request of the provider to reverse the debit, open and declined. */
+export const openRequest = newRequest(completed, {
+  kind: 'refund',
+  reason: 'Order 1 was cancelled',
+  cause: { at: secondsLater(3_600), by: 'provider:demo', requestId: 'example' },
+  holidays: new Set(),
+})
+export const declinedRequest = {
+  ...openRequest,
+  resolvedAt: secondsLater(7_200).toISOString(),
+  resolvedBy: 'ama',
+  note: 'The goods were delivered',
+  isAccepted: false,
+}
 
 /** The meaning of each event, a debit that has it, and its number. */
 export const exampleEvents: Record<DebitEventName, { summary: string; debit: Debit; n: number }> = {

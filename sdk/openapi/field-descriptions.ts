@@ -171,6 +171,18 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     completed_at: 'When the bank paid the refund; null until then',
     failed_at: 'When the bank rejected the refund; null if it did not',
   },
+  RequestedReversal: {
+    status: '`open` until the operators have decided',
+    respond_by: 'Last UTC day for a decision: the fifth working day after the request',
+  },
+  ReversalRequest: {
+    kind: '`refund`, or `complaint` of the customer',
+    status: '`accepted`: the debit was reversed; `declined`: `note` says why',
+    reason: 'Reason of the request',
+    note: 'Note of the operator; null while the request is open',
+    respond_by: 'Last UTC day for a decision: the fifth working day after the request',
+    resolved_at: 'When the request was accepted or declined; null until then',
+  },
   RefundOrder: {
     uuid: 'Identifies the refund; equal to the idempotency key',
     debit_uuid: 'The `uuid` of the debit',

@@ -105,6 +105,7 @@ const recordRejection = async (
     details: refusal.details,
     code: refusal.code,
     report: body(),
+    request: undefined,
   })
   const exception = resolvedIfRepeated(rejected, await findExceptions(reference))
   await putException(exception)

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { BankCallback, BankUpdate } from '../domain/debits/bank-update.ts'
 import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/debits/charge.ts'
 import { BankListQuery, DebitListQuery } from '../domain/debits/list-query.ts'
+import { ReversalRequest } from '../domain/debits/reversal-request.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
 import { ReportQuery, SettlementListQuery } from '../domain/settlement/list-query.ts'
@@ -137,6 +138,15 @@ export const operations = {
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
     readsInParallel: true,
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
+  },
+  'request-reversal': {
+    caller: 'provider',
+    method: 'POST',
+    path: '/api/v1/payment-providers/debit-requests/{reference}/reversal-request',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 3404 },
+    body: ReversalRequest,
+    status: 202,
   },
   'list-deliveries': {
     ...providerRead,

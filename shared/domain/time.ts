@@ -39,6 +39,22 @@ export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 1
 export const dayAfter = (day: Day, days = 1): Day =>
   dayOf(secondsAfter(startOf(day), days * DAY_SECONDS))
 
+/** A month of the UTC calendar, `YYYY-MM`. */
+export const Month = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/, 'must be a month like 2026-11'),
+  v.brand('Month'),
+)
+export type Month = v.InferOutput<typeof Month>
+
+/** Returns the time from the beginning of a month to its end. */
+export const spanOfMonth = (month: Month): { from: Date; before: Date } => {
+  const from = new Date(`${month}-01T00:00:00.000Z`)
+  const before = new Date(from)
+  before.setUTCMonth(from.getUTCMonth() + 1)
+  return { from, before }
+}
+
 const FORM =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/
 

@@ -17,9 +17,10 @@ import {
   type ShownRefund,
   shownRefund,
 } from '../domain/debits/refund.ts'
+import { isRequest } from '../domain/debits/reversal-request.ts'
 import type { Reference } from '../domain/ids.ts'
 import { parseJson } from '../domain/json.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { invalid, Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { findExceptions, resolutionWrite } from '../store/debits/exceptions.ts'
@@ -29,6 +30,7 @@ import { optimistically } from '../store/optimistic.ts'
 import { transact } from '../store/transactions.ts'
 import type { Once } from './bulk.ts'
 import { type Author, noSuch } from './handler.ts'
+import { reverseDebit } from './transitions.ts'
 
 /** Refunds and resolves the exceptions of one debit (docs/api.md#exceptions). */
 
@@ -102,7 +104,10 @@ export const refundDebit = (
     once,
   )
 
-/** Returns the refund before and after the call, and the exceptions that it resolves. */
+/**
+ * Returns the refund before and after the call, and the exceptions that it resolves; or the provider's
+ * request, which a reversal accepts.
+ */
 export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'at'>) => {
   const { reference, reason } = request
   const [debit, current, exceptions] = await Promise.all([
@@ -117,11 +122,13 @@ export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'a
   const noted = current ? [] : exceptions.filter((one) => one.resolvedAt && opensRefund(one))
   if (noted.length > 0 && !request['despite-note']) return alreadyNoted()
   const reasons = [...open, ...noted]
+  const requested = open.find(isRequest)
+  if (requested && !current) return { requested }
   const next = shownRefund(
     debit && reasons.length > 0 ? refundAfter(debit, current, reasons, { reason, at }) : undefined,
   )
   return next
-    ? { current, next, open }
+    ? { requested: undefined, current, next, open }
     : new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
 }
 
@@ -135,6 +142,13 @@ const tryRefund = async (
   const plan = await planRefund(request, author)
   if (plan instanceof Refusal) return plan
   const { reference } = request
+  if (plan.requested) {
+    const reversal = { reference, reason: request.reason ?? plan.requested.report }
+    const reversed = await reverseDebit(reversal, author, runtime, once)
+    return reversed instanceof Refusal
+      ? reversed
+      : (shownRefund(await findRefund(reference)) ?? undefined)
+  }
   const { current, next, open } = plan
   const note = `refund ${next.uuid}`
   const resolved = open.slice(0, RESOLVED_MAX)
@@ -184,6 +198,15 @@ export const listMatching = async (
 ): Promise<ReportException[]> =>
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
+/** Reports whether one note would go to a provider and also close a case that it must not read about. */
+export const mixesRequests = (exceptions: readonly ReportException[]): boolean => {
+  const open = exceptions.filter(isOpen)
+  return open.some(isRequest) && !open.every(isRequest)
+}
+
+export const kindIsMissing = () =>
+  invalid({ kind: ['is required: the provider reads the note of a reversal_request'] })
+
 type Resolving = { reference: Reference; kind?: string | undefined; note: string }
 
 /** Resolves the exceptions of a debit in a call about many. @returns how many were open */
@@ -197,6 +220,7 @@ export const resolveOnce = (
     const exceptions = await listMatching(reference, kind)
     const [first, ...others] = exceptions.filter(isOpen)
     if (exceptions.length === 0) return noSuch('exception')
+    if (mixesRequests(exceptions)) return kindIsMissing()
     if (!first) return 0
     const resolved = [first, ...others.slice(0, RESOLVED_MAX - 1)]
     const recording = { ...author, target: reference, provider: first.provider }

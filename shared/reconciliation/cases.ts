@@ -39,6 +39,7 @@ const IS_POSSIBLE: Record<string, Possible> = {
   refused_report: () => true,
   contradiction: ({ money }) => money !== null,
   refund: ({ refund }) => refund !== null,
+  reversal_request: ({ money }) => money !== null,
 } satisfies Record<ExceptionKind, Possible>
 
 /** `compareLedger` reports unknown kinds. */
@@ -57,7 +58,15 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
     [`has an exception of ${exception.provider}, which is not its provider`]:
       debit !== undefined && debit.facts.provider !== exception.provider,
     [`has an exception by ${exception.by}`]:
-      exception.by !== `bank:${exception.bank}` && !exception.by.startsWith('job:'),
+      exception.by !== `bank:${exception.bank}` &&
+      exception.by !== `provider:${exception.provider}` &&
+      !exception.by.startsWith('job:'),
+    'has a request that it does not know':
+      exception.request !== undefined &&
+      debit !== undefined &&
+      debit.reversalRequest?.requestId !== exception.requestId,
+    'has an accepted request, but is not reversed':
+      exception.isAccepted === true && debit?.status !== 'reversed',
     [`has an exception as ${exception.status}, which it never was`]:
       debit !== undefined &&
       exception.status !== undefined &&

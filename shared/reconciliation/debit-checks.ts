@@ -71,11 +71,13 @@ export const hasOneOutcome = ({ debit: { history } }: DebitRecord): CheckResult 
   return checkResult({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
 }
 
-/** The version counts writes: the charge, then each event, approval and settlement mark. */
+/** The version counts writes: the charge, then each event, approval, request and settlement mark. */
 export const versionMatches = ({ debit }: DebitRecord): CheckResult => {
-  const { history, status, version, approval, settledIn, adjustedIn } = debit
+  const { history, status, version, approval, reversalRequest, settledIn, adjustedIn } = debit
   const [created, pending] = history
-  const marks = [approval, settledIn, adjustedIn].filter((mark) => mark !== undefined).length
+  const marks = [approval, reversalRequest, settledIn, adjustedIn].filter(
+    (mark) => mark !== undefined,
+  ).length
   return checkResult({
     'does not start with created and pending':
       created?.type !== 'created' || pending?.type !== 'pending',

@@ -2,7 +2,7 @@ import { payoutDay } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import type { Figures } from '../metrics.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
-import { countOpenExceptions } from '../store/debits/exceptions.ts'
+import { countOpenExceptions, countOverdueRequests } from '../store/debits/exceptions.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { listBatchesFrom, listFailed, listPayable } from '../store/settlement/batches.ts'
 
@@ -26,11 +26,17 @@ const countPayouts = async (today: Day): Promise<Figures> => {
 /** Returns the payouts of the last day, and the work that waits for an operator, for alarms that ring each night until it is done. */
 export const nightlyFigures = async (today: Day): Promise<Figures> => {
   const until = new Date(startOf(today).getTime() - 1)
-  const [payouts, exceptions, payable, failed] = await Promise.all([
+  const [payouts, exceptions, requests, payable, failed] = await Promise.all([
     countPayouts(today),
     countOpenExceptions(),
+    countOverdueRequests(today),
     listPayable(until),
     listFailed(until),
   ])
-  return { ...payouts, OpenExceptions: exceptions, OverduePayouts: payable.length + failed.length }
+  return {
+    ...payouts,
+    OpenExceptions: exceptions,
+    RequestsOverdue: requests,
+    OverduePayouts: payable.length + failed.length,
+  }
 }

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { ShownRefund } from '../domain/debits/refund.ts'
+import type { RequestException } from '../domain/debits/reversal-request.ts'
 import { BatchId, Reference, Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
 import { bankSchema, bankView } from './bank.ts'
 import { AmountText, FreeForm, NullableText, NullableTime, named, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
+import { reversalRequestSchema, reversalRequestView } from './reversal-request.ts'
 import * as transaction from './transaction.ts'
 
 /** Shows a new debit in the reply of the charge (docs/api.md#charge). */
@@ -59,8 +61,11 @@ const debitEntries = () => ({
 
 export const debitSchema = () => named('Debit', v.object(debitEntries()))
 
+/** What else the status read shows of a debit. */
+export type Attached = { refund: ShownRefund | null; request: RequestException | null }
+
 /** Shows a debit in both published forms of the status read (docs/api.md#status-read). */
-export const statusView = (debit: Debit, refund: ShownRefund | null) => {
+export const statusView = (debit: Debit, { refund, request }: Attached) => {
   const state = stateAt(debit)
   return {
     ...debitView(debit),
@@ -68,6 +73,7 @@ export const statusView = (debit: Debit, refund: ShownRefund | null) => {
       ? { batch_id: debit.settledIn, adjusted_in: debit.adjustedIn ?? null }
       : null,
     refund: refund && refundView(refund, formatAmount),
+    reversal_request: request && reversalRequestView(request),
     response: {
       uuid: state.uuid,
       status: debit.status,
@@ -88,6 +94,7 @@ export const statusSchema = () =>
     v.object({
       ...debitEntries(),
       refund: v.nullable(refundSchema(AmountText)),
+      reversal_request: v.nullable(reversalRequestSchema()),
       settlement: v.nullable(
         named('DebitSettlement', v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
       ),

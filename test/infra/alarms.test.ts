@@ -73,6 +73,7 @@ const rows = [
     bank-credentials-refused    service BankCredentialsRefused     Sum of 300 s >= 5          1   ok
     bank-requests-refused       service BankRequestsRefused        Sum of 300 s >= 20         1   ok
     exceptions-open             service OpenExceptions             Maximum of 300 s >= 1      1   ok
+    requests-overdue            service RequestsOverdue            Maximum of 300 s >= 1      1   ok
     payouts-overdue             service OverduePayouts             Maximum of 300 s >= 1      1   ok
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok

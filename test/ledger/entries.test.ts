@@ -121,6 +121,7 @@ const entriesOfKind: Record<ExceptionKind, KindEntries> = {
   refused_report: { open: [], noted: [], repays: false },
   contradiction: { open: [], noted: [], repays: false },
   refund: { open: [], noted: [], repays: true },
+  reversal_request: { open: [], noted: [], repays: false },
 }
 
 test.each(Object.entries(entriesOfKind))(

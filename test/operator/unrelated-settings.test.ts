@@ -89,6 +89,7 @@ describe('provider', () => {
     settlementAccount: { bank: identifier, accountNumber: '1041007001', accountName: 'Payee' },
     payoutsHeldUntil: '2026-11-22T12:00:00.000Z',
     requestLimits: { charge: 5 },
+    reversals: 'request',
   }
   const account = settlementAccount('2441009009')
   const updates: Changes<typeof provider.verbs.update, PaidProvider, 'provider'> = {
@@ -96,6 +97,7 @@ describe('provider', () => {
     'daily-limit': [{ 'daily-limit': '1.00' }, 'dailyLimit'],
     duplicates: [{ duplicates: 'reject' }, 'duplicates'],
     status: [{ status: 'suspended' }, 'status'],
+    reversals: [{ reversals: 'none' }, 'reversals'],
     'allow-list': [{ 'allow-list': '198.51.100.0/24' }, 'allowedAddresses'],
     'request-secret': [{ 'request-secret': '0123456789abcdef' }, 'requestSigning'],
     'fee-basis-points': [{ 'fee-basis-points': '1' }, 'feeSchedule'],

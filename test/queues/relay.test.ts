@@ -228,6 +228,7 @@ const metricOfKind: Record<ExceptionKind, MetricName> = {
   refused_report: 'RefusedReport',
   contradiction: 'Contradiction',
   refund: 'RefundFailed',
+  reversal_request: 'ReversalRequested',
 }
 
 test.each(Object.entries(metricOfKind))(

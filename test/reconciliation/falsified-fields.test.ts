@@ -78,8 +78,11 @@ const fields: Record<string, Rows> = {
       [CHOSEN]: ['providerName'],
     }),
     ...rows<Exclude<keyof Debit, 'facts' | 'settledChunk' | 'adjustedChunk'>>()({
-      [COMPARED]: ['status version history settledIn adjustedIn approval approval.by approval.rid'],
-      'it is not an event': ['approval.at'],
+      [COMPARED]: [
+        'status version history settledIn adjustedIn approval approval.by approval.rid',
+        'reversalRequest reversalRequest.rid',
+      ],
+      'it is not an event': ['approval.at reversalRequest.at reversalRequest.by'],
     }),
     ...rows<keyof ReturnType<typeof writeEntry>>('history.')({
       [COMPARED]: ['type at by rid set'],
@@ -135,8 +138,10 @@ const fields: Record<string, Rows> = {
     [INDEX]: ['byStatus byTime'],
     [HTTP]: ['requestId at'],
     [SAID]: ['code report'],
-    [SHOWN]: ['details details.status'],
-    'an operator decided it, and the ledger compares the amount': ['resolvedAt resolvedBy note'],
+    [SHOWN]: ['details details.status request request.kind request.respondBy'],
+    'an operator decided it, and the ledger compares the amount': [
+      'resolvedAt resolvedBy note isAccepted',
+    ],
   }),
   delivery: {
     ...rows<keyof Delivery>()({

@@ -2,7 +2,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
 import { defined } from '../../shared/domain/complete.ts'
+import { openRequest } from '../../shared/domain/debits/reversal-request.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
@@ -71,12 +73,30 @@ test('the night counts open exceptions, and the payouts of earlier days alone', 
     await take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
     return lines()[0]
   }
-  expect(await counted(DAY_AFTER)).toMatchObject({ OpenExceptions: 1, OverduePayouts: 0 })
+  const none = { OverduePayouts: 0, RequestsOverdue: 0 }
+  expect(await counted(DAY_AFTER)).toMatchObject({ OpenExceptions: 1, ...none })
   expect(await counted(dayAfter(DAY_AFTER))).toMatchObject({
     OverduePayouts: 2,
     PayoutsDue: 2,
     PayoutsLate: 2,
   })
+})
+
+test('the night counts the requests of providers whose fifth working day has passed', async () => {
+  const { done } = await exampleDay()
+  const cause = { at: at(TODAY, '12:00:00'), by: 'provider:demo', requestId: 'r-1' }
+  const asked = { kind: 'refund', reason: 'Cancelled', cause, holidays: new Set<Day>() } as const
+  const request = openRequest(done, asked)
+  await putException(request)
+  const last = request.request.respondBy
+  for (const [day, count] of [
+    [last, 0],
+    [dayAfter(last), 1],
+  ] as const) {
+    clear()
+    await take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
+    expect(lines()[0]).toMatchObject({ RequestsOverdue: count })
+  }
 })
 
 test('the sweep requests lost messages, and measures a run that takes longer than six hours', async () => {

@@ -8,7 +8,7 @@ import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
-import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
+import { CHARGE, chargeBody, pathOf, SILENT } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, play, today, useRunbooks } from './runbook.ts'
 
@@ -155,6 +155,37 @@ runbook('operators.md#a-debit-hangs')(
     expect(await entriesOf(service, declined.reference)).toEqual([])
     expect((await eventsOf(paid.reference, 4)).at(-1)).toBe('transaction.completed')
     expect((await eventsOf(declined.reference, 4)).at(-1)).toBe('transaction.failed')
+  },
+)
+
+runbook('operators.md#decide-on-a-reversal-request')(
+  'one request is accepted and its money returned, another is declined with a note',
+  async ({ run, values }) => {
+    const ask = async (): Promise<string> => {
+      const { reference, uuid } = await silent()
+      await service.report(uuid, {
+        status: 'completed',
+        bank_reference: `B-${uuid}`,
+        approval_method: 'ussd',
+      })
+      const path = pathOf('request-reversal', { reference })
+      const body = { reason: 'Cancelled', kind: 'complaint' }
+      const reply = await service.send('POST', path, { credential: acme.credential, body })
+      expect(codeOf(reply)).toBe('202')
+      return reference
+    }
+    await run('provider update', { reversals: 'request' })
+    const [accepted, declined] = [await ask(), await ask()]
+    Object.assign(values, {
+      [REFERENCE]: accepted,
+      'DCS-20261121-ABC456': declined,
+      '2026-11': today(service).slice(0, 7),
+    })
+    await run('exception list', [{ reference: accepted }, { reference: declined }])
+    await run('exception refund', { refund: { status: 'pending', reason: 'Cancelled' } })
+    await run('exception resolve', [{ note: 'Delivered on 2026-11-22', is_accepted: false }])
+    const counts = { opened: 2, accepted: 1, declined: 1, in_time: 2, late: 0 }
+    await run('exception summary', { complaint: counts })
   },
 )
 

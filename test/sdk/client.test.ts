@@ -141,6 +141,22 @@ const url = useServer(
   }),
 )
 
+test('a provider requests a reversal and reads the decision', async () => {
+  await service.call('provider', 'update', { provider: 'demo', reversals: 'request' })
+  const { reference, uuid } = await client().charge(order({ phoneNumber: SILENT }))
+  await service.until(reference, 'processing')
+  const outcome = { status: 'completed', bank_reference: 'B-1', approval_method: 'ussd' }
+  await service.report(uuid, outcome)
+  const request = { reason: 'Cancelled', kind: 'complaint' } as const
+  const requested = await client().requestReversal(reference, request)
+  expect(await client().requestReversal(reference, request)).toEqual(requested)
+  await service.call('exception', 'resolve', { reference, note: 'Delivered' })
+  expect((await client().get(reference)).reversal_request).toMatchObject({
+    ...request,
+    ...{ status: 'declined', note: 'Delivered', respond_by: requested.respond_by },
+  })
+})
+
 test('a receiver verifies the events of the service and applies them', async () => {
   const set = async (path: string) => {
     const options = { provider: 'demo', url: url() + path }

@@ -22,16 +22,18 @@ const kinds: Record<string, KindRow<ExceptionKind>> = {
   contradiction: { title: 'Contradiction', source: 'report', refund: 'none' },
   refused_report: { title: 'Refused report', source: 'report', refund: 'none' },
   refund: { title: 'Failed refund', source: 'refund', refund: 'retries' },
+  reversal_request: { title: 'Reversal request', source: 'request', refund: 'reverses' },
 } satisfies { [K in ExceptionKind]: KindRow<K> }
 
 const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
   report: 'Report of the bank',
   refund: 'Failure',
+  request: 'Reason of the provider',
 }
 
 const statuses: Record<ExceptionStatus, true> = { open: true, resolved: true }
 
-const Kind = ({ exception: { kind, meaning, code, details, report } }: ExceptionProps) => {
+const Kind = ({ exception: { kind, meaning, code, details, report, request } }: ExceptionProps) => {
   const row = kinds[kind]
   return (
     <>
@@ -39,6 +41,11 @@ const Kind = ({ exception: { kind, meaning, code, details, report } }: Exception
       <small class="block">
         {meaning ?? 'Only a later version of the service knows this kind'}
       </small>
+      {request && (
+        <small class="block">
+          {request.kind}, to decide by <span class="mono">{request.respond_by}</span>
+        </small>
+      )}
       <details>
         <summary>
           <small>{row ? sources[row.source] : 'Report'}</small>
@@ -71,19 +78,20 @@ const Actions = ({ exception }: ExceptionProps) => {
   const { reference, kind, resolved_at, bank, amount } = exception
   const row = kinds[kind]
   if (resolved_at || !row) return null
+  const isRequest = row.source === 'request'
   return (
     <div class="row">
       <OperatorAction
-        label="Resolve"
+        label={isRequest ? 'Decline' : 'Resolve'}
         isSmall
         call={['exception', 'resolve', { reference, kind }]}
         about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
-        fields={[{ name: 'note', label: 'Resolution' }]}
-        done="The exception is resolved."
+        fields={[{ name: 'note', label: isRequest ? 'Note to the provider' : 'Resolution' }]}
+        done={isRequest ? 'The request is declined.' : 'The exception is resolved.'}
       />
       {row.refund !== 'none' && (
         <OperatorAction
-          label="Refund"
+          label={isRequest ? 'Reverse' : 'Refund'}
           isSmall
           call={['exception', 'refund', { reference }]}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
@@ -128,13 +136,13 @@ const filters = [
   },
 ]
 
-/** Rejected bank reports and failed refunds of all providers. */
+/** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = () => {
   const options = { ...chosen('status', 'kind'), limit: '100' }
   return (
     <ListScreen
       title="Exceptions"
-      about="Rejected bank reports and failed refunds. An operator resolves each."
+      about="Rejected bank reports, failed refunds and requests of providers. An operator resolves each."
       filters={filters}
       of={useOperator('exception', 'list', options, { entities: ['exception'] })}
       columns={columns}
@@ -142,7 +150,7 @@ export const ExceptionsScreen = () => {
       noMatch={<NoMatch row="exception" />}
     >
       <Empty title="No exceptions">
-        A rejected bank report or a failed refund appears here at once.
+        A rejected bank report, a failed refund or a reversal request appears here at once.
       </Empty>
     </ListScreen>
   )

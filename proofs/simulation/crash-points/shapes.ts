@@ -83,6 +83,7 @@ const paths: {
   ],
   reversed: [
     shape('reversed at once', { reversed: 30 }),
+    shape('requested, then reversed', { requested: 20, reversed: 60 }),
     shape('reversed before midnight', { reversed: HOUR_SECONDS }),
     shape('reversed as settlement starts', { reversed: night(1) }),
     shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
@@ -223,6 +224,7 @@ export const scenarioOf = ({
     calls: [],
     redelivered: undefined,
     reversed: undefined,
+    requested: undefined,
     ...script,
   }
   return {

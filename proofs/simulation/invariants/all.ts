@@ -37,6 +37,7 @@ import {
 } from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { unknownMembersStay } from './releases.ts'
+import * as requests from './requests.ts'
 import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
 import * as settings from './settings.ts'
 import * as tenancy from './tenancy.ts'
@@ -214,12 +215,17 @@ export const invariants: readonly Invariant[] = [
     payoutDays.batchesNameTheirDay,
     payoutDays.payoutsBeginOnTheirDays,
   ],
+  [
+    69,
+    'a request to reverse has one decision, which its debit follows',
+    ...Object.values(requests),
+  ],
 ]
 
 /** They follow every change and reply; a restore undoes some. */
 const COMPARES_CHANGES = new Set([
   1, 2, 3, 5, 6, 7, 8, 12, 13, 14, 15, 16, 17, 19, 20, 21, 31, 33, 52, 53, 55, 56, 57, 58, 59, 62,
-  63, 64, 66,
+  63, 64, 66, 69,
 ])
 
 export const violationsOf = (observations: Observations): Violation[] => {

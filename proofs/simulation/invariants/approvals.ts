@@ -6,7 +6,13 @@ import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-item
 
 /** 46: with approvals, a guarded call takes effect only after a second operator approved it. */
 
-type Guarded = { noun: string; verb: unknown; target: unknown }
+type Guarded = {
+  noun: string
+  verb: unknown
+  target: unknown
+  /** Whether a refund of the provider's request may have caused it. */
+  isRequested?: boolean
+}
 
 type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
 
@@ -25,7 +31,8 @@ const debitEffect = (before: RawDebit, after: RawDebit): Guarded | undefined => 
   const { status, reference: target } = after
   if (before.status === status || !after.history.at(-1)?.by?.startsWith('operator:'))
     return undefined
-  return { noun: 'debit', verb: expectations[status].verb ?? status, target }
+  const isRequested = after.reversalRequest !== undefined && status === 'reversed'
+  return { noun: 'debit', verb: expectations[status].verb ?? status, target, isRequested }
 }
 
 const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
@@ -57,14 +64,14 @@ export const guardedCallsAreApproved: Check = (index, report) => {
   for (const change of observations.changes) {
     const effect = change.by && effectOf(change)
     if (!effect) continue
-    const { noun, verb, target } = effect
+    const { noun, verb, target, isRequested } = effect
     const isAbout = (one: Approved): boolean =>
-      noun === 'exception'
+      one.noun === 'exception'
         ? concerns(one, String(target))
         : Object.values(one.options)[0] === target
-    const isApproved = approved
-      .get(`${noun} ${verb}`)
-      ?.some((one) => one.grantedAt <= change.at && isAbout(one))
+    const isApproved = [`${noun} ${verb}`, ...(isRequested ? ['exception refund'] : [])]
+      .flatMap((call) => approved.get(call) ?? [])
+      .some((one) => one.grantedAt <= change.at && isAbout(one))
     if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
   }
   for (const { call, approval, noun, verb, options } of operatorCalls) {

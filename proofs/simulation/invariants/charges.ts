@@ -18,7 +18,9 @@ import { dayOf, inGhs } from './time-and-money.ts'
 
 /** The members of a debit that a write may change; the others are facts. */
 const CHANGING = new Set(
-  'status version history approval settledIn adjustedIn byStatus byCustomer work due'.split(' '),
+  'status version history approval reversalRequest settledIn adjustedIn byStatus byCustomer work due'.split(
+    ' ',
+  ),
 )
 
 const PERMANENT = 'debit claim batch line exception refund'.split(' ')

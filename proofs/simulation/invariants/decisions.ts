@@ -1,4 +1,4 @@
-import type { Change } from '../../../sandbox/aws/table/change.ts'
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { membersOf, type OperatorCall } from './calls.ts'
 import type { History } from './item-histories.ts'
 import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
@@ -44,15 +44,17 @@ const missingIn = (changes: readonly Change[], request: OperatorCall): string[] 
   })
 }
 
+/** Both nouns change debits: a refund of a request reverses its debit. */
+const objectOf = ({ noun, target }: Item): string =>
+  `${noun === 'exception' ? 'debit' : noun} ${target}`
+
 /** 55: a granted request takes effect once, as its requester asked; a denied one never. */
 export const requestsTakeEffectOnce: Check = (index, report) => {
   const { operatorCalls, observations } = index
   const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
   const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
   const touched = new Set(
-    observations.changes.map(
-      ({ after }) => after?.entity === 'change' && `${after.noun} ${after.target}`,
-    ),
+    observations.changes.map(({ after }) => after?.entity === 'change' && objectOf(after)),
   )
   for (const item of observations.items) {
     if (item.entity !== 'approval') continue
@@ -73,8 +75,7 @@ export const requestsTakeEffectOnce: Check = (index, report) => {
     // The object may have been as requested; 57 compares settings.
     const isSetting = (settingVerbs as readonly string[]).includes(`${item.noun} ${item.verb}`)
     const isDone =
-      item.doneAt &&
-      ![item.refusal, isSetting, isMany, touched.has(`${item.noun} ${item.target}`)].some(Boolean)
+      item.doneAt && ![item.refusal, isSetting, isMany, touched.has(objectOf(item))].some(Boolean)
     if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
   }
 }

@@ -20,8 +20,15 @@ export const debitsAreListed: Check = ({ debits }, report) => {
 }
 
 /** The members whose change must increase the version. */
-const counts = ({ status, history, approval, settledIn, adjustedIn }: RawDebit): string =>
-  `${status} ${history.length} ${approval?.rid} ${settledIn} ${adjustedIn}`
+const counts = ({
+  status,
+  history,
+  approval,
+  reversalRequest,
+  settledIn,
+  adjustedIn,
+}: RawDebit): string =>
+  `${status} ${history.length} ${approval?.rid} ${reversalRequest?.rid} ${settledIn} ${adjustedIn}`
 
 export const writesIncreaseVersion: Check = ({ debits }, report) => {
   for (const [reference, { changes }] of debits) {

@@ -142,6 +142,7 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
       before?.status === 'pending' && after?.entity === 'debit' && isRefused(after as RawDebit),
   ),
   SettlementUnfinished: invoked('reconcile-day'),
+  RequestsOverdue: invoked('reconcile-day'),
   OpenExceptions: invoked('reconcile-day'),
   OverduePayouts: invoked('reconcile-day'),
   PayoutsDue: invoked('reconcile-day'),

@@ -64,11 +64,12 @@ type HistoryEvent = { provider: string; type: EventName; writtenAt: number }
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
 /** The observation that an invariant compares with an exception of the kind. */
-const CAUSES: Record<ExceptionKind, 'bank report' | 'failed refund'> = {
+const CAUSES: Record<ExceptionKind, 'bank report' | 'failed refund' | 'request'> = {
   late_completion: 'bank report',
   refused_report: 'bank report',
   contradiction: 'bank report',
   refund: 'failed refund',
+  reversal_request: 'request',
 }
 
 export const indexObservations = (observations: Observations) => {
@@ -78,6 +79,7 @@ export const indexObservations = (observations: Observations) => {
   const lines = linesOf(stored)
   const exceptionsBy = Map.groupBy(itemsOf('exception'), ({ kind }) => CAUSES[kind])
   const exceptions = exceptionsBy.get('bank report') ?? []
+  const requests = exceptionsBy.get('request') ?? []
   const refundFailures = exceptionsBy.get('failed refund') ?? []
   const debits = debitsIn(stored, lines, exceptions)
   const batches = new Map(historiesOf('batch').map((batch) => [batch.item.id, batch]))
@@ -103,6 +105,7 @@ export const indexObservations = (observations: Observations) => {
     batches,
     refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
     exceptions,
+    requestsOf: Map.groupBy(requests, ({ reference }) => reference),
     /** The exceptions of failed refunds, by the uuid of the refund. */
     refundFailures: new Map(refundFailures.map((item) => [item.requestId, item])),
     events: eventsIn(debits, batches),

@@ -59,6 +59,7 @@ export type RawDebit = Item &
     version: number
     history: readonly RawEntry[]
     approval?: { rid: string }
+    reversalRequest?: { rid: string }
     /** `<batch>#<chunk>`. */
     settledIn?: string
     adjustedIn?: string

@@ -73,8 +73,26 @@ const INVALID: readonly object[] = [
   { partner_reference: '' },
 ]
 
+/** Asks to reverse a debit, once or twice at once; another provider asks too. */
+const requestReversal = async (
+  { api, random }: Deps,
+  script: DebitScript,
+  reference: string,
+): Promise<void> => {
+  if (script.requested === undefined) return
+  await api.until(script.at + script.requested * 1000)
+  const name = 'request-reversal' as const
+  const body = { reason: `Debit ${script.number}`, kind: random.pick(['refund', 'complaint']) }
+  const ask = (caller: ReturnType<typeof providerOf>) =>
+    api.ask({ name, caller, path: { reference }, body })
+  const own = providerOf(script)
+  await Promise.all(random.happens(0.3) ? [ask(own), ask(own)] : [ask(own)])
+  await ask(otherProvider(script))
+}
+
 /** The provider of a debit, and the operator who serves it. */
-const newProviders = ({ api, operators, clock, random }: Deps) => {
+const newProviders = (deps: Deps) => {
+  const { api, operators, clock, random } = deps
   const reversals: { at: number; options: { reference: string; reason: string } }[] = []
 
   const charge = (script: DebitScript, more: object = {}) =>
@@ -135,6 +153,7 @@ const newProviders = ({ api, operators, clock, random }: Deps) => {
         reverse(script, data.reference),
         recordOutcome(script, data.reference),
         redeliver(script, data.reference),
+        requestReversal(deps, script, data.reference),
       ])
     },
     reversedSince: (since: number) =>

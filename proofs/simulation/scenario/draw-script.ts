@@ -134,6 +134,7 @@ export const drawScript = (
   calls: random.happens(0.2) ? drawCalls(random) : [],
   redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
   reversed: drawReversal(random, at, settings),
+  requested: random.happens(0.1) ? random.between(10, 100_000) : undefined,
   ...(random.happens(settings.manualShare)
     ? {
         manual: {

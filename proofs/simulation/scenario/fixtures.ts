@@ -77,6 +77,7 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
     name: id,
     status: 'active',
     duplicates: 'return',
+    reversals: 'request',
     ...(dailyLimit === undefined ? {} : { dailyLimit }),
     ...(feeSchedule ? { feeSchedule } : {}),
     settlementAccount: {

@@ -43,6 +43,7 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
     ],
   },
   refund: { held: ['refund', 'refund', 'bank returns, note, refund?'], notHeld: ['note'] },
+  reversal_request: { held: ['refund', 'refund', 'note, refund?'], notHeld: ['note'] },
   refused_report: {
     held: ['note, bank repeats', 'note, bank reports otherwise'],
     notHeld: ['note', 'note, bank repeats'],
@@ -54,6 +55,7 @@ const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
   late_completion: { held: refundMany, notHeld: noteMany },
   contradiction: { held: noteMany },
   refund: { held: refundMany, notHeld: noteMany },
+  reversal_request: { held: refundMany, notHeld: noteMany },
   refused_report: { held: noteMany, notHeld: noteMany },
 }
 

@@ -61,5 +61,7 @@ export type DebitScript = {
   calls: readonly { afterSeconds: number; name: OperationName }[]
   redelivered: number | undefined
   reversed: number | undefined
+  /** When the provider asks to reverse it. */
+  requested: number | undefined
   manual?: { afterSeconds: number; verb: 'complete' | 'fail' }
 }

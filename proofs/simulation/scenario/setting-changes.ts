@@ -194,8 +194,9 @@ export const drawCreations = (seed: number, absent: readonly string[], at: numbe
     if (!bank) {
       const own = { ...drawn, provider: id }
       const money = { ...accountOf(own), ...nameAndFeesOf(own), ...dailyLimitOf(own) }
+      const options = { ...money, reversals: 'request' }
       const issued: Change = ['credential issue', { provider: id }]
-      return [['provider create', money], issued, ['webhook set', webhookOf(own)]]
+      return [['provider create', options], issued, ['webhook set', webhookOf(own)]]
     }
     const own = { ...drawn, bank, httpBank: bank }
     const linked = (phone: string): Change => ['customer link', customerOf({ ...own, phone })]

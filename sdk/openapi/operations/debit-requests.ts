@@ -1,10 +1,13 @@
 import { array } from 'valibot'
 import { aboveDailyLimit, aboveMaximum, noAccount } from '../../../shared/domain/debits/charge.ts'
+import { refuseTransition } from '../../../shared/domain/debits/debit.ts'
 import { emptyFilters, listFilters } from '../../../shared/domain/debits/list-query.ts'
+import { declined } from '../../../shared/domain/debits/reversal-request.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../../shared/domain/refusal.ts'
 import * as debit from '../../../shared/views/debit.ts'
 import { countEntries, numberedEntries } from '../../../shared/views/page.ts'
+import { requestedSchema, requestedView } from '../../../shared/views/reversal-request.ts'
 import * as examples from '../example-debit.ts'
 import {
   type Descriptions,
@@ -65,7 +68,40 @@ export const debitRequests = {
     description: 'Returns the current transaction. The rate limit counts per reference.',
     parameters: { reference: referenceParameter },
     data: debit.statusSchema(),
-    example: { data: debit.statusView(examples.completed, null) },
+    example: {
+      data: debit.statusView(examples.completed, { refund: null, request: examples.openRequest }),
+    },
+  },
+  'request-reversal': {
+    tag: 'Debit requests',
+    summary: 'Request a reversal',
+    description:
+      'Asks the operators to return the whole amount of a completed debit to its customer. They ' +
+      'accept it, which reverses the debit, or decline it with a note, both shown by the status ' +
+      'read as `reversal_request`. A debit has one request: a repeated one gets the same reply ' +
+      'while it is open. The operator enables requests per provider; otherwise the reply is 1403.',
+    parameters: { reference: referenceParameter },
+    bodies: {
+      refund: {
+        summary: 'The customer returns the goods',
+        value: { reason: 'Order 1 was cancelled', kind: 'refund' },
+      },
+      complaint: {
+        summary: 'The customer disputes the debit',
+        value: { reason: 'The customer was charged twice', kind: 'complaint' },
+      },
+    },
+    sample: { body: { reason: 'Order 1 was cancelled' } },
+    refusals: [
+      new Refusal(1400, { details: 'a reversal could be requested until 2026-12-21' }),
+      declined(examples.declinedRequest),
+      new Refusal(3006),
+      refuseTransition('pending', 'reversed'),
+      invalid({ reason: ['must not exceed 200 characters'] }),
+    ],
+    data: requestedSchema(),
+    headers: { 'Idempotent-Replayed': 'true if the request is a repeat' },
+    example: { data: requestedView(examples.openRequest) },
   },
   'list-debit-requests': {
     tag: 'Debit requests',

@@ -13,6 +13,7 @@ import pytest
 
 from debit_collection import Pesewas, wire
 from debit_collection.calls import Operation, Outcome, Pause, Reply, Request, Settings, request_hmac
+from debit_collection.charged import comparison
 from debit_collection.errors import (
     DebitCollectionError,
     DuplicateReferenceError,
@@ -23,7 +24,7 @@ from debit_collection.errors import (
     WaitTimeoutError,
 )
 from debit_collection.methods import Synchronous
-from debit_collection.operations import Banks, Debits, comparison
+from debit_collection.operations import Banks, Debits
 
 from .calling import CASES, ORDER
 from .conftest import named

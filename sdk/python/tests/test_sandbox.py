@@ -87,6 +87,18 @@ def test_webhooks_arrive_and_the_feed_has_the_same_events(sandbox: str, operate:
             assert client.deliveries.redeliver(deliveries[-1]["id"])["reference"] == reference
 
 
+def test_a_provider_requests_a_reversal_and_reads_it(sandbox: str, operate: Operate) -> None:
+    operate("provider", "update", "--provider", "demo", "--reversals", "request")
+    with DebitCollection(api_key="sk_sandbox_demo", base_url=sandbox) as client:
+        reference = client.charge(**new_order())["reference"]
+        client.wait_for(reference)
+        requested = client.request_reversal(reference, reason="Cancelled", kind="complaint")
+        assert client.request_reversal(reference, reason="Cancelled") == requested
+        request = client.get(reference)["reversal_request"]
+        assert request is not None
+        assert (request["kind"], request["respond_by"]) == ("complaint", requested["respond_by"])
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]

@@ -21,6 +21,8 @@ import type {
   DeliveryWithAttempts,
   Event,
   PingResult,
+  RequestedReversal,
+  ReversalRequest,
   Settlement,
   SettlementReport,
 } from './wire.ts'
@@ -32,6 +34,11 @@ export type DebitFilter = {
   /** ISO 8601, exclusive. */
   createdTo?: string | undefined
   partnerReference?: string | undefined
+}
+
+/** `kind` is `refund` by default. */
+export type ReversalOptions = Pick<ReversalRequest, 'reason'> & {
+  kind?: ReversalRequest['kind'] | undefined
 }
 
 export type WaitOptions = {
@@ -114,6 +121,23 @@ export class DebitCollection {
    */
   waitFor(reference: string, options: WaitOptions = {}): Promise<DebitDetail> {
     return this.#waits(reference, (signal) => this.get(reference, { signal }), options)
+  }
+
+  /**
+   * Asks the operator to return the whole amount of a completed debit. A repeat returns the open request.
+   * The decision is `reversal_request` of `get`.
+   *
+   * @throws ForbiddenError unless the operator has enabled requests
+   * @throws ConflictError if the debit is reversed, or an earlier request was declined
+   */
+  requestReversal(
+    reference: string,
+    { reason, kind }: ReversalOptions,
+    call?: CallOptions,
+  ): Promise<RequestedReversal> {
+    const path = '/debit-requests/{reference}/reversal-request'
+    const request = postOf('requestReversal', path, { reference })
+    return this.#call({ ...request, body: { reason, kind } }, call)
   }
 
   readonly events = {

@@ -27,6 +27,7 @@ export type { ChargedDebit, ChargeOptions } from './charge.ts'
 export {
   DebitCollection,
   type DebitFilter,
+  type ReversalOptions,
 } from './client.ts'
 export {
   ApiError,

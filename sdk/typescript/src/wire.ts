@@ -222,6 +222,17 @@ export type DebitCallbackFields = {
     error_message?: string | null;
 };
 
+export type RequestReversalFields = {
+    /**
+     * Published code of the last failure; null if none
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
+     */
+    reason: string;
+    kind?: ("refund" | "complaint") | null;
+};
+
 export type Attempt = {
     /**
      * Number of the attempt, from 1
@@ -798,6 +809,7 @@ export type DebitDetail = {
      * Refund to the customer; null if there is none
      */
     refund: Refund | null;
+    reversal_request: ReversalRequest | null;
     /**
      * Settlement of the debit; null before it
      */
@@ -1525,6 +1537,52 @@ export type ReportedTransaction = {
      * @format date-time
      */
     updated_at: string;
+};
+
+export type RequestedReversal = {
+    /**
+     * The service's reference of the transaction
+     * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
+     */
+    reference: string;
+    /**
+     * `open` until the operators have decided
+     */
+    status: "open";
+    /**
+     * Last UTC day for a decision: the fifth working day after the request
+     * @format date
+     */
+    respond_by: string;
+};
+
+export type ReversalRequest = {
+    /**
+     * `refund`, or `complaint` of the customer
+     */
+    kind: "refund" | "complaint";
+    /**
+     * `accepted`: the debit was reversed; `declined`: `note` says why
+     */
+    status: "open" | "accepted" | "declined";
+    /**
+     * Reason of the request
+     */
+    reason: string;
+    /**
+     * Note of the operator; null while the request is open
+     */
+    note: string | null;
+    /**
+     * Last UTC day for a decision: the fifth working day after the request
+     * @format date
+     */
+    respond_by: string;
+    /**
+     * When the request was accepted or declined; null until then
+     * @format date-time
+     */
+    resolved_at: string | null;
 };
 
 export type Settlement = {

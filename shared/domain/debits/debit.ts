@@ -70,8 +70,9 @@ export type Debit = {
   /** Counts writes: the optimistic lock. */
   version: number
   history: readonly Entry[]
-  /** The report of the customer's approval, which is not an event. */
+  /** The report of the customer's approval, and the provider's request to reverse: neither is an event. */
   approval?: Cause
+  reversalRequest?: Cause
   /** The settlement batch that has its line, and the chunk of it. */
   settledIn?: BatchId
   settledChunk?: ChunkId
@@ -177,7 +178,7 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Transition): De
   }
 }
 
-const refuseTransition = (from: Status, to: string): Refusal =>
+export const refuseTransition = (from: Status, to: string): Refusal =>
   new Refusal(3001, { http: 422, details: { status: [`cannot transition from ${from} to ${to}`] } })
 
 /**

@@ -6,14 +6,15 @@ import { parseJson } from '../json.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Details, type ErrorCode, Refusal } from '../refusal.ts'
+import type { Day } from '../time.ts'
 import type { BankCallback } from './bank-update.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
 
 type ExceptionRow = {
-  /** A bank's report that the service rejected, or a refund that failed. */
-  source: 'report' | 'refund'
+  /** A bank's report that the service rejected, a refund that failed, or a provider's request. */
+  source: 'report' | 'refund' | 'request'
   /** The effect of `exception refund`, which resolves the exception; `none`: not allowed. */
-  refund: 'opens' | 'retries' | 'none'
+  refund: 'opens' | 'retries' | 'reverses' | 'none'
   /** Whether no refund of the debit may be opened or retried while it is open. */
   blocksRefund: boolean
   /** The account of the ledger that has the amount until an operator decides; null: none. */
@@ -22,7 +23,7 @@ type ExceptionRow = {
   repays: boolean
   /** A sentence for operators, without a full stop. */
   meaning: string
-  /** The metric that counts exceptions of this kind, and has an alarm. */
+  /** The metric that counts exceptions of this kind. */
   metric: string
 }
 
@@ -64,6 +65,15 @@ export const exceptionKinds = {
     meaning: 'The bank did not refund the customer',
     metric: 'RefundFailed',
   },
+  reversal_request: {
+    source: 'request',
+    refund: 'reverses',
+    blocksRefund: false,
+    account: null,
+    repays: false,
+    meaning: 'The provider asks to return the amount to the customer',
+    metric: 'ReversalRequested',
+  },
 } as const satisfies Record<string, ExceptionRow>
 
 export type ExceptionRows = typeof exceptionKinds
@@ -89,7 +99,7 @@ export type RefundedKind = KindsWhere<{ refund: 'opens' }>
 export const exceptionStatuses = ['open', 'resolved'] as const
 export type ExceptionStatus = (typeof exceptionStatuses)[number]
 
-/** A rejected bank report or a failed refund (docs/api.md#exceptions). */
+/** A rejected bank report, a failed refund or a request of a provider (docs/api.md#exceptions). */
 export type ReportException = {
   reference: Reference
   /** Any text, because a later version may have written it: ask `rowOf`. */
@@ -98,7 +108,7 @@ export type ReportException = {
   provider: ProviderId
   bank: BankIdentifier
   amount: Pesewas
-  /** `bank:GCB`, or `job:refund-customer` for a refund that cannot be sent. */
+  /** `bank:GCB`, `job:refund-customer` for a refund that cannot be sent, or `provider:demo`. */
   by: string
   /** The uuid of the refund, for a failed refund. */
   requestId: string
@@ -109,12 +119,16 @@ export type ReportException = {
   details?: Details
   /**
    * The original body, at most 64 KiB: text, or `base64:` and base64 if it is not UTF-8. For a failed
-   * refund: the failure.
+   * refund: the failure. For a request: its reason.
    */
   report: string
+  /** Of a request: what the provider asks for, and the last day for a decision. */
+  request?: { kind: 'refund' | 'complaint'; respondBy: Day }
   resolvedAt?: string
   resolvedBy?: string
   note?: string
+  /** Whether the debit of a request was reversed. */
+  isAccepted?: boolean
 }
 
 export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
@@ -161,7 +175,9 @@ export const blocksRefund = ({ kind, resolvedAt }: ReportException): boolean =>
 
 /** An exception that is open. */
 export const openException = (
-  exception: Complete<Omit<ReportException, keyof Resolution>> & { kind: ExceptionKind },
+  exception: Complete<Omit<ReportException, keyof Resolution | 'isAccepted'>> & {
+    kind: ExceptionKind
+  },
 ): ReportException => defined(exception)
 
 export const opensRefund = (

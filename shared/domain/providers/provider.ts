@@ -55,6 +55,8 @@ export const Provider = v.object({
   /** Absent: only the fees of banks apply. */
   feeSchedule: v.optional(FeeSchedule),
   requestLimits: v.optional(RequestLimits),
+  /** Whether it may request reversals (docs/api.md#reversal-requests). Absent: not. */
+  reversals: v.optional(oneOf(['none', 'request'])),
 })
 export type Provider = v.InferOutput<typeof Provider>
 

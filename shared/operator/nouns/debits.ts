@@ -7,7 +7,7 @@ import { Reference } from '../../domain/ids.ts'
 import { namesOf } from '../../domain/names.ts'
 import { BulkId } from '../../domain/operator/bulk.ts'
 import { oneOf, text } from '../../domain/text.ts'
-import { Instant } from '../../domain/time.ts'
+import { Instant, Month } from '../../domain/time.ts'
 import { deliveryStatuses } from '../../domain/webhooks/delivery.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
@@ -146,7 +146,7 @@ const ONE_OR_MANY = 'is required, or else --file, or --kind with --bank, --from 
 
 export const exception = {
   name: 'exception',
-  summary: 'rejected bank reports and failed refunds that an operator must resolve',
+  summary: 'rejected reports, failed refunds and reversal requests that an operator must resolve',
   verbs: {
     list: {
       effect: 'reads',
@@ -159,6 +159,11 @@ export const exception = {
         limit: o.limit,
       }),
     },
+    summary: {
+      effect: 'reads',
+      summary: 'counts the reversal requests of a month: opened, decided in time, late, declined',
+      options: o.options({ month: o.option('YYYY-MM', 'UTC month of the requests', Month) }),
+    },
     show: {
       effect: 'reads',
       summary: 'shows the exceptions of one debit',
@@ -167,7 +172,7 @@ export const exception = {
     refund: {
       effect: 'money',
       approval: 'always',
-      summary: 'refunds a late completion or retries a failed refund, and resolves its exceptions',
+      summary: 'refunds a late completion, retries a failed refund, or reverses a requested debit',
       options: v.pipe(
         o.options({
           ...selection,
@@ -185,7 +190,8 @@ export const exception = {
     resolve: {
       effect: 'money',
       approval: ['file', 'from'],
-      summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
+      summary:
+        'marks the open exceptions of a debit as resolved, which declines a reversal request',
       options: v.pipe(
         o.options({ ...selection, note: o.reason('resolution') }),
         v.forward(

@@ -39,6 +39,9 @@ const name = o.option('NAME', 'display name', text({ max: 100 }))
 const settings = {
   'daily-limit': o.clearable('AMOUNT', 'maximum total of charges per UTC day', o.money),
   duplicates: o.optionalWord('reply to a repeated partner_reference', Provider.entries.duplicates),
+  reversals: o.optionalWord('request: it may request reversals of its debits', {
+    options: ['none', 'request'],
+  }),
   status: o.optionalWord('suspended: requests are refused', Provider.entries.status),
   'allow-list': o.clearable('RANGES', 'allowed source addresses, as CIDR,CIDR', o.addressList),
   'request-secret': v.optional(

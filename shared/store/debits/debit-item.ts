@@ -47,13 +47,13 @@ const readEntries = (written: readonly ReturnType<typeof writeEntry>[]): Entry[]
   return entries
 }
 
-/** The generation numbers events, and an approval is none. */
-export const writeApproval = ({ at, by, requestId, generation: _, ...others }: Cause) => {
+/** The generation numbers events, and neither an approval nor a request is one. */
+export const writeCause = ({ at, by, requestId, generation: _, ...others }: Cause) => {
   noneRemain(others)
   return { at: at.getTime(), by, rid: requestId }
 }
 
-const readApproval = ({ at, by, rid }: ReturnType<typeof writeApproval>): Complete<Cause> => ({
+const readCause = ({ at, by, rid }: ReturnType<typeof writeCause>): Complete<Cause> => ({
   at: new Date(at),
   by,
   requestId: rid,
@@ -86,7 +86,7 @@ export const customerListOf = (debit: Debit): string => {
 }
 
 export const toDebitItem = (debit: Debit) => {
-  const { facts, status, version, history, approval, ...settlement } = debit
+  const { facts, status, version, history, approval, reversalRequest, ...settlement } = debit
   // Settlement writes its marks itself.
   const { settledIn, settledChunk, adjustedIn, adjustedChunk, ...others } = settlement
   noneRemain(others)
@@ -103,7 +103,8 @@ export const toDebitItem = (debit: Debit) => {
     status,
     version,
     history: history.map((entry, index) => writeEntry(entry, history[index - 1])),
-    ...(approval && { approval: writeApproval(approval) }),
+    ...(approval && { approval: writeCause(approval) }),
+    ...(reversalRequest && { reversalRequest: writeCause(reversalRequest) }),
   }
 }
 
@@ -112,7 +113,7 @@ type DebitItem = ReturnType<typeof toDebitItem> & { settledIn?: LineMark; adjust
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
     withoutKeys<DebitItem>(item)
-  const { byCustomer, ...plain } = rest
+  const { byCustomer, reversalRequest, ...plain } = rest
   const [settled, adjusted] = [settledIn, adjustedIn].map(parseMark)
   return defined<Complete<Debit>>({
     facts: {
@@ -125,7 +126,8 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     status,
     version,
     history: readEntries(history),
-    approval: approval && readApproval(approval),
+    approval: approval && readCause(approval),
+    reversalRequest: reversalRequest && readCause(reversalRequest),
     settledIn: settled?.batch,
     settledChunk: settled?.chunk,
     adjustedIn: adjusted?.batch,

@@ -1,7 +1,13 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import type { Debit } from '../../domain/debits/debit.ts'
 import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
+import {
+  isRequest,
+  RESPONSE_DAYS,
+  type RequestException,
+} from '../../domain/debits/reversal-request.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { newestFirst } from '../../domain/time.ts'
+import { DAY_SECONDS, type Day, newestFirst, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
@@ -26,22 +32,72 @@ export const putException = async (exception: ReportException): Promise<void> =>
 
 export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf(exception))
 
+/** Reads the provider's request to reverse a debit; null without one. */
+export const findRequest = async ({
+  facts,
+  reversalRequest,
+}: Debit): Promise<RequestException | null> => {
+  const key = reversalRequest && keys.exception({ ...facts, ...reversalRequest })
+  const request = key && (await db.find(key, fromExceptionItem))
+  return request && isRequest(request) ? request : null
+}
+
+/** Returns the write that accepts a request as its debit is reversed. A declined one stays declined. */
+export const acceptanceWrite = (
+  { facts, reversalRequest }: Debit,
+  { note, resolvedBy, resolvedAt }: Resolution,
+) =>
+  reversalRequest
+    ? [
+        db.updateWrite(keys.exception({ ...facts, ...reversalRequest }), {
+          UpdateExpression: [
+            'SET resolvedAt = if_not_exists(resolvedAt, :at)',
+            'resolvedBy = if_not_exists(resolvedBy, :by)',
+            'note = if_not_exists(note, :note)',
+            'isAccepted = if_not_exists(isAccepted, :accepted)',
+            'byStatus = :resolved',
+          ].join(', '),
+          ConditionExpression: 'attribute_exists(pk)',
+          ExpressionAttributeValues: {
+            ':at': resolvedAt,
+            ':by': resolvedBy,
+            ':note': note,
+            ':accepted': true,
+            ':resolved': keys.exceptions('resolved'),
+          },
+        }),
+      ]
+    : []
+
 /** Lists the exceptions of one debit, oldest first. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
   (await db.readCollection(keys.exceptionsOf(reference))).map(fromExceptionItem)
 
 const PAGE_SIZE = 100
 
-/** Lists exceptions of one status, newest first. The index may lag behind new and resolved ones. */
+/** Lists exceptions of one status, by default newest first. The index may lag behind changes. */
 export async function* exceptionPages(
   status: ExceptionStatus,
   span: db.Span = { from: new Date(0), before: new Date('9999-01-01') },
+  isOldestFirst = false,
 ): AsyncGenerator<ReportException[]> {
   const query = db.spanQuery(keys.exceptions(status), span)
-  for await (const page of db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
+  const order = { ScanIndexForward: isOldestFirst, Limit: PAGE_SIZE }
+  for await (const page of db.queryPages({ ...query, ...order })) {
     const items = await db.readMany(page.map(db.keyOf))
-    yield items.map(fromExceptionItem).sort(newestFirst)
+    const exceptions = items.map(fromExceptionItem).sort(newestFirst)
+    yield isOldestFirst ? exceptions.reverse() : exceptions
   }
+}
+
+/** Counts the open requests of providers whose day for a decision has passed. */
+export const countOverdueRequests = async (today: Day): Promise<number> => {
+  const before = secondsAfter(startOf(today), -RESPONSE_DAYS * DAY_SECONDS)
+  let count = 0
+  for await (const page of exceptionPages('open', { from: new Date(0), before })) {
+    count += page.filter(({ request }) => request && request.respondBy < today).length
+  }
+  return count
 }
 
 const COUNTED_MAX = 1_000
@@ -52,18 +108,22 @@ export const countOpenExceptions = async (): Promise<number> => {
   return (await countEntries(list, COUNTED_MAX)).count
 }
 
-/** Returns the write that marks an open exception as resolved. */
+/** Returns the write that marks an open exception as resolved; a request is declined. */
 export const resolutionWrite = (
-  exception: Pick<ReportException, 'reference' | 'at' | 'requestId'>,
+  exception: Pick<ReportException, 'reference' | 'at' | 'requestId' | 'request'>,
   { note, resolvedBy, resolvedAt }: Resolution,
 ) =>
   db.updateWrite(keys.exception(exception), {
-    UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
+    UpdateExpression: [
+      'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
+      ...(exception.request ? ['isAccepted = :accepted'] : []),
+    ].join(', '),
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {
       ':at': resolvedAt,
       ':by': resolvedBy,
       ':note': note,
       ':resolved': keys.exceptions('resolved'),
+      ...(exception.request && { ':accepted': false }),
     },
   })

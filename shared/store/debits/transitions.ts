@@ -14,7 +14,7 @@ import {
   fromDebitItem,
   listOf,
   workAfter,
-  writeApproval,
+  writeCause,
   writeEntry,
 } from './debit-item.ts'
 import { findDebit } from './debits.ts'
@@ -125,34 +125,42 @@ const writeWithDayTotal = async (
   return conditions[DAY_TOTAL] && !conditions[TRANSITION] ? 'no day total' : 'changed'
 }
 
+/**
+ * Reports whether a debit gets another list and place in the work index. An open debit keeps them, and so
+ * does a completed one that is requested: it may be settled already.
+ */
+const isMoved = (previous: Debit, next: Debit): boolean =>
+  previous.status !== next.status && !isOpen(next.status)
+
 const transitionExpression = (previous: Debit, next: Debit) => ({
   Key: keys.debit(next.facts.reference),
   UpdateExpression: [
     'SET #status = :to, #version = :next',
     '#history = list_append(#history, :entries)',
-    // An open debit keeps its list and its place in the work index, if it has one.
-    ...(isOpen(next.status) ? [] : ['byStatus = :list', '#work = :work, due = :due']),
+    ...(isMoved(previous, next) ? ['byStatus = :list', '#work = :work, due = :due'] : []),
     ...(isUnprompted(next) ? ['byCustomer = :customer'] : []),
     ...(next.approval ? ['approval = :approval'] : []),
+    ...(next.reversalRequest ? ['reversalRequest = :request'] : []),
   ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
   ExpressionAttributeNames: {
     '#status': 'status',
     '#version': 'version',
     '#history': 'history',
-    ...(!isOpen(next.status) && { '#work': 'work' }),
+    ...(isMoved(previous, next) && { '#work': 'work' }),
   },
   ExpressionAttributeValues: {
     ':from': previous.status,
     ':current': previous.version,
     ':to': next.status,
     ':next': next.version,
-    ...(!isOpen(next.status) && placeValues(next)),
+    ...(isMoved(previous, next) && placeValues(next)),
     ':entries': next.history
       .slice(previous.history.length)
       .map((entry, index) => writeEntry(entry, next.history[previous.history.length + index - 1])),
     ...(isUnprompted(next) && { ':customer': customerListOf(next) }),
-    ...(next.approval && { ':approval': writeApproval(next.approval) }),
+    ...(next.approval && { ':approval': writeCause(next.approval) }),
+    ...(next.reversalRequest && { ':request': writeCause(next.reversalRequest) }),
   },
 })
 
@@ -168,7 +176,8 @@ const findCommitted = async (next: Debit): Promise<Debit | undefined> => {
   const last = next.history.length - 1
   const isOurs =
     isSameCause(current?.history[last], next.history[last]) &&
-    isSameCause(current?.approval, next.approval)
+    isSameCause(current?.approval, next.approval) &&
+    isSameCause(current?.reversalRequest, next.reversalRequest)
   return isOurs ? current : undefined
 }
 

@@ -1,16 +1,15 @@
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
-import type { ShownRefund } from '../../domain/debits/refund.ts'
 import { maskPhone } from '../../domain/phone.ts'
 import { eventTypes } from '../../domain/webhooks/event-type.ts'
-import { statusView } from '../debit.ts'
+import { type Attached, statusView } from '../debit.ts'
 
 export type DebitResult = ReturnType<typeof operatorDebitView>
 export type HistoryEntry = DebitResult['history'][number]
 
 /** Shows a debit without the customer's name and full phone number, which operators do not see. */
-export const operatorDebitView = (debit: Debit, refund: ShownRefund | null) => {
+export const operatorDebitView = (debit: Debit, attached: Attached) => {
   const state = stateAt(debit)
-  const { response, customer, ...summary } = statusView(debit, refund)
+  const { response, customer, ...summary } = statusView(debit, attached)
   return {
     ...summary,
     status: debit.status,
@@ -32,6 +31,9 @@ export const operatorDebitView = (debit: Debit, refund: ShownRefund | null) => {
 export type DebitSummary = ReturnType<typeof debitSummaryView>
 
 export const debitSummaryView = (debit: Debit) => {
-  const { history, metadata, refund, ...summary } = operatorDebitView(debit, null)
+  const { history, metadata, refund, reversal_request, ...summary } = operatorDebitView(debit, {
+    refund: null,
+    request: null,
+  })
   return summary
 }

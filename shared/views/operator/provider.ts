@@ -24,6 +24,7 @@ export const providerView = (provider: PaidProvider, now: Date) =>
     status: provider.status,
     daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
     duplicates: provider.duplicates,
+    reversals: provider.reversals ?? 'none',
     allow_list: provider.allowedAddresses ?? null,
     signs_requests: provider.requestSigning !== undefined,
     previous_request_secret_until: ifFuture(provider.requestSigning?.previous?.until, now),

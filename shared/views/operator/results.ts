@@ -17,7 +17,7 @@ import type { AccountResult } from './customer.ts'
 import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
 import type { RecoveryResult, SentDelivery } from './delivery.ts'
-import type { ExceptionResult } from './exception.ts'
+import type { ExceptionResult, RequestsSummary } from './exception.ts'
 import type { FundingResult } from './funding.ts'
 import type { JournalResult } from './ledger.ts'
 import type { LimitResult, UsageResult } from './limit.ts'
@@ -104,6 +104,7 @@ export type OperatorResults<Options = AnyOptions> = {
   }
   exception: {
     list: ExceptionResult[]
+    summary: RequestsSummary
     show: ExceptionResult[]
     refund: OneOrMany<Options, { reference: Reference; refund: RefundResult }>
     resolve: OneOrMany<Options, ExceptionResult[]>

@@ -330,7 +330,20 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     run.setup.workingBanks = [after.paidTo.bank]
     operate(run, 'calendar', 'add', { date: dayOf(at), name: 'x' })
   },
+  '69 a request that was accepted with 202 is missing': (run) => remove(run, request(run)),
+  '69 a debit names another request': (run) =>
+    rewrite(run, itemOf(run, { reference: request(run).reference, entity: 'debit' }), {
+      reversalRequest: { rid: 'x' },
+    }),
+  '69 a request of a reversed debit is open': (run) =>
+    rewrite(run, request(run), { resolvedAt: undefined }),
+  '69 a request is declined in the transaction of its reversal': (run) => {
+    const { after } = changesOf(run, request(run)).find(({ after }) => after.resolvedAt)
+    after.isAccepted = false
+  },
 }
+
+const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
 
 /** Finds the query about the account of a number. */
 const lookup = ({ queries }: Run, answer: string) =>
@@ -380,6 +393,7 @@ const invariantOfKind: Record<ExceptionKind, number> = {
   refused_report: 31,
   contradiction: 31,
   refund: 39,
+  reversal_request: 69,
 }
 
 /** The messages of falsifications that another check of the same invariant reports as well. */

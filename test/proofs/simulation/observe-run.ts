@@ -5,7 +5,8 @@ import type { Scenario } from '../../../proofs/simulation/scenario/scenario.ts'
 /**
  * Runs one scenario without faults and writes its observations to stdout: debits that complete,
  * fail, time out and are reversed, an exception of each kind, a receiver that fails once, a remittance,
- * two nights of settlement, and a number with and one without an account at its bank.
+ * two nights of settlement, and a number with and one without an account at its bank. A
+ * debit is requested, then reversed.
  */
 
 await import('../../../proofs/simulation/aws/environment.ts')
@@ -46,6 +47,7 @@ const scripts = [
       report(5, 'completed'),
       report(40, 'failed'),
     ],
+    requested: 20,
     reversed: 30,
   },
   { phone: '+233242222222' },

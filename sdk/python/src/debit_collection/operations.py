@@ -1,6 +1,5 @@
 """Defines each operation of the API once, as a generator (see `calls.py`), for both clients."""
 
-import json
 from copy import deepcopy
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -8,7 +7,8 @@ from urllib.parse import urljoin
 
 from . import wire
 from .amounts import Amount, amount_text
-from .calls import Call, Operation, Settings, Success, perform, read_json
+from .calls import Call, Operation, Settings, Success, perform
+from .charged import is_charged
 from .errors import DuplicateReferenceError
 from .methods import Group, Pages, listing, method
 from .polling import Pacer, wait_until_final
@@ -77,7 +77,7 @@ class Debits(Group):
             if error.attempts == 1:
                 raise
             debit: wire.DebitDetail = yield from self._read(_get_call(error.existing["reference"]), timeout)
-            if not _is_charged(debit, body):
+            if not is_charged(debit, body):
                 raise error from None
             data, replayed = debit, True
         else:
@@ -112,6 +112,23 @@ class Debits(Group):
     def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> Operation[wire.DebitDetail]:
         """Polls until the debit has an outcome, or raises WaitTimeoutError."""
         return wait_until_final(self._settings, self._pacer, _get_call(reference), timeout)
+
+    @method
+    def request_reversal(
+        self,
+        reference: str,
+        *,
+        reason: str,
+        kind: Literal["refund", "complaint"] = "refund",
+        timeout: float | None = None,
+    ) -> Operation[wire.RequestedReversal]:
+        """Asks the operator to return the whole amount of a completed debit.
+
+        A repeat returns the open request. The decision is `reversal_request` of `get`.
+        """
+        path = "/debit-requests/{reference}/reversal-request"
+        body = {"reason": reason, "kind": kind}
+        return self._read(Call("request_reversal", "POST", path, (reference,), body=body), timeout)
 
     @listing
     def list(
@@ -223,21 +240,3 @@ def _instant(value: str | date | None) -> str | None:
     if isinstance(value, datetime):
         return value.isoformat(timespec="milliseconds")
     return value.isoformat() if isinstance(value, date) else value
-
-
-def _is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
-    return all(comparison(debit, body).values())
-
-
-def comparison(debit: wire.DebitDetail, body: dict[str, Any]) -> dict[str, bool]:
-    """Returns for each field of a charge whether the debit has its value. Banks can add metadata."""
-    metadata: dict[str, object] = read_json(json.dumps(body.get("metadata") or {}))
-    return {
-        "phone_number": debit["customer"]["phone_number"] == body["phone_number"],
-        "bank_identifier": debit["bank"]["identifier"] == body["bank_identifier"],
-        "amount": debit["amount"] == body["amount"],
-        "currency": debit["currency"] == body["currency"],
-        "narration": debit["narration"] == body["narration"],
-        "partner_reference": debit["partner_reference"] == body["partner_reference"],
-        "metadata": debit["metadata"].items() >= metadata.items(),
-    }

@@ -7,6 +7,10 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 
+class RequestReversalFields(TypedDict):
+    pass
+
+
 class Attempt(TypedDict):
     attempt: int
     at: str
@@ -217,6 +221,21 @@ class Refund(TypedDict):
     failed_at: str | None
 
 
+class RequestedReversal(TypedDict):
+    reference: str
+    status: Literal["open"]
+    respond_by: str
+
+
+class ReversalRequest(TypedDict):
+    kind: Literal["refund", "complaint"]
+    status: Literal["open", "accepted", "declined"]
+    reason: str
+    note: str | None
+    respond_by: str
+    resolved_at: str | None
+
+
 class SettlementLine(TypedDict):
     type: Literal["debit", "adjustment"]
     reference: str
@@ -417,6 +436,7 @@ class DebitDetail(TypedDict):
     metadata: dict[str, Any]
     error_details: FailureDetails | None
     refund: Refund | None
+    reversal_request: ReversalRequest | None
     settlement: DebitSettlement | None
     response: DebitDetailResponse
 

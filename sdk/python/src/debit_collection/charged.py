@@ -1,0 +1,25 @@
+"""Compares a debit with the charge that may have created it."""
+
+import json
+from typing import Any
+
+from . import wire
+from .calls import read_json
+
+
+def is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
+    return all(comparison(debit, body).values())
+
+
+def comparison(debit: wire.DebitDetail, body: dict[str, Any]) -> dict[str, bool]:
+    """Returns for each field of a charge whether the debit has its value. Banks can add metadata."""
+    metadata: dict[str, object] = read_json(json.dumps(body.get("metadata") or {}))
+    return {
+        "phone_number": debit["customer"]["phone_number"] == body["phone_number"],
+        "bank_identifier": debit["bank"]["identifier"] == body["bank_identifier"],
+        "amount": debit["amount"] == body["amount"],
+        "currency": debit["currency"] == body["currency"],
+        "narration": debit["narration"] == body["narration"],
+        "partner_reference": debit["partner_reference"] == body["partner_reference"],
+        "metadata": debit["metadata"].items() >= metadata.items(),
+    }

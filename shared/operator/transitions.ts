@@ -1,0 +1,104 @@
+import { defined } from '../domain/complete.ts'
+import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
+import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
+import type { Status } from '../domain/debits/lifecycle.ts'
+import { reversalRefund } from '../domain/debits/refund.ts'
+import type { Reference } from '../domain/ids.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
+import { findDebit } from '../store/debits/debits.ts'
+import { acceptanceWrite, findExceptions } from '../store/debits/exceptions.ts'
+import { refundCreation } from '../store/debits/refunds.ts'
+import { transition } from '../store/debits/transitions.ts'
+import { changeWrites } from '../store/operator/changes.ts'
+import { currentGeneration } from '../store/operator/restores.ts'
+import type { Write } from '../store/table.ts'
+import { repairBeforeReversal } from '../sweep/repair.ts'
+import type { Once } from './bulk.ts'
+import type { Author } from './handler.ts'
+
+/** Transitions of debits by operators, each with its change record in one transaction. */
+
+export const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
+
+const notPossible = ({ status }: Debit, to: Status) =>
+  new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
+
+type TransitionRequest = {
+  reference: Reference
+  to: Status
+  changes: Changes
+  /** The fields of the change record, next to the status. */
+  record: Record<string, string>
+  /** Restricts the statuses further than the lifecycle. */
+  isAllowedFrom: (status: Status) => boolean
+  alongside?: (next: Debit) => readonly Write[]
+}
+
+export const transitionBy = async (
+  { reference, to, changes, record, isAllowedFrom, alongside = () => [] }: TransitionRequest,
+  author: Author,
+  runtime: Runtime,
+): Promise<Debit | Refusal> => {
+  const at = runtime.now()
+  const [debit, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
+  if (!debit) return noSuchDebit()
+  const by = `operator:${author.by}`
+  const cause = { at, by, requestId: runtime.newId(), generation }
+  const recording = { ...author, target: reference, provider: debit.facts.provider }
+  return transition(
+    debit,
+    (current) => {
+      const next = isAllowedFrom(current.status)
+        ? advance(current, { ...cause, to, changes })
+        : undefined
+      return !next || next instanceof Refusal ? notPossible(current, to) : next
+    },
+    runtime,
+    (previous, next) => [
+      ...alongside(next),
+      ...changeWrites(recording, { status: previous.status }, { status: next.status, ...record }),
+    ],
+  )
+}
+
+type Reversal = { reference: Reference; reason: string; refund?: 'none' | undefined }
+
+export const refusalToReverse = async ({
+  reference,
+  refund,
+}: Pick<Reversal, 'reference' | 'refund'>): Promise<Refusal | undefined> => {
+  const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
+  if (!debit) return noSuchDebit()
+  return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
+}
+
+/**
+ * Reverses a completed debit, opens its refund and accepts the provider's request, if it has one. Leaves
+ * a reversed debit unchanged.
+ */
+export const reverseDebit = async (
+  reversal: Reversal,
+  author: Author,
+  runtime: Runtime,
+  once?: Once,
+): Promise<Debit | Refusal> => {
+  const refusal = await refusalToReverse(reversal)
+  if (refusal) return refusal
+  const { reference, reason, refund } = reversal
+  await repairBeforeReversal(reference, runtime.now())
+  const record = { reversal_reason: reason, ...defined({ refund }) }
+  const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
+  const alongside = (next: Debit) => {
+    const opened = reversalRefund(next)
+    const note = refund ? 'reversed without a refund' : `refund ${opened.uuid}`
+    const resolution = { note, resolvedBy: author.by, resolvedAt: author.at.toISOString() }
+    return [
+      refundCreation(opened),
+      ...acceptanceWrite(next, resolution),
+      ...(once ? [once.write] : []),
+    ]
+  }
+  const request = { reference, to: 'reversed', changes, record, alongside } as const
+  return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+}
