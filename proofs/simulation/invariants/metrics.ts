@@ -167,10 +167,14 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   UnwantedPrompts: swept(areUnwanted),
 }
 
-/** A lost record is never measured; the sweep only sends its messages. */
+/**
+ * A lost record is never measured; the sweep only sends its messages. The retries of a record end within
+ * a long outage of the queues.
+ */
 const LOSES_RECORDS = new Set<Observations['strikes'][number]['name']>([
   'record lost',
   'shard blocked',
+  'queue outage',
 ])
 
 /** No other invocation than that of an event measures these. */
