@@ -2,6 +2,7 @@ import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Batch, payableFrom, payoutOf } from '../../shared/domain/settlement/batch.ts'
+import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
@@ -11,11 +12,17 @@ import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, payeeOf, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
+import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
-import { findBatch, listNewestBatches } from '../../shared/store/settlement/batches.ts'
+import {
+  findBatch,
+  listBatchesOfMonth,
+  listNewestBatches,
+} from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
+import { monthlyStatementView } from '../../shared/views/monthly-statement.ts'
 import { settlementRunView } from '../../shared/views/operator/settlement.ts'
 
 /** The time limit of a run. The jobs continue a longer one. */
@@ -68,6 +75,16 @@ export const manageSettlement = operatorHandler(settlement, {
     if (!report) throw new Error(`The ${format} report of ${id} is gone`)
     if ('url' in report) return report
     return format === 'csv' ? report.text : JSON.parse(report.text)
+  },
+  statement: async ({ provider: id, month, format }, _author, runtime) => {
+    const provider = await findProvider(id)
+    if (!provider) return noSuch('provider')
+    const batches = await listBatchesOfMonth(id, month)
+    const statement = statementOf(id, month, batches, runtime.now())
+    if (format === 'csv') return statementCsv(statement)
+    return format === 'html'
+      ? statementPage(statement, provider.name)
+      : monthlyStatementView(statement)
   },
   process: {
     /** Records first that an operator starts the payout. */

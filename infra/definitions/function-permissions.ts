@@ -67,6 +67,7 @@ const rows = {
   'list-settlements': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
   'get-settlement': { GetItem: ['BATCH#*'] },
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
+  'get-monthly-statement': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
 
   'list-debit-transactions': {
     GetItem: ['CUSTOMER#*', 'SWEEP'],

@@ -123,7 +123,7 @@ const success = (name: OperationName): Json => {
     topLevel,
     page,
     headers = {},
-    file,
+    files = [],
     redirect,
   }: Description = descriptions[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
@@ -133,7 +133,7 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...(file && { [file]: { schema: { type: 'string' } } }),
+        ...Object.fromEntries(files.map((type) => [type, { schema: { type: 'string' } }])),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),

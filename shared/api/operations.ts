@@ -5,7 +5,11 @@ import { BankListQuery, DebitListQuery } from '../domain/debits/list-query.ts'
 import { ReversalRequest } from '../domain/debits/reversal-request.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
-import { ReportQuery, SettlementListQuery } from '../domain/settlement/list-query.ts'
+import {
+  ReportQuery,
+  SettlementListQuery,
+  StatementQuery,
+} from '../domain/settlement/list-query.ts'
 import type { FieldCodes } from '../domain/validation.ts'
 import { EventFeedQuery } from '../domain/webhooks/feed.ts'
 
@@ -192,6 +196,12 @@ export const operations = {
     path: '/api/v1/payment-providers/settlements/{id}/report',
     notFound: { code: 5404 },
     query: ReportQuery,
+  },
+  'get-monthly-statement': {
+    ...providerRead,
+    path: '/api/v1/payment-providers/settlements/statements/{month}',
+    notFound: { code: 5404, message: 'Statement not found' },
+    query: StatementQuery,
   },
 } as const satisfies Record<string, Row>
 

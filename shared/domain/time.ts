@@ -55,6 +55,8 @@ export const spanOfMonth = (month: Month): { from: Date; before: Date } => {
   return { from, before }
 }
 
+export const monthOf = (at: Date): Month => v.parse(Month, at.toISOString().slice(0, 7))
+
 const FORM =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/
 

@@ -54,7 +54,7 @@ export const feeScheduleView = <A>(
   } satisfies Shows<FeeSchedule>
 }
 
-const feeScheduleSchema = (amount: v.GenericSchema) =>
+export const feeScheduleSchema = (amount: v.GenericSchema) =>
   fields.namedBy(
     amount,
     'FeeSchedule',

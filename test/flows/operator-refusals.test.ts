@@ -105,6 +105,8 @@ const rows = rowsOf(`
   settlement show batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
   settlement report batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
   settlement report batch=STL-20200101-ZZZZZZ format=xml  --format: must be one of json
+  settlement statement provider=nobody month=2026-11  no such provider
+  settlement statement provider=demo month=2026-13  --month: must be a month like 2026-11
   settlement process batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
   settlement process batch=DCS-20200101-ZZZZZZ  --batch: must be a batch like
   settlement retry batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)

@@ -81,7 +81,8 @@ const logged = {
   'debit-transactions/{uuid}': { uuid: NO_UUID },
   'deliveries/{id}': { reference: expect.stringMatching(/^DCS-2026/) },
   'settlements/{id}': { reference: 'STL-20261122-ABC123' },
-  // Neither has an id of a debit or batch.
+  // They have no id of a debit or batch.
+  'settlements/statements/{month}': {},
   'banks/{identifier}': {},
   'banks/lookup/{phone_number}': {},
 }
@@ -90,7 +91,7 @@ const withPath = operationNames.filter((name) => operations[name].path.includes(
 test.each(withPath)('the operation %s logs a debit or batch that does not exist', async (name) => {
   const { method, caller } = operations[name]
   const credential = caller === 'bank' ? 'bt_sandbox_eco' : 'sk_sandbox_other'
-  const own = { identifier: 'NONE', phone_number: '%2B233200000000' }
+  const own = { identifier: 'NONE', phone_number: '%2B233200000000', month: '2026-13' }
   const id = name === 'redeliver-event' ? { id: deliveryId } : {}
   const body = method === 'GET' ? {} : { body: {} }
   const path = pathOf(name, { ...own, ...id })

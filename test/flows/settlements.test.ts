@@ -197,6 +197,70 @@ describe('get-settlement-report', () => {
   })
 })
 
+describe('get-monthly-statement', () => {
+  const month = nightAfter(0).slice(0, 7)
+  const statementPath = (month: string, format = '') =>
+    `${LIST}/statements/${month}${format && `?format=${format}`}`
+
+  /** Adds up amounts without the product's arithmetic. */
+  const sumOf = (batches: readonly Shown[], name: string): number =>
+    batches.reduce((sum, batch) => sum + Math.round(Number(batch[name] ?? 0) * 100), 0)
+  const inPesewas = (amount: string): number => Math.round(Number(amount) * 100)
+
+  test('a statement adds up the batches of the month, and a running month is partial', async () => {
+    const { status, body } = await get(statementPath(month))
+    const listed = (await get(LIST)).body.data.filter(({ date }: Shown) => date.startsWith(month))
+    const { data } = body
+    expect([status, data.partial, data.provider, data.month]).toEqual([200, true, 'settled', month])
+    expect(data.batches).toEqual(listed.toReversed())
+    for (const name of ['gross', 'fee', 'adjustments', 'net', 'paid']) {
+      expect(inPesewas(data[name]), name).toBe(sumOf(listed, name))
+    }
+    expect(data.count).toBe(listed.reduce((sum: number, { count }: Shown) => sum + count, 0))
+    expect(data.fees).toMatchObject([
+      { fee_schedule: { basis_points: 150 }, batches: listed.length, fee: data.fee },
+    ])
+    const printed = await service.call('settlement', 'statement', { provider: 'settled', month })
+    expect(printed).toEqual(data)
+  })
+
+  test('a statement of a past month is complete, also without batches', async () => {
+    const { data } = (await get(statementPath('2026-01'))).body
+    expect(data).toMatchObject({ partial: false, count: 0, net: '0.00', fees: [], batches: [] })
+  })
+
+  test('a statement is a CSV file with a record of sums, and a page to print', async () => {
+    const csv = await get(statementPath(month, 'csv'))
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(csv.headers.get('content-disposition')).toContain(`"statement-${month}.csv"`)
+    const { count, gross, fee, adjustments, net, paid } = (await get(statementPath(month))).body
+      .data
+    expect(csv.body.trimEnd().split('\r\n').at(-1)).toBe(
+      ['total', '', '', count, gross, fee, adjustments, net, paid, '', '', 'GHS'].join(','),
+    )
+    const page = await get(statementPath(month, 'html'))
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.body).toContain(`<td class="number">${net}</td>`)
+    expect(page.body).toContain('150 basis points + 0.00')
+    const options = { provider: 'settled', month }
+    for (const [format, { body }] of Object.entries({ csv, html: page })) {
+      expect(await service.call('settlement', 'statement', { ...options, format })).toBe(body)
+    }
+  })
+
+  test('a statement shows no batch of another provider', async () => {
+    const { data } = (await stranger.get(statementPath(month))).body
+    expect(idsOf(data.batches)).toEqual([foreign.id])
+  })
+
+  test('a malformed month is 404/5404, and an unknown format 422/1007', async () => {
+    for (const malformed of ['2026-13', '2026-1', '2026', 'x', '%27']) {
+      expect(codeOf(await get(statementPath(malformed))), malformed).toBe('404/5404')
+    }
+    expect(codeOf(await get(statementPath(month, 'pdf')))).toBe('422/1007')
+  })
+})
+
 test.each([pathOf, reportPath])('all foreign and invalid ids look alike: %o', async (path) => {
   const ids = [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
   const replies = await Promise.all(ids.map((id) => get(path(id))))

@@ -259,6 +259,8 @@ runbook('operators.md#find-and-repeat')(
     await run('customer list', has({ bank: 'GCB' }))
     values.ID = batch.id
     await run('settlement report', expect.stringContaining(reference))
+    values['2026-11'] = batch.date.slice(0, 7)
+    await run('settlement statement', expect.stringContaining(batch.id), { acme: 'found' })
     values.ID = String(delivery.id)
     await run('delivery redeliver', { id: delivery.id, event: 'transaction.completed' })
     await run('bank update', { when_down: 'refuse' })

@@ -17,7 +17,7 @@ export const callbackPath = (uuid: string) => `/api/v1/banks/debit-transactions/
 /** Returns the path of an operation with these parameters, else with those of no object. */
 export const pathOf = (name: OperationName, given: Record<string, string> = {}): string => {
   const ids = { reference: 'DCS-20261121-ABC123', id: 'STL-20261122-ABC123', uuid: NO_UUID }
-  const banks = { identifier: 'GCB', phone_number: '%2B233241234567' }
+  const banks = { identifier: 'GCB', phone_number: '%2B233241234567', month: '2026-11' }
   const values: Record<string, string> = { ...ids, ...banks, ...given }
   return operations[name].path.replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
 }

@@ -31,8 +31,8 @@ export type Description = {
   page?: ObjectEntries
   /** Own headers of the reply and their descriptions. */
   headers?: Record<string, string>
-  /** Media type of the alternative to JSON. */
-  file?: string
+  /** Media types of the alternatives to JSON. */
+  files?: readonly string[]
   /** `data` of the 303 that replaces a reply over 4 MB. */
   redirect?: GenericSchema
 }

@@ -3,8 +3,14 @@ import { BatchId } from '../../../shared/domain/ids.ts'
 import { formatAmount } from '../../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../../shared/domain/refusal.ts'
 import { addLine, noTotals } from '../../../shared/domain/settlement/batch.ts'
+import { statementOf } from '../../../shared/domain/settlement/monthly-statement.ts'
+import { Month, monthOf } from '../../../shared/domain/time.ts'
 import * as batch from '../../../shared/views/batch.ts'
 import { SignedAmount } from '../../../shared/views/fields.ts'
+import {
+  monthlyStatementSchema,
+  monthlyStatementView,
+} from '../../../shared/views/monthly-statement.ts'
 import { cursorEntries } from '../../../shared/views/page.ts'
 import * as examples from '../example-debit.ts'
 import {
@@ -14,6 +20,8 @@ import {
   lastPage,
   pageParameters,
 } from './described.ts'
+
+const month = monthOf(examples.NOON)
 
 const batchId = {
   description: 'Id of the batch',
@@ -63,7 +71,7 @@ export const settlements = {
       invalid({ format: ['must be one of json, csv'] }),
     ],
     data: batch.reportSchema(),
-    file: 'text/csv',
+    files: ['text/csv'],
     redirect: object({ url: pipe(string(), url()) }),
     example: {
       data: {
@@ -71,6 +79,25 @@ export const settlements = {
         lines: examples.lines.map(batch.lineView),
         totals: batch.totalsView(examples.lines.reduce(addLine, noTotals), formatAmount),
       },
+    },
+  },
+  'get-monthly-statement': {
+    tag: 'Settlements',
+    summary: 'Read the statement of a month',
+    description:
+      'Returns the sums of all batches whose day is in the month, fees by schedule, payouts and the batches, ' +
+      'as JSON, as CSV or as an HTML page to print. `partial` is true while more debits can follow.',
+    parameters: {
+      month: { description: 'Month of the batches', example: month, schema: Month },
+      format: { description: 'Format of the statement (default json)', example: 'json' },
+    },
+    refusals: [invalid({ format: ['must be one of json, csv, html'] })],
+    data: monthlyStatementSchema(),
+    files: ['text/csv', 'text/html'],
+    example: {
+      data: monthlyStatementView(
+        statementOf(examples.exampleBatch.provider, month, [examples.exampleBatch], examples.NOON),
+      ),
     },
   },
 } as const satisfies Partial<Descriptions>

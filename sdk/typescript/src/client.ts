@@ -20,6 +20,7 @@ import type {
   Delivery,
   DeliveryWithAttempts,
   Event,
+  MonthlyStatement,
   PingResult,
   RequestedReversal,
   ReversalRequest,
@@ -154,6 +155,7 @@ export class DebitCollection {
     get: (id: string, call?: CallOptions): Promise<Settlement> =>
       this.#call(readOf('getSettlement', '/settlements/{id}', { id }), call),
     report: this.#report.bind(this) as SettlementReports,
+    statement: this.#statement.bind(this) as MonthlyStatements,
   }
 
   readonly banks = {
@@ -200,6 +202,16 @@ export class DebitCollection {
     return reply.envelope ? dataIn(reply) : JSON.parse(reply.text)
   }
 
+  async #statement(
+    month: string,
+    { format = 'json', ...call }: { format?: 'json' | 'csv' | 'html' } & CallOptions = {},
+  ): Promise<MonthlyStatement | string> {
+    const path = '/settlements/statements/{month}'
+    const request = readOf('getMonthlyStatement', path, { month })
+    const reply = await this.#send({ ...request, query: { format }, isFile: true }, call)
+    return format === 'json' ? dataIn(reply) : reply.text
+  }
+
   async #call<Data>(request: Request, call?: CallOptions): Promise<Data> {
     return dataIn<Data>(await this.#send(request, call))
   }
@@ -230,6 +242,12 @@ type SettlementReports = {
   /** Returns the lines of a batch and their sums, or the CSV file. @throws NotFoundError */
   (id: string, options?: { format?: 'json' } & CallOptions): Promise<SettlementReport>
   (id: string, options: { format: 'csv' } & CallOptions): Promise<string>
+}
+
+type MonthlyStatements = {
+  /** Returns the statement of a month such as 2026-11, a CSV file or a page. @throws NotFoundError */
+  (month: string, options?: { format?: 'json' } & CallOptions): Promise<MonthlyStatement>
+  (month: string, options: { format: 'csv' | 'html' } & CallOptions): Promise<string>
 }
 
 const readOf = (operation: string, path: string, params: Params): Request => ({

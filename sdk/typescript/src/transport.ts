@@ -100,7 +100,7 @@ export const openTransport = (options: ClientOptions) => {
       if (location) await response.text()
       // A large report is in a bucket, which must not get the key.
       const stored = location ? await send(new URL(location, url), { signal }) : undefined
-      return stored?.ok ? await fileIn(stored) : await parseSuccess(stored ?? response)
+      return stored?.ok ? await fileIn(stored) : await parseSuccess(stored ?? response, request)
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
       call.signal?.throwIfAborted()
@@ -179,7 +179,7 @@ const headersOf = async (
   { apiKey, signingSecret }: ClientOptions,
 ): Promise<Headers> => {
   const headers = new Headers({
-    accept: 'application/json, text/csv',
+    accept: 'application/json, text/csv, text/html',
     authorization: `Bearer ${apiKey}`,
     'content-type': 'application/json',
     'user-agent': `debit-collection-typescript/${VERSION}`,
@@ -213,11 +213,11 @@ const fileIn = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the reply of a success. @throws ApiError for another response */
-const parseSuccess = async (response: Response): Promise<Reply> => {
+const parseSuccess = async (response: Response, { query }: Request): Promise<Reply> => {
   const { status, ok, headers } = response
   const text = await response.text()
   const envelope = envelopeIn(text)
-  const isReport = headers.get('content-type')?.startsWith('text/csv')
+  const isReport = query?.format && headers.get('content-type')?.startsWith(`text/${query.format}`)
   const requestId = requestIdOf(headers)
   if (ok && (envelope?.success || isReport)) return { status, requestId, headers, text, envelope }
   const retryAfter = secondsOf(headers.get('retry-after'))

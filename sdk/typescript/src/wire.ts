@@ -1338,6 +1338,74 @@ export type FeeSchedule = {
     maximum: string | null;
 };
 
+export type MonthlyFees = {
+    fee_schedule: FeeSchedule | null;
+    /**
+     * @minimum 0
+     */
+    batches: number;
+    /**
+     * @minimum 0
+     */
+    debits: number;
+    /**
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    gross: string;
+    /**
+     * Fee of the bank in GHS; at most the amount
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    fee: string;
+};
+
+export type MonthlyStatement = {
+    /**
+     * @pattern ^[a-z0-9][a-z0-9-]{1,39}$
+     */
+    provider: string;
+    /**
+     * @pattern ^[0-9]{4}-(?:0[1-9]|1[0-2])$
+     */
+    month: string;
+    /**
+     * ISO 4217; always GHS
+     */
+    currency: "GHS";
+    partial: boolean;
+    /**
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * @minimum 0
+     */
+    debits: number;
+    /**
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    gross: string;
+    /**
+     * Fee of the bank in GHS; at most the amount
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    fee: string;
+    /**
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    adjustments: string;
+    /**
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    net: string;
+    /**
+     * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
+     */
+    paid: string;
+    fees: MonthlyFees[];
+    batches: Settlement[];
+};
+
 export type PingEvent = {
     /**
      * Type of the event

@@ -13,4 +13,9 @@ export const SettlementListQuery = v.object({
 export const reportFormats = ['json', 'csv'] as const
 export type ReportFormat = (typeof reportFormats)[number]
 
+export const statementFormats = [...reportFormats, 'html'] as const
+
+/** A monthly statement is a document, a CSV file or a page to print. */
+export const StatementQuery = v.object({ format: v.optional(oneOf(statementFormats), 'json') })
+
 export const ReportQuery = v.object({ format: v.optional(oneOf(reportFormats), 'json') })

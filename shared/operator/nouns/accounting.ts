@@ -3,9 +3,9 @@ import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
 import { parseJson } from '../../domain/json.ts'
 import { CURRENCY } from '../../domain/money.ts'
-import { reportFormats } from '../../domain/settlement/list-query.ts'
+import { reportFormats, statementFormats } from '../../domain/settlement/list-query.ts'
 import { text } from '../../domain/text.ts'
-import { Day } from '../../domain/time.ts'
+import { Day, Month } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -40,6 +40,18 @@ export const settlement = {
       effect: 'reads',
       summary: 'prints the lines of a batch as the provider reads them',
       options: o.options({ batch, format }),
+    },
+    statement: {
+      effect: 'reads',
+      summary: 'prints the monthly statement of a provider: fees, adjustments, net, payouts',
+      options: o.options({
+        provider: o.provider,
+        month: o.option('YYYY-MM', 'month of the batches', Month),
+        format: v.optional(
+          o.oneOfWords('output format (default json)', { options: statementFormats }),
+          'json',
+        ),
+      }),
     },
     process: {
       effect: 'money',

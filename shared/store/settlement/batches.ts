@@ -4,7 +4,7 @@ import type { FeeSchedule } from '../../domain/providers/fee-schedule.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { type Batch, isOpenBatch, openBatch, payoutUuid } from '../../domain/settlement/batch.ts'
 import { takenFromCash } from '../../domain/settlement/payment.ts'
-import { type Day, fromIso } from '../../domain/time.ts'
+import { type Day, fromIso, type Month } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { mapConcurrent } from '../concurrent.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -164,10 +164,17 @@ export const listBatches = (
 export const listBatchesFrom = (provider: ProviderId, from: Day): Promise<Batch[]> =>
   readListed(db.statusQuery(keys.batches(provider), 'byTime >= :day', { ':day': `${from}#` }))
 
-export const listBatchesOfDay = (provider: ProviderId, date: Day): Promise<Batch[]> => {
-  const list = keys.batches(provider)
-  return readListed(db.statusQuery(list, 'begins_with(byTime, :date)', { ':date': `${date}#` }))
-}
+const listBeginning = (provider: ProviderId, start: string): Promise<Batch[]> =>
+  readListed(
+    db.statusQuery(keys.batches(provider), 'begins_with(byTime, :start)', { ':start': start }),
+  )
+
+export const listBatchesOfDay = (provider: ProviderId, date: Day): Promise<Batch[]> =>
+  listBeginning(provider, `${date}#`)
+
+/** Lists the batches of a provider whose day is in a month, the oldest first. The index may lag. */
+export const listBatchesOfMonth = (provider: ProviderId, month: Month): Promise<Batch[]> =>
+  listBeginning(provider, `${month}-`)
 
 /** The times of a batch, from the index, which may lag. */
 export type BatchTimes = Pick<Batch, 'id' | 'date' | 'completedFrom' | 'sealedAt' | 'completedAt'>

@@ -6,6 +6,7 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Day } from '../../domain/time.ts'
 import type { BatchResult, SettlementReport } from '../batch.ts'
 import type { DeliveryResult, DeliveryWithAttempts, PingResult } from '../delivery.ts'
+import type { MonthlyStatementResult } from '../monthly-statement.ts'
 import type { RefundResult } from '../refund.ts'
 import type { ApprovalResult } from './approval.ts'
 import type { BankResult, SavedConnection } from './bank.ts'
@@ -114,6 +115,7 @@ export type OperatorResults<Options = AnyOptions> = {
     run: SettlementRunResult
     list: BatchResult[]
     report: Formatted<Options, SettlementReport, { url: string }>
+    statement: Options extends { format: 'csv' | 'html' } ? string : MonthlyStatementResult
   }
   calendar: Record<'set' | 'add' | 'remove' | 'show', CalendarResult>
   reconciliation: {

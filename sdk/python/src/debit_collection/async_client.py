@@ -123,6 +123,22 @@ class AsyncSettlements(operations.Settlements, AsyncPart):
     ) -> wire.SettlementReport | str:
         return await self._run(self._report(id, format, timeout))
 
+    @overload
+    async def statement(
+        self, month: str, *, format: Literal["json"] = "json", timeout: float | None = None
+    ) -> wire.MonthlyStatement: ...
+    @overload
+    async def statement(
+        self, month: str, *, format: Literal["csv", "html"], timeout: float | None = None
+    ) -> str: ...
+    async def statement(
+        self, month: str, *, format: Literal["json", "csv", "html"] = "json", timeout: float | None = None
+    ) -> wire.MonthlyStatement | str:
+        """Reads the statement of a month such as 2026-11, as an object, as CSV or as a page."""
+        operation = self._statement(month, format, timeout)
+        statement: wire.MonthlyStatement | str = await self._run(operation)
+        return statement
+
 
 class AsyncWebhook(operations.Webhook, AsyncPart):
     """Tests the webhook."""

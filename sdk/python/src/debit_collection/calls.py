@@ -79,7 +79,7 @@ class Call:
     values: tuple[str, ...] = ()
     query: Mapping[str, str | None] = field(default_factory=dict)
     body: object = None
-    form: Literal["json", "csv"] = "json"
+    form: Literal["json", "csv", "html"] = "json"
     link: str | None = None
     """Replaces the URL; such a request has no credentials, and its reply no envelope."""
 
@@ -165,7 +165,7 @@ def request_of(settings: Settings, call: Call, timeout: float | None = None) -> 
     """Returns the request, signed if there is a secret (docs/api.md#request-signing)."""
     seconds = settings.timeout if timeout is None else timeout
     headers = {
-        "accept": "text/csv, application/json" if call.form == "csv" else "application/json",
+        "accept": "application/json" if call.form == "json" else f"text/{call.form}, application/json",
         "user-agent": f"debit-collection-python/{__version__}",
     }
     if call.link:
@@ -201,8 +201,8 @@ def _target(call: Call) -> str:
 
 def parse_reply(call: Call, reply: Reply) -> Success | ApiError:
     """Returns the success or the error that a reply means. Only an envelope or a report is a success."""
-    is_text = bool(call.link) or reply.headers.get("content-type", "").startswith("text/csv")
-    if reply.status == 200 and call.form == "csv" and is_text:
+    is_text = bool(call.link) or reply.headers.get("content-type", "").startswith(f"text/{call.form}")
+    if reply.status == 200 and call.form != "json" and is_text:
         return Success(reply.status, reply.headers, reply.body.decode(errors="replace"))
     try:
         body = read_json(reply.body)

@@ -132,6 +132,22 @@ class Settlements(operations.Settlements, Part):
         report: wire.SettlementReport | str = self._run(self._report(id, format, timeout))
         return report
 
+    @overload
+    def statement(
+        self, month: str, *, format: Literal["json"] = "json", timeout: float | None = None
+    ) -> wire.MonthlyStatement: ...
+    @overload
+    def statement(
+        self, month: str, *, format: Literal["csv", "html"], timeout: float | None = None
+    ) -> str: ...
+    def statement(
+        self, month: str, *, format: Literal["json", "csv", "html"] = "json", timeout: float | None = None
+    ) -> wire.MonthlyStatement | str:
+        """Reads the statement of a month such as 2026-11, as an object, as CSV or as a page."""
+        operation = self._statement(month, format, timeout)
+        statement: wire.MonthlyStatement | str = self._run(operation)
+        return statement
+
 
 class Webhook(operations.Webhook, Part):
     """Tests the webhook."""

@@ -223,6 +223,21 @@ class Settlements(Group):
             return success.body
         return success.body["data"] if form == "json" else success.body
 
+    def _statement(
+        self, month: str, form: Literal["json", "csv", "html"], timeout: float | None
+    ) -> Operation[Any]:
+        """Returns a monthly statement. Each client has the method, whose result depends on the format."""
+        call = Call(
+            "get_monthly_statement",
+            "GET",
+            "/settlements/statements/{month}",
+            (month,),
+            {"format": form},
+            form=form,
+        )
+        success: Success = yield from perform(self._settings, call, timeout)
+        return success.body["data"] if form == "json" else success.body
+
 
 class Webhook(Group):
     @method

@@ -172,6 +172,14 @@ class FeeSchedule(TypedDict):
     maximum: str | None
 
 
+class MonthlyFees(TypedDict):
+    fee_schedule: FeeSchedule | None
+    batches: int
+    debits: int
+    gross: str
+    fee: str
+
+
 class PingEvent(TypedDict):
     event: Literal["ping"]
     event_id: str
@@ -569,6 +577,22 @@ Event: TypeAlias = (
     | TransactionReversedEvent
     | SettlementCompletedEvent
 )
+
+
+class MonthlyStatement(TypedDict):
+    provider: str
+    month: str
+    currency: Literal["GHS"]
+    partial: bool
+    count: int
+    debits: int
+    gross: str
+    fee: str
+    adjustments: str
+    net: str
+    paid: str
+    fees: list[MonthlyFees]
+    batches: list[Settlement]
 
 
 FINAL_DEBIT_STATUSES: tuple[DebitStatus, ...] = ("completed", "failed", "reversed")

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { pesewas } from '../../../shared/domain/money.ts'
+import { statementOf } from '../../../shared/domain/settlement/monthly-statement.ts'
+import { monthOf } from '../../../shared/domain/time.ts'
+import { statementCsv, statementPage } from '../../../shared/settlement/report/monthly-statement.ts'
+import { adjustment, line, sealed } from './one-batch.ts'
+
+const first = { ...sealed([line({}), adjustment]), bankReference: '=1+1' }
+const open = { ...sealed([]), sealedAt: null, totals: null }
+const month = monthOf(new Date(first.date))
+const after = new Date('2027-01-01')
+const of = (batches: readonly (typeof first | typeof open)[], now = after) =>
+  statementOf(first.provider, month, batches, now)
+
+test('a statement is partial in its month, and while a batch is unsealed', () => {
+  expect(of([first]).isPartial).toBe(false)
+  expect(of([first], new Date(first.date)).isPartial).toBe(true)
+  expect(of([first, open]).isPartial).toBe(true)
+  expect(of([first, open]).totals).toEqual(first.totals)
+})
+
+test('a statement has the fees of each schedule, and only completed payouts are paid', () => {
+  const other = { ...first, feeSchedule: { basisPoints: 200, fixed: pesewas(10) } }
+  const paid = { ...first, paid: pesewas(60_00), completedAt: after }
+  const statement = of([paid, { ...paid, completedAt: null }, other])
+  expect(statement.fees.map(({ batches }) => batches)).toEqual([2, 1])
+  const fee = statement.fees.reduce((sum, one) => sum + one.fee, 0)
+  expect([fee, statement.paid]).toEqual([statement.totals.fee, 60_00])
+})
+
+test('a statement evaluates no text of a bank or an operator', () => {
+  expect(statementCsv(of([first]))).toContain(",'=1+1,GHS")
+  const page = statementPage(of([first]), '<script>alert("&")</script>')
+  expect(page).toContain('&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;')
+  expect(page).not.toContain('<script')
+})
