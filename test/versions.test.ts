@@ -12,6 +12,7 @@ import { scopeOf } from '../shared/operator/bulk.ts'
 import { messages, type QueueName } from '../shared/queues/messages.ts'
 import { putAccount } from '../shared/store/banks/banks.ts'
 import { bankHealth, changeBankHealth } from '../shared/store/banks/health.ts'
+import { listStatements } from '../shared/store/banks/statements.ts'
 import { waitingPages } from '../shared/store/banks/waiting.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
@@ -116,6 +117,7 @@ const views: Record<string, () => Promise<unknown>> = {
   build: () => findBuild(provider, itemAt('BUILD').date),
   funding: () => operate('funding', 'list', {}),
   calendar: () => operate('calendar', 'show', { year: '2026' }),
+  statements: () => listStatements(itemAt('2026-11-20#GOLD').date),
   funds: () => findFunds(),
   reconciliation: () => findRun('2026-11-21'),
   reconciliationPart: () => findPart('2026-11-21', 'golden'),
@@ -254,6 +256,7 @@ test('an attribute of a later version changes no view and is shown to no operato
     'recovery',
     'health',
     'build',
+    'statements',
     'reconciliation',
     'reconciliationPart',
     'ledger',

@@ -1,4 +1,5 @@
 import type { StatementReport } from '../../shared/domain/banks/statement.ts'
+import type { MovementKind } from '../../shared/domain/banks/statement-row.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { NounName, OperatorResult, ResultOf, VerbName } from '../../shared/operator/results.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
@@ -39,7 +40,7 @@ export type ScenarioResult = Record<string, unknown> & { reference: string; stat
 /** Results that differ from those of the function: the console makes all calls of a check. */
 export type LongResults = {
   run: Exclude<ResultOf<'reconciliation', 'run'>, { run: string }>
-  statement: StatementReport & { ignored: number }
+  statement: StatementReport & { ignored: number; covers: readonly MovementKind[] }
 }
 
 /** The result of a verb in the reply of the console. */

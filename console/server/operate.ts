@@ -5,7 +5,7 @@ import { parseInput } from '../../shared/domain/validation.ts'
 import type { FileParts } from '../../shared/operator/csv-file.ts'
 import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
 import type { ResultOf } from '../../shared/operator/results.ts'
-import type { LoadDebits } from '../../shared/operator/statement-file.ts'
+import type { AskStatement, ReplyTo } from '../../shared/operator/statement-file.ts'
 import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
 import type { ConsoleBackend, ConsoleCall, LongResults } from './backend.ts'
 
@@ -56,16 +56,16 @@ const compare = async (
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
   const { compareFile } = await import('../../shared/operator/statement-file.ts')
-  const loadDebits: LoadDebits = async (request) => {
+  const ask: AskStatement = async (request) => {
     const options = { ...call.options, statement: JSON.stringify(request) }
     const reply = await operate({ ...call, options })
     if ('error' in reply) throw new RefusedCall(reply.error)
-    return reply.result as Awaited<ReturnType<LoadDebits>>
+    return reply.result as ReplyTo<typeof request>
   }
   return withFile('statement', async () => {
     const parts = file ?? [Buffer.from(parsed.statement, 'utf8')]
-    const { report, ignored } = await compareFile({ file: parts, date: parsed.date }, loadDebits)
-    return { result: { ...report, ignored } satisfies LongResults['statement'] }
+    const { report, ...rest } = await compareFile({ file: parts, date: parsed.date }, ask)
+    return { result: { ...report, ...rest } satisfies LongResults['statement'] }
   })
 }
 

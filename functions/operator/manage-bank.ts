@@ -36,6 +36,8 @@ const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
     requestLimits: bank.requestLimits,
     behaviour: bank.behaviour,
     payoutDays: updatedOr(bank.payoutDays, settings['payout-days']),
+    statementColumns: updatedOr(bank.statementColumns, settings['statement-columns']),
+    statementEncoding: updatedOr(bank.statementEncoding, settings['statement-encoding']),
     whenDown: updatedOr(bank.whenDown, settings['when-down']),
   })
 

@@ -4,9 +4,12 @@ import { invalid } from '../../shared/domain/refusal.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation, StatementRequest } from '../../shared/operator/nouns/accounting.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
+import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real, timeLimit } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
+import { putStatement } from '../../shared/store/banks/statements.ts'
+import { putChange } from '../../shared/store/operator/changes.ts'
 import { reconciliationView } from '../../shared/views/operator/reconciliation.ts'
 
 /** The part of the function's fifteen minutes that a call uses. */
@@ -20,15 +23,32 @@ export const manageReconciliation = operatorHandler(reconciliation, {
     const result = await reconcile(date, runtime, { id, timeIsUp })
     return 'id' in result ? { run: result.id } : reconciliationView(result)
   },
-  /** Returns a page of the bank's debits; the command compares them with the file. */
-  statement: async ({ bank, statement, date }) => {
-    if (!(await findBank(bank))) return noSuch('bank')
-    const request = v.safeParse(StatementRequest, parseJson(statement))
-    if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
-    if ('uuids' in request.output) {
-      return { debits: await readByUuid(bank, request.output.uuids), next: null }
+  /** Returns what the command compares with the file, and stores its result. */
+  statement: async ({ bank: identifier, statement, date }, author) => {
+    const bank = await findBank(identifier)
+    if (!bank) return noSuch('bank')
+    const parsed = v.safeParse(StatementRequest, parseJson(statement))
+    if (!parsed.success) return invalid({ statement: ['is compared by the operator command'] })
+    const request = parsed.output
+    if ('format' in request) {
+      const { statementColumns: columns = null, statementEncoding: encoding = 'utf-8' } = bank
+      return { columns, encoding }
     }
-    return readBankDebits({ bank, date, cursor: request.output.cursor })
+    if ('uuids' in request)
+      return { debits: await readByUuid(identifier, request.uuids), next: null }
+    if ('cursor' in request)
+      return readBankDebits({ bank: identifier, date, cursor: request.cursor })
+    if ('outgoing' in request) {
+      const { outgoing: kind, after } = request
+      return readOutgoing(kind, { bank: identifier, date, after })
+    }
+    const { digest, counts } = request.result
+    await putChange(
+      { ...author, target: identifier, bank: identifier },
+      { date, digest, ...counts },
+    )
+    await putStatement({ bank: identifier, date, ...request.result, at: author.at, by: author.by })
+    return { stored: true }
   },
 })
 

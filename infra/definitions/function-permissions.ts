@@ -162,7 +162,10 @@ const rows = {
     DeleteItem: ['APPROVAL#*'],
     invokes: approvable,
   },
-  'manage-reconciliation': merge(reconciles, startsReconciliation, { GetItem: ['BANKS'] }),
+  'manage-reconciliation': merge(reconciles, startsReconciliation, {
+    GetItem: ['BANKS'],
+    PutItem: ['CHANGES', 'STATEMENTS'],
+  }),
   'manage-ledger': merge(derivesLedger, {
     'by-status': ['PROVIDERS'],
     journals: ['read', 'write'],

@@ -23,6 +23,7 @@ type Partition =
   | 'BANKS'
   | 'BANK_HEALTH'
   | 'CALENDAR'
+  | 'STATEMENTS'
   | 'CHANGES'
   | 'FUNDING'
   | 'FUNDS'

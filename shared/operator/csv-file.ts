@@ -29,36 +29,77 @@ export type FileParts = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 const RECORD_MAX = 64 * 1024
 const TOO_LONG = 'a record is too long, or its quotes are unclosed'
 
-async function* textsOf(file: FileParts): AsyncGenerator<string> {
-  // TextDecoder removes a byte order mark.
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+const MARKS = [
+  { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
+  { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
+  { bytes: [0xef, 0xbb, 0xbf], encoding: 'utf-8' },
+] as const
+
+/**
+ * Decodes a file by its byte order mark, else by `encoding`.
+ * @throws MalformedFile for bytes that the encoding does not have
+ */
+export async function* textsOf(
+  file: FileParts,
+  encoding: 'utf-8' | 'utf-16le' | 'windows-1252' = 'utf-8',
+): AsyncGenerator<string> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  let used: string = encoding
+  let head: Uint8Array = new Uint8Array()
   try {
-    let length = 0
     for await (const part of file) {
-      const text = decoder.decode(part, { stream: true })
-      const end = text.lastIndexOf('\n')
-      length = text.length - end - 1 + (end === -1 ? length : 0)
-      if (length > 2 * RECORD_MAX) throw new MalformedFile(TOO_LONG)
-      yield text
+      if (decoder) {
+        yield decoder.decode(part, { stream: true })
+        continue
+      }
+      head = Buffer.concat([head, part])
+      if (head.length < 3) continue
+      used = encodingOf(head) ?? encoding
+      // TextDecoder removes a byte order mark.
+      decoder = new TextDecoder(used, { fatal: true })
+      yield decoder.decode(head, { stream: true })
     }
-    yield decoder.decode()
+    decoder ??= new TextDecoder(used, { fatal: true })
+    yield head.length < 3 ? decoder.decode(head) : decoder.decode()
   } catch (error) {
-    if (error instanceof TypeError) throw new MalformedFile('the file is not UTF-8')
+    if (error instanceof TypeError) {
+      throw new MalformedFile(`the file is not ${used.toUpperCase()}`)
+    }
     throw error
   }
 }
 
-export async function* recordsIn(file: FileParts): AsyncGenerator<CsvRecord> {
+const encodingOf = (head: Uint8Array) =>
+  MARKS.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte))?.encoding
+
+async function* shortRecords(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let length = 0
+  for await (const text of texts) {
+    const end = text.lastIndexOf('\n')
+    length = text.length - end - 1 + (end === -1 ? length : 0)
+    if (length > 2 * RECORD_MAX) throw new MalformedFile(TOO_LONG)
+    yield text
+  }
+}
+
+export const recordsIn = (file: FileParts): AsyncGenerator<CsvRecord> =>
+  recordsInTexts(textsOf(file), ',')
+
+export async function* recordsInTexts(
+  texts: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<CsvRecord> {
   const parser = parse({
     info: true,
     trim: true,
+    delimiter,
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: RECORD_MAX,
   })
   try {
     // An error of a part ends the loop over the records.
-    yield* pipeline(Readable.from(textsOf(file)), parser, () => undefined)
+    yield* pipeline(Readable.from(shortRecords(texts)), parser, () => undefined)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     const isLong = error.code === 'CSV_MAX_RECORD_SIZE'

@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { BankDebitsCursor, BankDebitsPage, StatementDebit } from '../domain/banks/statement.ts'
+import type { BankDebitsCursor, BankDebitsPage, Movement } from '../domain/banks/statement.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
@@ -19,9 +19,10 @@ const DEBITS_MAX = 10_000
 /** Debits of any bank that one page reads, for the function's time. */
 const EXAMINED_MAX = 50_000
 
-const view = (debit: Debit): StatementDebit => {
+const view = (debit: Debit): Movement => {
   const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
   return {
+    kind: 'debit',
     reference,
     provider,
     uuid,
@@ -43,7 +44,7 @@ export const readBankDebits = async (
   { examinedMax = EXAMINED_MAX } = {},
 ): Promise<BankDebitsPage> => {
   const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
-  const debits: StatementDebit[] = []
+  const debits: Movement[] = []
   let examined = 0
   let after = cursor?.after ?? null
   for (const { provider, list } of await listsFrom(cursor)) {

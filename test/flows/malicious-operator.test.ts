@@ -121,6 +121,9 @@ type World = Awaited<ReturnType<typeof newWorld>>
 const LATE = { kind: 'late_completion', bank: 'GCB' }
 const evidence = { 'bank-reference': 'GCB-7', reason: 'x' }
 
+const counts = { matched: 1, missing_here: 0, missing_at_bank: 0, differs: 0 }
+const STATEMENT = JSON.stringify({ result: { covers: ['debit'], digest: '0'.repeat(64), counts } })
+
 /** The calls of a round. An entry for each verb that does more than read, and for each rule of its row. */
 const attacksOn = (w: World): Attack[] => [
   ['provider create', { provider: w.mine, name: 'Mine', ...settlementAccount(MINE) }],
@@ -183,6 +186,7 @@ const attacksOn = (w: World): Attack[] => [
   ['settlement complete', { batch: w.batch, ...evidence }],
   ['settlement retry', { batch: w.failed }],
   ['settlement run', { date: today() }],
+  ['reconciliation statement', { bank: 'GCB', date: today(), statement: STATEMENT }],
   ['calendar set', { year: '2099', file: 'x', days: '{}' }],
   ['calendar add', { date: '2099-01-01', name: 'x' }],
   ['calendar remove', { date: '2099-01-01' }],

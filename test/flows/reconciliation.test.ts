@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { operateFully } from '../../console/server/operate.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
-import { compareFile, type LoadDebits } from '../../shared/operator/statement-file.ts'
+import { type AskStatement, compareFile } from '../../shared/operator/statement-file.ts'
 import { invariants } from '../../shared/reconciliation/findings.ts'
+import { listStatements } from '../../shared/store/banks/statements.ts'
+import { eventually } from '../support/eventually.ts'
+import { createPayee, nightAfter } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
-import { useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** Reconciliation of a day, and of a bank statement (docs/api.md#bank-statements). */
 
@@ -55,7 +59,7 @@ const compare = async (rows: readonly string[], date: Day, bank = 'GCB') => {
   const header = 'uuid,bank_reference,amount,currency,completed_at'
   const file = Buffer.from(`${[header, ...rows].join('\r\n')}\r\n`)
   requests = 0
-  const load: LoadDebits = async (request) => {
+  const load: AskStatement = async (request) => {
     requests += 1
     const options = { bank, date, statement: JSON.stringify(request) }
     return (await service.call('reconciliation', 'statement', options)) as never
@@ -107,6 +111,62 @@ test('a statement of twelve thousand rows is sent in parts', async () => {
   expect(report.matched.count).toBe(1)
   expect(report.missing_here).toMatchObject({ count: 12_000, sum: '12000.00' })
   expect(report.missing_here.examples).toHaveLength(100)
-  // One request for the debits and one for each five thousand unknown uuids.
-  expect(requests).toBe(4)
+  // The debits, refunds, payouts, the result, and one request for each five thousand unknown uuids.
+  expect(requests).toBe(7)
+})
+
+test('a statement in the format of its bank has debits, refunds and payouts, and its counts are stored', async () => {
+  const payee = await createPayee(service, 'stated')
+  await payee.complete('30.00')
+  const [{ id: batch }] = (await payee.run(nightAfter(0))).built
+  const [{ paid }] = (await payee.run(nightAfter(1))).paid
+  const debit = await ended('F-1')
+  const reversed = await ended('F-2')
+  await reverse(reversed)
+  const refund = await eventually(async () => {
+    const { refund } = await service.show(reversed.reference)
+    expect(refund.status).toBe('completed')
+    return refund
+  })
+  const mapping = {
+    ...{ uuid: 'Id', bank_reference: 'Ref No', amount: 'Credit Amt', outgoing: 'Debit Amt' },
+    date: 'Value Date',
+  }
+  const text = Object.entries(mapping).map((pair) => pair.join('='))
+  const updated = await service.call('bank', 'update', {
+    bank: 'GCB',
+    'statement-columns': text.join(','),
+  })
+  expect(updated.statement_columns).toMatchObject({
+    amount: 'Credit Amt',
+    completed_at: 'Value Date',
+  })
+  const [year, month, day] = debit.date.split('-')
+  const date = `${day}/${month}/${year}`
+  const rows = [
+    `;F-1;100.00;;${date}`,
+    `${refund.uuid};;;100.00;${date}`,
+    `;${batch};;${paid};${date}`,
+    `;X-9;1,000.00;;${date}`,
+  ]
+  const file = ['Id;Ref No;Credit Amt;Debit Amt;Value Date', ...rows].join('\n')
+  const reply = await operateFully(
+    {
+      ...{ noun: 'reconciliation', verb: 'statement' },
+      options: { bank: 'GCB', date: debit.date, statement: file },
+    },
+    ({ noun, verb, options }) => service.operate(noun, verb, options),
+  )
+  if ('error' in reply) throw new Error(reply.error)
+  const { matched, missing_here, covers } = reply.result as Shown
+  expect(matched.examples.map(({ reference }: Shown) => reference)).toEqual([
+    ...[debit.reference, reversed.reference, batch],
+  ])
+  expect(missing_here).toMatchObject({ count: 1, sum: '1000.00' })
+  expect(covers).toEqual(['debit', 'refund', 'payout'])
+  const [change] = await service.call('change', 'list', { bank: 'GCB', limit: '1' })
+  expect(change).toMatchObject({ verb: 'statement', changed: { matched: { to: 3 } } })
+  expect(await listStatements(debit.date)).toMatchObject([
+    { bank: 'GCB', covers, counts: { matched: 3, missing_here: 1 } },
+  ])
 })

@@ -145,6 +145,8 @@ describe('bank', () => {
     connector: 'http',
     whenDown: 'accept',
     payoutDays: 'working',
+    statementColumns: { bank_reference: 'Ref', amount: 'Amt', completed_at: 'Date' },
+    statementEncoding: 'windows-1252',
     maximum: pesewas(100_00),
     ussdCode: '*422#',
     packageName: 'com.gcb.mobile',
@@ -174,6 +176,8 @@ describe('bank', () => {
     'package-name': [{ 'package-name': 'com.other' }, 'packageName'],
     'payout-days': [{ 'payout-days': 'default' }, 'payoutDays'],
     'when-down': [{ 'when-down': 'refuse' }, 'whenDown'],
+    'statement-columns': [{ 'statement-columns': 'default' }, 'statementColumns'],
+    'statement-encoding': [{ 'statement-encoding': 'default' }, 'statementEncoding'],
     'account-lookup': [{ 'account-lookup': 'off' }, 'accountLookup'],
   }
   const manage = manageBank(runtime)

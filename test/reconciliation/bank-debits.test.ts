@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import type { BankDebitsCursor, StatementDebit } from '../../shared/domain/banks/statement.ts'
+import type { BankDebitsCursor, Movement } from '../../shared/domain/banks/statement.ts'
 import { readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
 import { followOpen } from '../../shared/store/debits/open-debits.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
@@ -12,7 +12,7 @@ beforeAll(useFreshTable)
 const bank = 'GCB' as BankIdentifier
 
 const readAll = async (date = dayAt(0), examinedMax?: number) => {
-  const debits: StatementDebit[] = []
+  const debits: Movement[] = []
   let pages = 0
   let cursor: BankDebitsCursor | null = null
   do {

@@ -186,6 +186,8 @@ runbook('operators.md#each-day')(
     await run('funding record', { date: values['2026-11-22'], amount: '125000.00' })
     const [change] = await run('change list', expect.any(Array))
     expect(change).toMatchObject({ noun: 'funding', verb: 'record', by: 'local:engineer' })
+    await run('bank update', { statement_columns: { amount: 'Credit Amt' } })
+    await service.call('bank', 'update', { bank: 'GCB', 'statement-columns': 'default' })
     await service.call('exception', 'resolve', { reference, note: 'GCB returned it' })
   },
 )

@@ -4,6 +4,7 @@ import { RequestLimits } from '../request-limits.ts'
 import { oneOf, text } from '../text.ts'
 import { BankBehaviour } from './bank-behaviour.ts'
 import { PayoutDays } from './calendar.ts'
+import { StatementEncoding, statementFields } from './statement-format.ts'
 
 export const BankIdentifier = v.pipe(
   v.string(),
@@ -40,6 +41,9 @@ export const Bank = v.object({
   whenDown: v.optional(WhenDown),
   /** The days of payouts to accounts at this bank. Absent: all. */
   payoutDays: v.optional(PayoutDays),
+  /** The columns of its statements. Absent: ours. */
+  statementColumns: v.optional(v.record(oneOf(statementFields), v.string())),
+  statementEncoding: v.optional(StatementEncoding),
 })
 export type Bank = v.InferOutput<typeof Bank>
 

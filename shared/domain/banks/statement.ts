@@ -1,11 +1,13 @@
-import * as v from 'valibot'
-import { Uuid } from '../ids.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../money.ts'
 import type { Day } from '../time.ts'
+import { type MovementKind, movementKinds, type StatementRow } from './statement-row.ts'
 
-/** Compares a bank's statement of a day with its debits (docs/api.md#bank-statements). */
+/** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
 
-export type StatementDebit = {
+/** Money that a bank moved. Its uuid is that of the instruction to the bank. */
+export type Movement = {
+  kind: MovementKind
+  /** Of the debit, or of the batch. */
   reference: string
   provider: string
   uuid: string
@@ -18,69 +20,13 @@ export type StatementDebit = {
 /** A position in one of a provider's lists. */
 export type BankDebitsCursor = { provider: string; list: string; after: string | null }
 
-export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
-
-const Amount = v.pipe(
-  v.string(),
-  v.regex(/^(?:0|[1-9][0-9]{0,9})\.[0-9]{2}$/, 'amount must be like 100.00'),
-  v.transform((text) => pesewas(Number(text.replace('.', '')))),
-)
-
-const TIME =
-  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
-
-/** Parses a time. Without an offset it is UTC, the time of Ghana. */
-const instant = (text: string): number => {
-  const [day = '', time = '00:00'] = text.split(/[T ]/)
-  const zone = /(?:Z|[+-]\d{2}:\d{2})$/.test(time) ? '' : 'Z'
-  const isInCalendar = new Date(`${day}T00:00Z`).toISOString().startsWith(day)
-  return isInCalendar ? Date.parse(`${day}T${time}${zone}`) : Number.NaN
-}
-
-const isInstant = (text: string): boolean => {
-  try {
-    return !Number.isNaN(instant(text))
-  } catch {
-    return false
-  }
-}
-
-const optional = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.union([
-    v.pipe(
-      v.literal(''),
-      v.transform(() => null),
-    ),
-    schema,
-  ])
-
-/** The columns of a statement. At least one of `uuid` and `bank_reference` is required. */
-export const StatementRow = v.pipe(
-  v.object({
-    uuid: optional(v.pipe(v.string(), v.toLowerCase(), Uuid)),
-    bank_reference: optional(v.pipe(v.string(), v.maxLength(255))),
-    amount: Amount,
-    currency: v.pipe(
-      v.string(),
-      v.toUpperCase(),
-      v.regex(/^[A-Z]{3}$/, 'currency must be like GHS'),
-    ),
-    completed_at: v.pipe(
-      v.string(),
-      v.regex(TIME, 'completed_at must be like 2026-11-21T10:01:00Z'),
-      v.check(isInstant, 'completed_at must be a time of the calendar'),
-      v.transform((text) => new Date(instant(text)).toISOString()),
-    ),
-  }),
-  v.check(
-    ({ uuid, bank_reference }) => uuid !== null || bank_reference !== null,
-    'a uuid or a bank_reference is required',
-  ),
-)
-export type StatementRow = v.InferOutput<typeof StatementRow> & { line: number }
+export type BankDebitsPage = { debits: Movement[]; next: BankDebitsCursor | null }
+/** Refunds or payouts; the next page begins after a position. */
+export type OutgoingPage = { outgoing: Movement[]; next: string | null }
 
 /** A row of the statement with its debit, or a debit that has no row. */
-export type StatementExample = Partial<Omit<StatementDebit, 'uuid'>> & {
+export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind'>> & {
+  kind: MovementKind | 'outgoing'
   uuid: string | null
   line?: number
   currency?: string
@@ -117,47 +63,75 @@ const rowView = ({ line, amount, ...row }: StatementRow): StatementExample => ({
   amount: formatAmount(amount),
 })
 
-const amountOf = ({ amount }: StatementDebit): Pesewas => v.parse(Amount, amount)
+const amountOf = ({ amount }: Movement): Pesewas => pesewas(Number(amount.replace('.', '')))
 
-const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
+const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
   completed_at?.startsWith(date) === true
 
 export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
 
-const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
-  const { status, completed_at, bank_reference } = debit
+const isOfKind = (row: StatementRow, { kind }: Movement): boolean =>
+  row.kind === 'outgoing' ? kind !== 'debit' : kind === row.kind
+
+const differencesOf = (row: StatementRow, movement: Movement, date: Day): string[] => {
+  const { kind, status, completed_at, bank_reference, reference } = movement
   const isKnown = row.bank_reference !== null && bank_reference !== null
   return [
-    ...(completed_at === null ? [`the debit is ${status} here`] : []),
-    ...(completed_at !== null && !isCompletedOn(date, debit)
-      ? [`the debit was completed here at ${completed_at}`]
+    ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
+    ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),
+    ...(completed_at !== null && !isCompletedOn(date, movement)
+      ? [`the ${kind} was completed here at ${completed_at}`]
       : []),
-    ...(row.amount === amountOf(debit) ? [] : [`the amount is ${debit.amount} here`]),
+    ...(row.amount === amountOf(movement) ? [] : [`the amount is ${movement.amount} here`]),
     ...(row.currency === CURRENCY ? [] : [`the currency is ${CURRENCY} here`]),
-    ...(isKnown && row.bank_reference !== bank_reference
+    ...(isKnown && row.bank_reference !== bank_reference && row.bank_reference !== reference
       ? [`the bank_reference is ${bank_reference} here`]
       : []),
   ]
 }
 
-/** Returns a search for the debit of a row: by uuid if present, else by the bank's reference. */
+/** A movement, and the line that names it; 0: none yet. */
+type Found = { movement: Movement; line: number }
+
+const addTo = (index: Map<string, Found | Found[]>, reference: string, found: Found): void => {
+  const named = index.get(reference)
+  if (!named) index.set(reference, found)
+  else if (Array.isArray(named)) named.push(found)
+  else index.set(reference, [named, found])
+}
+
+/** Returns a search for the movement of a row: by uuid if present, else by a reference. */
 const newSearch = () => {
-  const byUuid = new Map<string, StatementDebit>()
-  const byBank = new Map<string | null, StatementDebit[]>()
+  const byUuid = new Map<string, Found>()
+  const byBank = new Map<string, Found | Found[]>()
+  /** Filled when a row has a reference that no bank gave. */
+  let byReference: Map<string, Found | Found[]> | undefined
+  const namedBy = (reference: string): Found[] => {
+    const named = byBank.get(reference)
+    if (named) return [named].flat()
+    if (!byReference) {
+      byReference = new Map()
+      for (const found of byUuid.values()) addTo(byReference, found.movement.reference, found)
+    }
+    return [byReference.get(reference) ?? []].flat()
+  }
   return {
-    byUuid: byUuid as ReadonlyMap<string, StatementDebit>,
-    add: (debit: StatementDebit): void => {
-      if (byUuid.has(debit.uuid)) return
-      byUuid.set(debit.uuid, debit)
-      const named = byBank.get(debit.bank_reference)
-      if (named) named.push(debit)
-      else byBank.set(debit.bank_reference, [debit])
+    byUuid: byUuid as ReadonlyMap<string, Found>,
+    add: (movement: Movement): void => {
+      const { uuid, bank_reference, reference } = movement
+      if (byUuid.has(uuid)) return
+      const found = { movement, line: 0 }
+      byUuid.set(uuid, found)
+      if (bank_reference !== null) addTo(byBank, bank_reference, found)
+      if (byReference) addTo(byReference, reference, found)
     },
-    find: (row: StatementRow, isTaken: (debit: StatementDebit) => boolean) => {
+    find: (row: StatementRow): Found | undefined => {
       if (row.uuid !== null) return byUuid.get(row.uuid)
-      const named = byBank.get(row.bank_reference) ?? []
-      const free = named.filter((debit) => !isTaken(debit))
-      return free.find((debit) => amountOf(debit) === row.amount) ?? free[0] ?? named[0]
+      const named = namedBy(row.bank_reference ?? '').filter(({ movement }) =>
+        isOfKind(row, movement),
+      )
+      const free = named.filter(({ line }) => line === 0)
+      return free.find(({ movement }) => amountOf(movement) === row.amount) ?? free[0] ?? named[0]
     },
   }
 }
@@ -165,34 +139,35 @@ const newSearch = () => {
 /** Compares rows one by one, so that a statement of any size fits into memory. */
 export const newComparison = (date: Day) => {
   const groups = byName(newGroup)
-  const lines = new Map<string, number>()
   const search = newSearch()
   return {
     knows: (uuid: string): boolean => search.byUuid.has(uuid),
-    /** Adds a debit of the bank that was completed on the day, or that a later row names. */
-    addDebit: search.add,
+    /** Adds a movement of the bank that was completed on the day, or that a later row names. */
+    add: search.add,
     addRow: (row: StatementRow): void => {
-      const debit = search.find(row, ({ uuid }) => lines.has(uuid))
-      if (!debit) {
+      const found = search.find(row)
+      if (!found) {
         groups.missing_here.add(row.amount, () => rowView(row))
         return
       }
-      const { reference, uuid } = debit
-      const first = lines.get(uuid)
+      const { movement, line } = found
+      const { kind, reference } = movement
       const reasons =
-        first === undefined
-          ? differencesOf(row, debit, date)
-          : [`line ${first} names the same debit`]
-      if (first === undefined) lines.set(uuid, row.line)
+        line === 0 ? differencesOf(row, movement, date) : [`line ${line} names the same ${kind}`]
+      if (line === 0) found.line = row.line
       const example = () => ({ ...rowView(row), reference })
       if (reasons.length === 0) groups.matched.add(row.amount, example)
       else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
     },
-    /** Returns the report after the last row. */
-    end: (): StatementReport => {
-      for (const debit of search.byUuid.values()) {
-        if (!isCompletedOn(date, debit) || lines.has(debit.uuid)) continue
-        groups.missing_at_bank.add(amountOf(debit), () => ({ ...debit }))
+    /**
+     * Returns the report after the last row.
+     * @param covers the kinds that the statement has
+     */
+    end: (covers: readonly MovementKind[] = movementKinds): StatementReport => {
+      for (const { movement, line } of search.byUuid.values()) {
+        const isExpected = covers.includes(movement.kind) && isCompletedOn(date, movement)
+        if (!isExpected || line > 0) continue
+        groups.missing_at_bank.add(amountOf(movement), () => ({ ...movement }))
       }
       return byName((name) => groups[name].view())
     },

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
+import { movementKinds } from '../../domain/banks/statement-row.ts'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
 import { parseJson } from '../../domain/json.ts'
 import { CURRENCY } from '../../domain/money.ts'
 import { reportFormats, statementFormats } from '../../domain/settlement/list-query.ts'
-import { text } from '../../domain/text.ts'
+import { oneOf, text } from '../../domain/text.ts'
 import { Day, Month } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
@@ -83,14 +84,28 @@ export const settlement = {
   },
 } as const satisfies Noun
 
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
 const Cursor = v.object({
   provider: v.string(),
   list: v.string(),
   after: v.nullable(v.pipe(v.string(), v.maxLength(100))),
 })
 
-/** The command requests the bank's debits in pages, then those of uuids that no page contains. */
+const Result = v.object({
+  covers: v.array(oneOf(movementKinds)),
+  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  counts: v.object({ matched: Count, missing_here: Count, missing_at_bank: Count, differs: Count }),
+})
+
+/**
+ * The command requests the bank's format, then its debits in pages, those of uuids that no page contains,
+ * and refunds and payouts. At the end it stores the result.
+ */
 export const StatementRequest = v.union([
+  v.object({ format: v.literal(true) }),
+  v.object({ outgoing: oneOf(['refund', 'payout']), after: v.pipe(v.string(), v.maxLength(100)) }),
+  v.object({ result: Result }),
   v.object({ cursor: v.nullable(Cursor) }),
   v.object({ uuids: v.pipe(v.array(Uuid), v.maxLength(5_000)) }),
 ])
@@ -113,13 +128,14 @@ export const reconciliation = {
       }),
     },
     statement: {
-      effect: 'reads',
-      summary: 'compares a bank statement with the debits completed on a day; changes nothing',
+      effect: 'settings',
+      summary:
+        'compares a bank statement of a day with debits, refunds and payouts; stores the counts',
       options: o.options({
         bank: o.bank,
         statement: o.option(
           'FILE',
-          'CSV file with uuid or bank_reference, amount, currency, completed_at; -: standard input',
+          'CSV file with the columns of the bank, or camt.053; -: standard input',
           v.string(),
         ),
         date,

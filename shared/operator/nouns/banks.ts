@@ -3,6 +3,7 @@ import { Bank, ConnectorName, CustomerAccount, WhenDown } from '../../domain/ban
 import { BankBehaviour } from '../../domain/banks/bank-behaviour.ts'
 import { PayoutDays } from '../../domain/banks/calendar.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
+import { StatementColumns, StatementEncoding } from '../../domain/banks/statement-format.ts'
 import { BulkId } from '../../domain/operator/bulk.ts'
 import { text } from '../../domain/text.ts'
 import { Duration } from '../../domain/time.ts'
@@ -42,6 +43,16 @@ const settings = {
     'all|working|default',
     'days of payouts to accounts at the bank (default: all)',
     o.orDefault(PayoutDays),
+  ),
+  'statement-columns': o.optional(
+    'FIELD=COLUMN,...|default',
+    'columns of its statements, such as bank_reference=Ref No,amount=Credit Amt,date=Value Date',
+    o.orDefault(StatementColumns),
+  ),
+  'statement-encoding': o.optional(
+    'utf-8|utf-16le|windows-1252|default',
+    'encoding of its CSV statements without a byte order mark (default: utf-8)',
+    o.orDefault(StatementEncoding),
   ),
   'open-prompts-max': o.optional(
     'N|default',

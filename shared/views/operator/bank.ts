@@ -26,6 +26,8 @@ export const bankSettingsView = (bank: Bank, at: Date) =>
     behaviour: behaviourAt(bank, at) ?? null,
     when_down: bank.whenDown ?? 'accept',
     payout_days: bank.payoutDays ?? 'all',
+    statement_columns: bank.statementColumns ?? null,
+    statement_encoding: bank.statementEncoding ?? 'utf-8',
   }) satisfies Shows<Bank, 'ussdCode' | 'packageName' | 'requestLimits'>
 
 /** The parts of a changed connection that the reply shows once. */

@@ -1,5 +1,6 @@
 import type { ImportResult } from '../../domain/banks/customer-import.ts'
-import type { BankDebitsPage } from '../../domain/banks/statement.ts'
+import type { BankDebitsPage, OutgoingPage } from '../../domain/banks/statement.ts'
+import type { StatementFormat } from '../../domain/banks/statement-format.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { BulkId, BulkProgress, BulkResult } from '../../domain/operator/bulk.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
@@ -121,7 +122,8 @@ export type OperatorResults<Options = AnyOptions> = {
   reconciliation: {
     /** A check of a large day returns the run that the next call continues. */
     run: ReconciliationResult | { run: string }
-    statement: BankDebitsPage
+    /** By the request that the command makes. */
+    statement: BankDebitsPage | OutgoingPage | StatementFormat | { stored: boolean }
   }
   ledger: { show: Formatted<Options, JournalResult, { download: string }> }
   funding: { record: FundingResult; correct: FundingResult; list: FundingResult[] }

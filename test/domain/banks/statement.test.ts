@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
-import {
-  newComparison,
-  type StatementDebit,
-  type StatementRow,
-} from '../../../shared/domain/banks/statement.ts'
+import { type Movement, newComparison } from '../../../shared/domain/banks/statement.ts'
+import type { StatementRow } from '../../../shared/domain/banks/statement-row.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import { MalformedFile } from '../../../shared/operator/csv-file.ts'
-import { compareFile, readStatement } from '../../../shared/operator/statement-file.ts'
+import { type AskStatement, compareFile } from '../../../shared/operator/statement-file.ts'
+import { readStatement } from '../../../shared/operator/statement-rows.ts'
 
 const UUID = '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'
 const OTHER = '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'
@@ -27,6 +25,7 @@ const read = (text: string) => {
 const row = (given: Partial<Record<keyof StatementRow, unknown>> = {}): StatementRow =>
   ({
     line: 2,
+    kind: 'debit',
     uuid: UUID,
     bank_reference: 'B-1',
     amount: 100_00,
@@ -83,7 +82,10 @@ test.each([
   [`${HEADER}\n"${UUID},B-1\n`, 'line 2: unclosed quotes'],
   [`${HEADER}\n${UUID},B-1,100.00\n`, 'line 2: 3 fields, but 5 columns'],
   [`${HEADER}\n${UUID},B-1,100,GHS,${AT}`, 'line 2: amount must be like 100.00'],
-  [`${HEADER}\n${UUID},B-1,-1.00,GHS,${AT}`, 'line 2: amount must be like 100.00'],
+  [`${HEADER}\n${UUID},B-1,"100,00",GHS,${AT}`, 'line 2: amount has a decimal comma'],
+  [`${HEADER}\n${UUID},B-1,"1.234,00",GHS,${AT}`, 'line 2: amount has a decimal comma'],
+  [`${HEADER}\n${UUID},B-1,1.00,GHS,11/23/2026`, 'line 2: completed_at must be day/month/year'],
+  [`${HEADER},kind\n${UUID},B-1,1.00,GHS,${AT},fee`, 'line 2: '],
   [`${HEADER}\n${UUID},B-1,1.00,GHS,21.11.2026`, 'line 2: completed_at must be like 2026'],
   [`${HEADER}\n${UUID},B-1,1.00,GHS,2026-02-30`, 'line 2: completed_at must be a time of the'],
   [`${HEADER}\n${UUID},B-1,1.00,cedi,${AT}`, 'line 2: currency must be like GHS'],
@@ -120,14 +122,13 @@ test('a statement of any size is read at most 30,000 rows ahead of their compari
       yield Buffer.from(uuids.map((n) => `00000000-0000-4000-8000-${n},,1.00,GHS,${AT}\n`).join(''))
     }
   }
-  const { report } = await compareFile(
-    { file: file(), date: '2026-11-21' as Day },
-    async (request) => {
-      ahead = Math.max(ahead, read - compared)
-      if ('uuids' in request) compared += request.uuids.length
-      return { debits: [], next: null }
-    },
-  )
+  const { report } = await compareFile({ file: file(), date: '2026-11-21' as Day }, (async (
+    request,
+  ) => {
+    ahead = Math.max(ahead, read - compared)
+    if ('uuids' in request) compared += request.uuids.length
+    return { debits: [], outgoing: [], next: null }
+  }) as AskStatement)
   expect([report.missing_here.count, report.missing_here.sum]).toEqual([60_000, '60000.00'])
   expect(ahead).toBeLessThanOrEqual(30_000)
 })
@@ -146,7 +147,8 @@ test.each(['"', ','])(
 )
 
 const reference = 'DCS-20261121-ABC123'
-const debit = (given: Partial<StatementDebit> = {}): StatementDebit => ({
+const debit = (given: Partial<Movement> = {}): Movement => ({
+  kind: 'debit',
   reference,
   provider: 'demo',
   uuid: UUID,
@@ -163,9 +165,9 @@ const failed = debit({ status: 'failed', completed_at: null })
 const cheap = debit({ uuid: OTHER, amount: '5.00', reference: OTHER_REFERENCE })
 const earlier = debit({ uuid: OTHER, completed_at: '2026-11-20T23:59:59.999Z' })
 const byBank = row({ uuid: null })
-const compared = (rows: StatementRow[], debits: StatementDebit[]) => {
+const compared = (rows: StatementRow[], debits: Movement[]) => {
   const comparison = newComparison('2026-11-21' as Day)
-  for (const one of debits) comparison.addDebit(one)
+  for (const one of debits) comparison.add(one)
   for (const one of rows) comparison.addRow(one)
   return comparison.end()
 }
@@ -180,7 +182,7 @@ const DAY = `the debit was completed here at ${NEXT_DAY}`
 // Matched, missing here, missing at the bank, and different rows.
 const [MATCH, DIFFERENCE] = ['1=100.00 0 0 0', '0 0 0 1=100.00']
 
-test.each<[string, StatementRow[], StatementDebit[], string, string?]>([
+test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['a row by its uuid', [row({ bank_reference: null })], [debit()], MATCH],
   ['a row by its bank reference', [byBank], [debit()], MATCH],
   ['a row by both', [row()], [debit()], MATCH],
