@@ -5,6 +5,7 @@ import { answerCalls } from '../../sandbox/aws/sdk.ts'
 import { newTable } from '../../sandbox/aws/table/table.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { completedDay, itemOf } from './completed-day.ts'
+import { newPartitions } from './partitions.ts'
 
 /** Milliseconds of a call to AWS in one Region; a transaction of 100 items takes 100 to 250. */
 const DURATIONS: Record<string, number> = {
@@ -30,15 +31,17 @@ export const timedCalls = (startAt: Date) => {
   const name = ENVIRONMENT.TABLE_NAME
   const counts = { transactions: 0, cancelled: 0, inFlight: 0, inFlightMax: 0, queries: 0 }
   const units = { read: 0, write: 0 }
+  const partitions = newPartitions(clock.now)
   const table = newTable({
     definition: tableDefinition,
     name,
     now: clock.now,
-    onConsumed: ({ kind, units: consumed }) => {
-      units[kind] += consumed
+    onConsumed: (consumed) => {
+      units[consumed.kind] += consumed.units
+      if (consumed.kind === 'write') partitions.take(consumed.parts)
     },
   })
-  const transact = newTransactions({ table, counts, pause })
+  const transact = newTransactions({ table, counts, pause, partitions })
   const reports = new Map<string, { bytes: number; digest: string; uploads: number }>()
   let beforeCall = (_command: string): void => undefined
   let onContinued = { after: 0, start: (): void => undefined }
@@ -66,6 +69,7 @@ export const timedCalls = (startAt: Date) => {
     counts,
     /** Capacity units. */
     units,
+    partitions,
     reports,
     runtime,
     /** Passes calls to the network again. */
@@ -134,10 +138,11 @@ type Transactions = {
   table: ReturnType<typeof newTable>
   counts: { transactions: number; cancelled: number; inFlight: number; inFlightMax: number }
   pause: (milliseconds: number) => Promise<void>
+  partitions: ReturnType<typeof newPartitions>
 }
 
 /** Returns a function that performs a transaction; those in flight at the same item conflict. */
-const newTransactions = ({ table, counts, pause }: Transactions) => {
+const newTransactions = ({ table, counts, pause, partitions }: Transactions) => {
   const locked = new Set<string>()
   return async (input: Input): Promise<unknown> => {
     const keys = keysIn(input)
@@ -153,7 +158,9 @@ const newTransactions = ({ table, counts, pause }: Transactions) => {
     counts.inFlightMax = Math.max(counts.inFlightMax, counts.inFlight)
     try {
       await pause(DURATIONS.TransactWriteCommand ?? DURATION)
-      return table.run('TransactWriteCommand', input)
+      const output = table.run('TransactWriteCommand', input)
+      await pause(partitions.wait())
+      return output
     } catch (error) {
       counts.cancelled += 1
       throw error

@@ -24,8 +24,8 @@ import {
 
 /** Clocks differ, so the time in the index may be earlier than in the history. */
 const SKEW_MS = 60_000
-/** References of one call of the index. */
-const PAGE_SIZE = 1_000
+/** References of one call of the index, in each of eight shards. */
+const PAGE_SIZE = 200
 const BATCH_SIZE = 100
 const BATCHES_AT_ONCE = 16
 

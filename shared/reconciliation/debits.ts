@@ -57,6 +57,8 @@ const debitChecks: readonly [Invariant, Check][] = [
 
 /** Entries of an index that one call reads. */
 const LIST_PAGE = 1_000
+/** Of each of eight shards. */
+const SHARD_PAGE = 125
 
 const created = (provider: ProviderId, lists?: readonly ListName[]) => (span: Span) =>
   createdWithin(provider, { ...span, pageSize: LIST_PAGE, ...(lists && { lists }) }, new Set())
@@ -174,7 +176,7 @@ export const checkEnded = async (task: SpanTask, scope: PartScope): Promise<Task
 /** Checks a slice of the unsettled debits, except those that the other tasks check. */
 export const checkUnsettled = async (task: SpanTask, scope: PartScope): Promise<Task[]> => {
   const { provider, window, sliceMax } = scope
-  const list = (span: Span) => unsettledPages(provider, { ...span, pageSize: LIST_PAGE })
+  const list = (span: Span) => unsettledPages(provider, { ...span, pageSize: SHARD_PAGE })
   const { references, rest } = await readSlice(list, task, sliceMax)
   const debits = await read.readDebits(references)
   const unreadable = references.filter((reference) => !isRecent(reference, window))

@@ -13,7 +13,6 @@ import {
   finishLanes,
   type HeldLanes,
   releaseLanes,
-  WIDE_LANES,
 } from '../store/settlement/build-lease.ts'
 import { findLines, LINES_PER_CHUNK } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
@@ -43,9 +42,6 @@ const LINES_MAX = 200_000
 
 /** One lane writes these in two seconds. Each further lane costs a gate and a part of a chunk. */
 const DIVIDES_AFTER = 1_000
-
-/** A chunk for each of eight lanes. */
-const PAGE_SIZE = WIDE_LANES * LINES_PER_CHUNK
 
 const BEGINNING = new Date(0)
 
@@ -106,7 +102,7 @@ const runLanes = async (
 ): Promise<'done' | 'large' | 'time is up'> => {
   const scope = await scopeOf(request)
   const lanes = openLanes(scope, build, runtime)
-  const span = { from: BEGINNING, before: scope.before, pageSize: PAGE_SIZE }
+  const span = { from: BEGINNING, before: scope.before, pageSize: LINES_PER_CHUNK }
   const pages = unsettledPages(build.provider, span)
   const load = (page: readonly Reference[]) => loadCandidates(page.filter(lanes.isOwn))
   try {

@@ -66,8 +66,8 @@ export const keys = {
   byTime: (createdAt: Date, reference: Reference) => `${createdAt.toISOString()}#${reference}`,
   /** In the index work: items that the sweep checks when they are due, in shards. */
   workShard: (shard: number): string => `WATCH#${shard}`,
-  /** In the index work: the completed debits of a provider before their settlement. */
-  unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
+  /** In the index work: the completed debits of a provider before their settlement, in shards. */
+  unsettled: (provider: ProviderId, shard: number): string => `SETTLE#${provider}#${shard}`,
   deliveries: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'DELIVERY#' }),
   /** Each report is a record; the time separates invocations with one request id. */
   exception: ({

@@ -3,6 +3,7 @@ import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
+import { mergeSorted } from './merge-sorted.ts'
 import * as db from './table.ts'
 
 /**
@@ -114,24 +115,43 @@ export const postpone = (item: WorkItem, now: Date, latest?: Date): Promise<bool
   return setDue(item, due.toISOString().replace('Z', `${Math.min(failures + 1, 9)}Z`))
 }
 
+/**
+ * Shards of the unsettled debits of a provider: settlement removes 5,000 a second from them, and a key of
+ * an index takes 1,000 writes.
+ */
+const SETTLE_SHARDS = 8
+
+/** Returns the attributes of a debit that waits for settlement. */
+export const unsettledAttributes = (
+  { provider, reference }: { provider: ProviderId; reference: Reference },
+  at: Date,
+) => ({ work: keys.unsettled(provider, spread(reference, SETTLE_SHARDS)), due: at.toISOString() })
+
 /** A debit, and the time by which a list sorts it. */
 export type TimedReference = { reference: Reference; at: Date }
+
+/** @param pageSize the entries of one shard that a query reads */
+type UnsettledSpan = { from: Date; before: Date; pageSize: number }
 
 /** Lists the debits that wait for settlement with the times of completion or reversal, oldest first. */
 export async function* unsettledEntries(
   provider: ProviderId,
-  { from, before }: { from: Date; before: Date },
-  pageSize: number,
+  { from, before, pageSize }: UnsettledSpan,
 ): AsyncGenerator<TimedReference[]> {
   if (before <= from) return
-  const pages = db.queryPages({
-    ...workQuery(keys.unsettled(provider), 'due BETWEEN :from AND :last', {
-      ':from': from.toISOString(),
-      ':last': new Date(before.getTime() - 1).toISOString(),
+  const shards = Array.from({ length: SETTLE_SHARDS }, (_, shard) =>
+    db.queryPages({
+      ...workQuery(keys.unsettled(provider, shard), 'due BETWEEN :from AND :last', {
+        ':from': from.toISOString(),
+        ':last': new Date(before.getTime() - 1).toISOString(),
+      }),
+      Limit: pageSize,
     }),
-    Limit: pageSize,
-  })
-  for await (const page of pages) {
+  )
+  for await (const page of mergeSorted(shards, {
+    positionOf: ({ due }) => String(due),
+    ahead: pageSize,
+  })) {
     yield page.flatMap((item) => {
       const about = parseKey(db.keyOf(item))
       return about?.kind === 'debit'
@@ -144,9 +164,9 @@ export async function* unsettledEntries(
 /** Lists the debits that wait for settlement, by the time of completion or reversal. */
 export async function* unsettledPages(
   provider: ProviderId,
-  { pageSize, ...span }: { from: Date; before: Date; pageSize: number },
+  span: UnsettledSpan,
 ): AsyncGenerator<Reference[]> {
-  for await (const page of unsettledEntries(provider, span, pageSize)) {
+  for await (const page of unsettledEntries(provider, span)) {
     yield page.map(({ reference }) => reference)
   }
 }

@@ -34,7 +34,11 @@ type Walked = { open: CheckedDebit[]; ended: CheckedDebit[]; until: Date }
  */
 export const walk = async (walk: Walk): Promise<Walked> => {
   const { provider, span, known, runtime } = walk
-  const ended = await load(unsettledEntries(provider, span, PAGE_SIZE), known, walk)
+  const ended = await load(
+    unsettledEntries(provider, { ...span, pageSize: PAGE_SIZE }),
+    known,
+    walk,
+  )
   const listed = new Set([...known, ...ended.debits.map(({ debit }) => debit.facts.reference)])
   const created = await load(mainPages(provider, span, PAGE_SIZE), listed, walk)
   const due = secondsAfter(runtime.now(), UNREADABLE_SECONDS)

@@ -111,6 +111,14 @@ test.each([
   expect(large.elapsed() / 1_000).toBeLessThanOrEqual(seconds)
 })
 
+test('a large day leaves a fifth of the writes of each key of an index to live completions', async () => {
+  const large = largeDay(10_000, { dividesAfter: 1_000 })
+  await putSweepProgress({ until: NIGHT, behind: new Map() })
+  large.partitions.forget()
+  await runBuilders(large, 2)
+  expect(large.partitions.busiest.index).toBeLessThanOrEqual(800)
+}, 30_000)
+
 test('a debit has one of eight lanes, and each lane has as many debits', () => {
   const counts = Array<number>(8).fill(0)
   for (const reference of completedDay(36 ** 2 * 2).references) {

@@ -16,6 +16,7 @@ import {
   reschedule,
   SWEEP_GRACE_SECONDS,
   shards,
+  unsettledAttributes,
   unsettledPages,
   type WorkItem,
 } from '../../shared/store/work-index.ts'
@@ -107,7 +108,7 @@ test('a rescheduled item is due at its new time, and leaves the index without on
   expect(await reschedule(next, undefined)).toBe(true)
   expect(await workOf(debit)).toEqual({ work: undefined, due: undefined })
   expect((await move(debit, 'completed', inSeconds(700))).status).toBe('completed')
-  expect(await workOf(debit)).toMatchObject({ work: 'SETTLE#demo' })
+  expect(await workOf(debit)).toMatchObject({ work: expect.stringMatching(/^SETTLE#demo#[0-7]$/) })
 })
 
 test.each(['completed', 'failed'] as const)('a %s debit is not rescheduled', async (to) => {
@@ -137,6 +138,16 @@ test('the debits of a span are listed by their completion, without the end of th
   expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
   expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
   expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
+})
+
+test('the unsettled debits of a provider spread evenly over eight keys of the index', () => {
+  const works = Array.from({ length: 4_000 }, (_, n) => {
+    const reference = `DCS-20261121-${n.toString(36).toUpperCase().padStart(5, '0')}1` as Reference
+    return unsettledAttributes({ provider, reference }, NOON).work
+  })
+  const shards = [...Map.groupBy(works, (work) => work).values()]
+  expect(shards).toHaveLength(8)
+  for (const shard of shards) expect(Math.abs(shard.length - 500)).toBeLessThan(80)
 })
 
 test('a retried refund is due after its retry, so that the sweep leaves it to its message', () => {

@@ -18,6 +18,9 @@ export type IndexDefinition = KeyNames & {
 
 export type Key = { pk: string; sk: string }
 
+/** Units of one partition key of the table, or of an index. */
+export type KeyUnits = { index?: string; key: string; units: number }
+
 /** @throws ValidationException if the value has other members than a key of the table */
 export const parseKey = (value: unknown): Key => {
   const key = value as Key | undefined

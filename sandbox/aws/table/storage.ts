@@ -1,7 +1,7 @@
 import type { Change, Item } from './change.ts'
 import { invalid } from './errors.ts'
 import { type IndexView, newIndexView } from './index-view.ts'
-import type { Key, TableDefinition } from './keys.ts'
+import type { Key, KeyUnits, TableDefinition } from './keys.ts'
 import { newRows, type Row } from './rows.ts'
 import { compareText, isSame, type Value } from './values.ts'
 
@@ -15,10 +15,15 @@ export type TableOptions = {
   /** Returns the invocation that writes. */
   by?: () => Change['by']
   /** Called with the capacity units of each call that reads or writes, also if a condition failed. */
-  onConsumed?: (units: { kind: 'read' | 'write'; units: number }) => void
+  onConsumed?: (consumed: Consumed) => void
   /** Called with the changes of one transaction, once all are visible. */
   onCommit?: (changes: readonly Change[]) => void
 }
+
+/** `parts`: the units of a write by key. */
+export type Consumed =
+  | { kind: 'read'; units: number }
+  | { kind: 'write'; units: number; parts: readonly KeyUnits[] }
 
 /** One item before and after a write. */
 export type Replacement = { before: Item | undefined; after: Item | undefined }

@@ -1,6 +1,6 @@
 import type { Item } from './change.ts'
 import { sizeOf } from './item-size.ts'
-import type { IndexDefinition, TableDefinition } from './keys.ts'
+import type { IndexDefinition, Key, KeyUnits, TableDefinition } from './keys.ts'
 import type { Replacement } from './storage.ts'
 import type { Value } from './values.ts'
 
@@ -19,23 +19,29 @@ const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRIT
 
 export const bytesOf = (item: Item | undefined): number => (item ? sizeOf(item as Row) : 0)
 
-/** Returns the units of a write, including its index entries. A rejected write costs its item. */
+/** Returns the units of a write: of its item, and of its index entries. A rejected write costs its item. */
 export const unitsOfWrite = (
+  { pk: key }: Key,
   { before, after }: Replacement,
-  { indexes }: TableDefinition,
-  { inTransaction }: { inTransaction: boolean },
-): number => {
+  { indexes, inTransaction }: Pick<TableDefinition, 'indexes'> & { inTransaction: boolean },
+): KeyUnits[] => {
   const units = writeUnits(Math.max(bytesOf(before), bytesOf(after)))
-  const entries = indexes.map((index) =>
-    unitsOfEntry(entryOf(before, index), entryOf(after, index)),
-  )
-  return (
-    units * (inTransaction ? TRANSACTION_FACTOR : 1) + entries.reduce((sum, one) => sum + one, 0)
-  )
+  return [
+    { key, units: units * (inTransaction ? TRANSACTION_FACTOR : 1) },
+    ...indexes.flatMap((index) =>
+      unitsOfEntry(entryOf(before, index), entryOf(after, index)).map((entry) => ({
+        index: index.name,
+        ...entry,
+      })),
+    ),
+  ]
 }
 
+export const sumOfUnits = (parts: readonly KeyUnits[]): number =>
+  parts.reduce((sum, { units }) => sum + units, 0)
+
 type Row = Readonly<Record<string, Value>>
-type Entry = { position: string; row: Row; text: string } | undefined
+type Entry = { key: string; position: string; row: Row; text: string } | undefined
 
 const entryOf = (
   item: Item | undefined,
@@ -47,12 +53,15 @@ const entryOf = (
     names.flatMap((name) => (name in item ? [[name, item[name] as Value]] : [])),
   )
   const position = JSON.stringify([item[partitionKey], item[sortKey]])
-  return { position, row, text: JSON.stringify(row) }
+  return { key: String(item[partitionKey]), position, row, text: JSON.stringify(row) }
 }
 
 /** A change of keys deletes one entry and puts another; a change of projected attributes updates one. */
-const unitsOfEntry = (before: Entry, after: Entry): number => {
-  const [deleted, put] = [before, after].map((entry) => (entry ? writeUnits(sizeOf(entry.row)) : 0))
-  if (before?.position !== after?.position) return (deleted ?? 0) + (put ?? 0)
-  return before?.text === after?.text ? 0 : Math.max(deleted ?? 0, put ?? 0)
+const unitsOfEntry = (before: Entry, after: Entry): KeyUnits[] => {
+  const [deleted, put] = [before, after].map((entry) =>
+    entry ? [{ key: entry.key, units: writeUnits(sizeOf(entry.row)) }] : [],
+  ) as [KeyUnits[], KeyUnits[]]
+  if (before?.position !== after?.position) return [...deleted, ...put]
+  if (before?.text === after?.text) return []
+  return sumOfUnits(deleted) > sumOfUnits(put) ? deleted : put
 }

@@ -1,8 +1,9 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb'
 import type { Item } from './change.ts'
 import { cancelled, invalid, noSuchTable, reasonOf, tokenMismatch, unsupported } from './errors.ts'
+import type { Key, TableDefinition } from './keys.ts'
 import type { Replacement, Storage, TableOptions } from './storage.ts'
-import { unitsOfWrite } from './units.ts'
+import { sumOfUnits, unitsOfWrite } from './units.ts'
 import { isSame, storable, type Value } from './values.ts'
 import { parseWrite, type Write, type WriteInput, type WriteKind } from './write.ts'
 
@@ -19,17 +20,7 @@ export const writeCommands = (
 ) => {
   const tokens = newRequestTokens()
 
-  const meter = (
-    replacements: readonly Replacement[],
-    { inTransaction }: { inTransaction: boolean },
-  ) =>
-    onConsumed?.({
-      kind: 'write',
-      units: replacements.reduce(
-        (sum, one) => sum + unitsOfWrite(one, definition, { inTransaction }),
-        0,
-      ),
-    })
+  const meter = newMeter(definition, onConsumed)
 
   const write = (kind: WriteKind) => (input: WriteInput) => {
     if (input.TableName !== name) throw noSuchTable()
@@ -39,7 +30,7 @@ export const writeCommands = (
     try {
       replacement.after = next(before)
     } finally {
-      meter([replacement], { inTransaction: false })
+      meter([{ key }], [replacement], { inTransaction: false })
     }
     const { after } = replacement
     storage.commit([replacement])
@@ -69,7 +60,7 @@ export const writeCommands = (
     try {
       replacements = replacementsOf(writes, storage.find)
     } finally {
-      meter(replacements, { inTransaction: true })
+      meter(writes, replacements, { inTransaction: true })
     }
     storage.commit(replacements)
     if (token !== undefined) tokens.remember(token, items, now())
@@ -83,6 +74,21 @@ export const writeCommands = (
     TransactWriteCommand: transact,
   }
 }
+
+/** Returns a function that counts the units of writes. */
+const newMeter =
+  ({ indexes }: TableDefinition, onConsumed: TableOptions['onConsumed']) =>
+  (
+    writes: readonly { key: Key }[],
+    replacements: readonly Replacement[],
+    { inTransaction }: { inTransaction: boolean },
+  ): void => {
+    if (!onConsumed) return
+    const parts = writes.flatMap(({ key }, index) =>
+      unitsOfWrite(key, replacements[index] as Replacement, { indexes, inTransaction }),
+    )
+    onConsumed({ kind: 'write', units: sumOfUnits(parts), parts })
+  }
 
 const listIn = (items: unknown): unknown[] => {
   if (!Array.isArray(items) || items.length < 1) throw invalid('No items')

@@ -6,7 +6,7 @@ import { debitUuid } from '../../domain/ids.ts'
 import { type DebitList, keys } from '../keys.ts'
 import { type LineMark, parseMark } from '../settlement/chunk-item.ts'
 import { withoutKeys } from '../table.ts'
-import { dueAttributes } from '../work-index.ts'
+import { dueAttributes, unsettledAttributes } from '../work-index.ts'
 
 /**
  * The stored form of a debit. History entries are short, because a write costs by the kilobyte: they
@@ -75,7 +75,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { updatedAt } = stateAt(debit)
   const { settlement } = lifecycle[status]
   return settlement === 'settle' || (settlement === 'adjust' && settledIn)
-    ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
+    ? unsettledAttributes(facts, updatedAt)
     : dueAttributes(keys.debit(facts.reference), updatedAt)
 }
 

@@ -29,7 +29,7 @@ export type BuildRecord = {
 /** A worker ends within fifteen minutes, so a holder beyond that has crashed. */
 const LEASE_SECONDS = 900
 
-export const WIDE_LANES = 8
+const WIDE_LANES = 8
 /** Two builders share a large day: one writes as fast as its processor allows in four lanes. */
 const LANES_PER_BUILDER = 4
 
