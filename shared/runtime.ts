@@ -134,6 +134,8 @@ const settings = {
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
   /** The default cap on approval prompts (docs/api.md#approval-prompts); undefined: no cap. */
   defaultPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
+  /** The groups of a provider's messages in `feeds.fifo`. */
+  feedGroups: () => number('FEED_GROUPS', 1),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */
   errorGuide: () => process.env.ERROR_GUIDE,
   functionPrefix: () => process.env.FUNCTION_PREFIX ?? '',

@@ -14,7 +14,7 @@ import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import * as outbox from '../../shared/queues/outbox.ts'
 import { type Outgoing, sendAll } from '../../shared/queues/send.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromExceptionItem } from '../../shared/store/debits/exceptions.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
@@ -31,6 +31,7 @@ import type { Item } from '../../shared/store/table.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
+import { spread } from '../../shared/store/work-index.ts'
 import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
 /** The effects of a stream record. */
@@ -89,8 +90,19 @@ const feedMessages = (records: readonly RecordEffects[]): Parcel[] => {
   return [...byProvider].flatMap(([provider, sources]) => {
     if (!provider) return []
     const events = sources.flatMap(({ events = [] }) => events)
-    return [{ message: outbox.feedEvents(provider, events), sources }]
+    const group = feedGroup(provider, events)
+    return [{ message: outbox.feedEvents(provider, events, group), sources }]
   })
+}
+
+/**
+ * Many shards send more messages than a group accepts. A provider then has several groups, whose workers
+ * compete for a page; `sequence` orders the events of a debit.
+ */
+const feedGroup = (provider: ProviderId, [first]: readonly ProviderEvent[]): string => {
+  const { feedGroups } = environment
+  if (!first || feedGroups === 1) return provider
+  return `${provider}#${spread(`${first.reference} ${first.n}`, feedGroups)}`
 }
 
 /** Moves attempts at slow webhooks to the sidelined queue, or leaves it to the worker of the attempt. */

@@ -3,6 +3,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionName } from './function-permissions.ts'
 import type { FunctionRow } from './functions.ts'
+import { feedGroupsOf } from './quotas.ts'
 import type { Stage } from './stages.ts'
 
 export type StageSettings = Pick<
@@ -17,6 +18,8 @@ export type StageSettings = Pick<
   | 'privatePeers'
   | 'errorGuide'
 > & {
+  /** Absent in a sandbox: one group. */
+  throttle?: Stage['throttle']
   stage: string
   /** Hosts of the API; webhooks must not target them. */
   ownHosts: readonly string[]
@@ -60,6 +63,7 @@ export const environmentOf = (
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
   const submits = permissions.PutItem?.includes('WAITING#*')
+  const groups = settings.throttle ? feedGroupsOf({ throttle: settings.throttle }) : 1
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
@@ -80,6 +84,7 @@ export const environmentOf = (
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
+    ...(sends.includes('feeds.fifo') && groups > 1 && { FEED_GROUPS: String(groups) }),
     ...(sealingKey && { SEALING_KEY_ARN: addresses.sealingKeyArn }),
     ...(certificate && { BANK_CLIENT_CERTIFICATE_ARN: certificate.secretArn }),
     ...(invokes.length > 0 && { FUNCTION_PREFIX: addresses.functionPrefix }),

@@ -129,7 +129,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
   production: {
     tags: { 'cost-center': 'collections', owner: 'collections' },
     referencePrefix: 'DCP',
-    throttle: { perSecond: 1_000, burst: 2_000 },
+    throttle: { perSecond: 2_000, burst: 4_000 },
     hasFirewall: true,
     // With the workers of all jobs less than 1,000, the default quota of an account.
     reserved: {

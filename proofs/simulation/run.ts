@@ -113,6 +113,7 @@ const setEnvironment = (scenario: Scenario): void => {
   process.env.APPROVALS = String(scenario.approvals)
   process.env.PAYOUTS_WAIT_FOR_FUNDING = String(scenario.waitsForFunding)
   process.env.OPEN_PROMPTS_MAX = String(scenario.openPromptsMax ?? '')
+  process.env.FEED_GROUPS = String(1 + (scenario.seed % 3))
   process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
 }
 

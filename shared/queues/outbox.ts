@@ -109,10 +109,14 @@ export const timeouts = (debit: Debit, waitsFor: WaitsFor, now: Date): Outgoing[
 }
 
 /** Appends the events of one provider to its feed. */
-export const feedEvents = (provider: ProviderId, events: readonly ProviderEvent[]): Outgoing => ({
+export const feedEvents = (
+  provider: ProviderId,
+  events: readonly ProviderEvent[],
+  group: string,
+): Outgoing => ({
   queue: 'feeds.fifo',
   message: { provider, events: events.map(({ reference, n }) => ({ reference, n })) },
-  group: provider,
+  group,
 })
 
 const secondsUntil = (at: Date, from: Date) => Math.max(0, (at.getTime() - from.getTime()) / 1000)

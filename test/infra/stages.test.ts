@@ -63,7 +63,7 @@ test.each(stageNames)('the stage %s has no finding, and under 300 resources a st
 test.each([
   // stage, rate, burst, days of logs, removal policy, deletion protection
   ['sandbox', 100, 200, 30, 'Delete', false],
-  ['production', 1_000, 2_000, 365, 'RetainExceptOnCreate', true],
+  ['production', 2_000, 4_000, 365, 'RetainExceptOnCreate', true],
 ] as const)(
   'the stage %s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
   (name, perSecond, burst, days, policy, isProtected) => {

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
@@ -189,6 +189,17 @@ test('the attempts at a slow receiver go to the sidelined queue; other messages 
   expect(await run([(await read(keys.delivery(reference, 0))) as object])).toEqual([
     ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
   ])
+})
+
+test('a stage with several groups a provider sends each batch to one of them', async () => {
+  vi.stubEnv('FEED_GROUPS', '3')
+  const groups = new Set<unknown>()
+  for (const _ of Array(20)) {
+    const [[, , , group] = []] = await run([toDebitItem(pendingDebit())])
+    groups.add(group)
+  }
+  vi.unstubAllEnvs()
+  expect([...groups].sort()).toEqual(['demo#0', 'demo#1', 'demo#2'])
 })
 
 test('each page of a recovery is sent with its delay, and none after the last', async () => {
