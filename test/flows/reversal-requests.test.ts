@@ -100,6 +100,18 @@ describe('request-reversal', () => {
     }
   })
 
+  test('a request and a reversal at once end in an accepted request, or in a refused one', async () => {
+    const { reference } = await completed()
+    const [asked] = await Promise.all([
+      ask(reference),
+      call('debit', 'reverse', { reference, reason: 'Goods returned' }),
+    ])
+    const request = await requestIn(reference)
+    expect([codeOf(asked), request?.status]).toEqual(
+      asked.status === 202 ? ['202', 'accepted'] : ['409/3006', undefined],
+    )
+  })
+
   test('a decline and a reversal at once leave one decision', async () => {
     const { reference } = await completed()
     await ask(reference)

@@ -38,6 +38,7 @@ export const requestsBelongToTheirDebits: Check = ({ debits, requestsOf }, repor
 
 /** A reversal decides an open request in its own transaction. Only a note declines one. */
 export const requestsAreDecidedOnce: Check = (index, report) => {
+  if (index.observations.setup.isRestored) return
   for (const { before, after, transaction } of index.exceptionChanges) {
     if (after?.kind !== 'reversal_request' || before?.resolvedAt === after.resolvedAt) continue
     const { reference, isAccepted } = after
