@@ -30,6 +30,7 @@ OTHERS = (
     "Problem",
     "ReducedTransaction",
     "ReportedTransaction",
+    "RequestReversalFields",
     "UpdateDebit",
 )
 # The requests to banks and their parts, by their names in Python; a payout is the only payment.

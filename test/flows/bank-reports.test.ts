@@ -63,7 +63,7 @@ describe('debit-callback with a rejected report of the owning bank', () => {
         at: expect.stringMatching(/Z$/),
         ...{ code: reply.body.error.code, details: reply.body.details, report: textOf(body) },
         ...{ request_id: reply.body.meta.request_id, reported_by: 'bank:GCB' },
-        ...{ resolved_at: null, resolved_by: null, note: null },
+        ...{ resolved_at: null, resolved_by: null, note: null, request: null, is_accepted: null },
       },
     ])
   })

@@ -89,7 +89,8 @@ describe('charge', () => {
       ...ended,
       ...{ id: expect.stringMatching(/^dt_[0-9]+$/), reference, partner_reference },
       ...{ amount: '100.00', currency: 'GHS', fee: null, narration: 'Order 1', created_at: TIME },
-      ...{ bank: BANK, customer: AMA, metadata: { a: [1] }, refund: null, settlement: null },
+      ...{ bank: BANK, customer: AMA, metadata: { a: [1] } },
+      ...{ refund: null, reversal_request: null, settlement: null },
       response: { ...ended, timestamp: TIME },
     })
   })

@@ -51,7 +51,13 @@ describe('list-debit-requests', () => {
     expect(error_details).toEqual({ code: 'invalid_account', message: error_message })
     const read = await get(`/${failed}`)
     const response = expect.objectContaining({ error_details })
-    expect(read.body.data).toEqual({ ...debit, refund: null, settlement: null, response })
+    expect(read.body.data).toEqual({
+      ...debit,
+      refund: null,
+      reversal_request: null,
+      settlement: null,
+      response,
+    })
   })
 
   test('the list has numbered pages and all debits by cursor, by default in all statuses', async () => {

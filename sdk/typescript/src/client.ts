@@ -1,6 +1,7 @@
 import { type ChargedDebit, type ChargeOptions, chargeBody, isDebitOf } from './charge.ts'
 import { DuplicateReferenceError } from './errors.ts'
 import { type List, listOf, type Page } from './pages.ts'
+import type { MonthlyStatements, SettlementReports } from './reports.ts'
 import {
   type CallOptions,
   type ClientOptions,
@@ -237,18 +238,6 @@ export class DebitCollection {
 }
 
 type Params = NonNullable<Request['params']>
-
-type SettlementReports = {
-  /** Returns the lines of a batch and their sums, or the CSV file. @throws NotFoundError */
-  (id: string, options?: { format?: 'json' } & CallOptions): Promise<SettlementReport>
-  (id: string, options: { format: 'csv' } & CallOptions): Promise<string>
-}
-
-type MonthlyStatements = {
-  /** Returns the statement of a month such as 2026-11, a CSV file or a page. @throws NotFoundError */
-  (month: string, options?: { format?: 'json' } & CallOptions): Promise<MonthlyStatement>
-  (month: string, options: { format: 'csv' | 'html' } & CallOptions): Promise<string>
-}
 
 const readOf = (operation: string, path: string, params: Params): Request => ({
   operation,

@@ -7,10 +7,6 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 
-class RequestReversalFields(TypedDict):
-    pass
-
-
 class Attempt(TypedDict):
     attempt: int
     at: str
