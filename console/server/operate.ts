@@ -30,6 +30,29 @@ const reconcile = async (call: ConsoleCall, operate: Operate): Promise<OperatorR
   }
 }
 
+/** Reconciles the day first, and passes the differences. */
+const closeDay = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+  const { date = '' } = call.options
+  const run = { noun: 'reconciliation', verb: 'run', options: { date } }
+  const reply = await reconcile(run, operate)
+  if ('error' in reply) return reply
+  const { invariants } = reply.result as LongResults['run']
+  const found = invariants.flatMap(({ number, title, differences, examples }) => {
+    const [example] = examples
+    return differences > 0
+      ? [
+          {
+            number,
+            title,
+            differences,
+            example: example ? `${example.subject} ${example.difference}` : null,
+          },
+        ]
+      : []
+  })
+  return operate({ ...call, options: { ...call.options, reconciled: JSON.stringify(found) } })
+}
+
 class RefusedCall extends Error {}
 
 /** Returns what the work with a file returns, or the error of its option. */
@@ -162,6 +185,7 @@ const setCalendar = async (
 const longVerbs: Record<string, typeof compare> = {
   'reconciliation run': reconcile,
   'reconciliation statement': compare,
+  'day close': closeDay,
   'exception refund': onDebits,
   'exception resolve': onDebits,
   'customer import': importCustomers,

@@ -6,6 +6,7 @@ import {
   appliesBankReports,
   buildsBatches,
   caller,
+  closesDays,
   deliversWebhooks,
   derivesLedger,
   expiresDebits,
@@ -166,6 +167,7 @@ const rows = {
     GetItem: ['BANKS'],
     PutItem: ['CHANGES', 'STATEMENTS'],
   }),
+  'manage-day': closesDays,
   'manage-ledger': merge(derivesLedger, {
     'by-status': ['PROVIDERS'],
     journals: ['read', 'write'],

@@ -211,6 +211,12 @@ export const derivesLedger: Permissions = {
   work: ['SETTLE#*'],
 }
 
+/** Reads the ledger of a day, and what is open at its end. */
+export const closesDays = merge(derivesLedger, {
+  Query: ['STATEMENTS'],
+  'by-status': ['PROVIDERS'],
+})
+
 /** Starts a reconciliation: creates its run and its parts. */
 export const startsReconciliation = merge(readsRestore, {
   GetItem: ['RECONCILIATION#*'],

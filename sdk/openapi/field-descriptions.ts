@@ -194,6 +194,22 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
   },
   Rejected: rejected,
   RejectedDebit: { ...rejected, code: 'Any other code is published as `unknown_error`' },
+  MonthlyFees: {
+    fee_schedule: 'Fee schedule of the batches; null for none. A fee of the bank replaces it',
+    batches: 'Number of batches with the schedule',
+    debits: 'Number of debits',
+    gross: 'Sum of the amounts of the debits',
+    fee: 'Sum of the fees of the debits',
+  },
+  MonthlyStatement: {
+    ...sums,
+    provider: 'Id of the provider',
+    month: 'Month of the days on which the batches were opened',
+    partial: 'The month has not ended, or a batch is unsealed: the sums can change',
+    paid: 'Sum of the completed payouts',
+    fees: 'Fees by schedule',
+    batches: 'Batches of the month, the oldest first',
+  },
   Settlement: {
     ...sums,
     id: 'Id of the batch',

@@ -1,5 +1,6 @@
 import { calendar, funding, ledger, reconciliation, settlement } from './nouns/accounting.ts'
 import { bank, connector, customer } from './nouns/banks.ts'
+import { day } from './nouns/day.ts'
 import { debit, delivery, exception } from './nouns/debits.ts'
 import { approval, change, deadLetters, restore, secret } from './nouns/operators.ts'
 import { credential, limit, provider } from './nouns/providers.ts'
@@ -21,6 +22,7 @@ const rows = {
   settlement,
   calendar,
   reconciliation,
+  day,
   ledger,
   funding,
   approval,

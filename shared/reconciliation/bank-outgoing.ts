@@ -11,9 +11,9 @@ import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 /** Refunds and payouts of a bank, to compare with its statement (docs/api.md#bank-statements). */
 
 /** A bank may book an instruction earlier or later than its reply. */
-const DAYS_AROUND = 3
+const AROUND_DAYS = 3
 /** 400 bytes each: 2 MB of the 6 MB of a Lambda reply. */
-const PAGE_MIN = 5_000
+const PAGE_SIZE = 5_000
 
 type OutgoingRequest = { bank: BankIdentifier; date: Day; after: string }
 
@@ -30,8 +30,8 @@ const refundView = (refund: Refund): Movement => ({
 
 /** Refunds can have equal times, so the next page begins at the time of the last one. */
 const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
-  const from = startOf(dayAfter(date, -DAYS_AROUND))
-  const before = startOf(dayAfter(date, DAYS_AROUND + 1))
+  const from = startOf(dayAfter(date, -AROUND_DAYS))
+  const before = startOf(dayAfter(date, AROUND_DAYS + 1))
   const outgoing: Movement[] = []
   const add = (refunds: readonly Refund[]): void => {
     const own = refunds.filter(
@@ -44,7 +44,7 @@ const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
   for await (const page of refundPages('completed', { from: start, before })) {
     add(page)
     const last = page.at(-1)?.completedAt
-    if (outgoing.length >= PAGE_MIN && last && last > start) {
+    if (outgoing.length >= PAGE_SIZE && last && last > start) {
       return { outgoing, next: last.toISOString() }
     }
   }
@@ -64,8 +64,8 @@ const payoutView = (batch: Batch): Movement => ({
 
 /** @param after a provider */
 const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
-  const from = startOf(dayAfter(date, -DAYS_AROUND))
-  const before = startOf(dayAfter(date, DAYS_AROUND + 1))
+  const from = startOf(dayAfter(date, -AROUND_DAYS))
+  const before = startOf(dayAfter(date, AROUND_DAYS + 1))
   const outgoing: Movement[] = []
   const providers = (await listProviders()).sort().filter((provider) => provider > after)
   for (const provider of providers) {
@@ -78,7 +78,7 @@ const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
     outgoing.push(
       ...batches.filter(({ paid, paidTo }) => paid && paidTo?.bank === bank).map(payoutView),
     )
-    if (outgoing.length >= PAGE_MIN) return { outgoing, next: provider }
+    if (outgoing.length >= PAGE_SIZE) return { outgoing, next: provider }
   }
   return { outgoing, next: null }
 }

@@ -191,3 +191,21 @@ runbook('operators.md#each-day')(
     await service.call('exception', 'resolve', { reference, note: 'GCB returned it' })
   },
 )
+
+runbook('operators.md#close-a-day')(
+  'a day is closed with the statement of its bank, and names the exception that remains',
+  async ({ run, values }) => {
+    const { reference } = await play(service, 'late-completion')
+    values['2026-11-21'] = today(service)
+    values['gcb.csv'] = statementOf([
+      { uuid: crypto.randomUUID(), amount: '1.00', at: today(service) },
+    ])
+    await run('reconciliation statement', { missing_here: { count: 1 } })
+    const closed = await run('day close', { result: 'open' })
+    const open = closed.open.map(({ check, subject }: Shown) => `${check} ${subject}`)
+    expect(open).toContain(`exception ${reference}`)
+    expect(open).toContain('statement GCB')
+    await run('day close', expect.stringContaining(reference))
+    await service.call('exception', 'resolve', { reference, note: 'GCB returned it' })
+  },
+)

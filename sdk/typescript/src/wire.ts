@@ -1339,21 +1339,27 @@ export type FeeSchedule = {
 };
 
 export type MonthlyFees = {
+    /**
+     * Fee schedule of the batches; null for none. A fee of the bank replaces it
+     */
     fee_schedule: FeeSchedule | null;
     /**
+     * Number of batches with the schedule
      * @minimum 0
      */
     batches: number;
     /**
+     * Number of debits
      * @minimum 0
      */
     debits: number;
     /**
+     * Sum of the amounts of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     gross: string;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Sum of the fees of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fee: string;
@@ -1361,10 +1367,12 @@ export type MonthlyFees = {
 
 export type MonthlyStatement = {
     /**
+     * Id of the provider
      * @pattern ^[a-z0-9][a-z0-9-]{1,39}$
      */
     provider: string;
     /**
+     * Month of the days on which the batches were opened
      * @pattern ^[0-9]{4}-(?:0[1-9]|1[0-2])$
      */
     month: string;
@@ -1372,37 +1380,52 @@ export type MonthlyStatement = {
      * ISO 4217; always GHS
      */
     currency: "GHS";
+    /**
+     * The month has not ended, or a batch is unsealed: the sums can change
+     */
     partial: boolean;
     /**
+     * Number of all lines
      * @minimum 0
      */
     count: number;
     /**
+     * Number of debits
      * @minimum 0
      */
     debits: number;
     /**
+     * Sum of the amounts of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     gross: string;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Sum of the fees of the debits
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     fee: string;
     /**
+     * Net of the reversals of settled debits, zero or negative
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     adjustments: string;
     /**
+     * `gross` - `fee` + `adjustments`
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     net: string;
     /**
+     * Sum of the completed payouts
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     paid: string;
+    /**
+     * Fees by schedule
+     */
     fees: MonthlyFees[];
+    /**
+     * Batches of the month, the oldest first
+     */
     batches: Settlement[];
 };
 

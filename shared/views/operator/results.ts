@@ -16,6 +16,7 @@ import type { ChangeResult } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
 import type { AccountResult } from './customer.ts'
+import type { DayResult } from './day.ts'
 import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
 import type { RecoveryResult, SentDelivery } from './delivery.ts'
@@ -31,7 +32,7 @@ import type { SettlementRunResult } from './settlement.ts'
 import type { HealthResult, WebhookResult, WebhookSecretResult, WebhookSummary } from './webhook.ts'
 
 /** Options of each form on which the type of a result depends. */
-type AnyOptions = object | { reference: string; format: 'csv' }
+type AnyOptions = object | { reference: string; format: 'csv' } | { format: 'html' }
 
 /** A document as JSON or CSV text; `Large` is one that the caller must download. */
 type Formatted<Options, Document, Large> =
@@ -125,6 +126,7 @@ export type OperatorResults<Options = AnyOptions> = {
     /** By the request that the command makes. */
     statement: BankDebitsPage | OutgoingPage | StatementFormat | { stored: boolean }
   }
+  day: { close: Options extends { format: 'html' } ? string : DayResult }
   ledger: { show: Formatted<Options, JournalResult, { download: string }> }
   funding: { record: FundingResult; correct: FundingResult; list: FundingResult[] }
   approval: {
