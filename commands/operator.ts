@@ -100,8 +100,7 @@ if (parsed instanceof Refusal) misuse(explain(parsed))
 const onProgress = (processed: number, total?: number): void =>
   showProgress(total === undefined ? `${processed} rows uploaded` : `${processed} of ${total}`)
 
-const perform = ({ noun, verb, options }: ConsoleCall) =>
-  operate(target, noun, { verb, options })
+const perform = ({ noun, verb, options }: ConsoleCall) => operate(target, noun, { verb, options })
 
 /** Reads the file while its rows are processed: its size is that of a bank. */
 async function* readFile(option: string, path: string): AsyncGenerator<Uint8Array> {

@@ -54,6 +54,19 @@ const countsOf = ({ matched, missing_here, missing_at_bank, differs }: Statement
   differs: differs.count,
 })
 
+const NAMED = 20
+
+const namesIn = ({ examples }: StatementReport['differs']): string[] =>
+  examples
+    .slice(0, NAMED)
+    .map(({ line, reference }) => [line && `line ${line}`, reference].filter(Boolean).join(' '))
+
+const namesOf = ({ missing_here, missing_at_bank, differs }: StatementReport) => ({
+  missing_here: namesIn(missing_here),
+  missing_at_bank: namesIn(missing_at_bank),
+  differs: namesIn(differs),
+})
+
 /**
  * Compares a file and stores the counts, with the digest of the file.
  * @throws MalformedFile if the file is malformed or has no row of the day
@@ -111,8 +124,7 @@ export const compareFile = async (
   if (rows.length > 0 || compared === 0) await compareRows()
   const covers = coverage.kinds
   const report = comparison.end(covers)
-  await ask({
-    result: { covers: [...covers], digest: hash.digest('hex'), counts: countsOf(report) },
-  })
+  const stored = { counts: countsOf(report), names: namesOf(report), digest: hash.digest('hex') }
+  await ask({ result: { covers: [...covers], ...stored } })
   return { report, ignored, covers }
 }

@@ -109,6 +109,12 @@ const openExceptions = async (date: Day): Promise<OpenMatter[]> => {
 const movedKinds = ({ moved }: Pick<BankDay, 'moved'>): MovementKind[] =>
   movementKinds.filter((kind) => moved[kind] !== 0n)
 
+const GROUPS = {
+  missing_here: 'rows that are missing here',
+  missing_at_bank: 'movements that are missing at the bank',
+  differs: 'rows that differ',
+}
+
 /** Returns why a statement does not confirm what its bank moved. */
 const statementReasons = (
   kinds: readonly MovementKind[],
@@ -117,14 +123,15 @@ const statementReasons = (
   if (!statement) {
     return kinds.length > 0 ? [`no statement of the bank, which moved ${kinds.join(', ')}`] : []
   }
-  const { covers, counts } = statement
-  const { matched: _, ...differing } = counts
+  const { covers, counts, names } = statement
   return [
     ...kinds
       .filter((kind) => !covers.includes(kind))
       .map((kind) => `the statement has no row of a ${kind}`),
-    ...Object.entries(differing).flatMap(([group, count]) =>
-      count > 0 ? [`${count} rows or movements are ${group}`] : [],
+    ...(Object.keys(GROUPS) as (keyof typeof GROUPS)[]).flatMap((group) =>
+      counts[group] > 0
+        ? [`${GROUPS[group]}: ${counts[group]}, such as ${names[group].join(', ')}`]
+        : [],
     ),
   ]
 }

@@ -59,7 +59,7 @@ test('a day is open until each bank that moved money has a statement of these ki
     'the day has not ended',
     'the statement has no row of a refund',
     'the statement has no row of a payout',
-    '1 rows or movements are missing_at_bank',
+    `movements that are missing at the bank: 1, such as ${reversed}`,
   ])
   await compare('GCB', [
     [uuid, '70.00', 'debit'],

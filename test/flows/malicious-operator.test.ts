@@ -122,7 +122,10 @@ const LATE = { kind: 'late_completion', bank: 'GCB' }
 const evidence = { 'bank-reference': 'GCB-7', reason: 'x' }
 
 const counts = { matched: 1, missing_here: 0, missing_at_bank: 0, differs: 0 }
-const STATEMENT = JSON.stringify({ result: { covers: ['debit'], digest: '0'.repeat(64), counts } })
+const names = { missing_here: [], missing_at_bank: [], differs: [] }
+const STATEMENT = JSON.stringify({
+  result: { covers: ['debit'], digest: '0'.repeat(64), counts, names },
+})
 
 /** The calls of a round. An entry for each verb that does more than read, and for each rule of its row. */
 const attacksOn = (w: World): Attack[] => [

@@ -92,10 +92,13 @@ const Cursor = v.object({
   after: v.nullable(v.pipe(v.string(), v.maxLength(100))),
 })
 
+const Names = v.pipe(v.array(v.pipe(v.string(), v.maxLength(60))), v.maxLength(20))
+
 const Result = v.object({
   covers: v.array(oneOf(movementKinds)),
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   counts: v.object({ matched: Count, missing_here: Count, missing_at_bank: Count, differs: Count }),
+  names: v.object({ missing_here: Names, missing_at_bank: Names, differs: Names }),
 })
 
 /**

@@ -14,6 +14,8 @@ export type ComparedStatement = {
   /** The SHA-256 of the file. */
   digest: string
   counts: Record<'matched' | 'missing_here' | 'missing_at_bank' | 'differs', number>
+  /** Lines or references of the first rows and movements of these groups. */
+  names: Record<'missing_here' | 'missing_at_bank' | 'differs', string[]>
   at: Date
   by: string
 }
