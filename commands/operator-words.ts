@@ -17,6 +17,9 @@ export const inFull = ([first = '', ...others]: readonly string[]): string[] => 
   if (first === 'reconcile' && others.some(isStatementOption)) {
     return ['reconciliation', 'statement', ...others]
   }
+  if (first === 'ledger' && others.some((word) => /^--account(?:=|$)/.test(word))) {
+    return ['ledger', 'account', ...others]
+  }
   // A short form may also be a noun; a verb after it decides.
   const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
   const shortForm = Object.hasOwn(shortForms, first) && !isNoun ? shortForms[first] : undefined

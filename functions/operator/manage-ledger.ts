@@ -1,14 +1,36 @@
-import { openDay } from '../../shared/ledger/day.ts'
+import { invalid } from '../../shared/domain/refusal.ts'
+import {
+  type Account,
+  balanceOf,
+  type LedgerEntry,
+} from '../../shared/domain/settlement/ledger-entry.ts'
+import { openDay, openDays } from '../../shared/ledger/day.ts'
 import { renderJournal } from '../../shared/ledger/render.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
-import { ledger } from '../../shared/operator/nouns/accounting.ts'
+import { ledger } from '../../shared/operator/nouns/ledger.ts'
 import { real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
+import { accountStatementView } from '../../shared/views/operator/ledger.ts'
 
 /** The command downloads a longer journal from S3. */
 const REPLY_MAX_BYTES = 1024 * 1024
 
+const ENTRIES_MAX = 10_000
+
 export const manageLedger = operatorHandler(ledger, {
+  account: async ({ account: name, from, to }) => {
+    if (to < from) return invalid({ to: ['must not be before from'] })
+    const account = name as Account
+    const { opening, entries } = await openDays(from, to)
+    const own: LedgerEntry[] = []
+    for await (const entry of entries) {
+      if (entry.debit !== account && entry.credit !== account) continue
+      if (own.length === ENTRIES_MAX)
+        return invalid({ to: ['needs fewer days: over 10000 entries'] })
+      own.push(entry)
+    }
+    return accountStatementView({ account, from, to, opening: balanceOf(opening, account) }, own)
+  },
   show: async ({ date, format }) => {
     const day = await openDay(date)
     const report = { journal: date }

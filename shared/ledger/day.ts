@@ -24,23 +24,26 @@ export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf
 export type LedgerDay = Awaited<ReturnType<typeof openDay>>
 
 /** Returns the ledger of a UTC day (docs/api.md#ledger). Stored balances contain no fundings. */
-export const openDay = async (day: Day) => {
-  const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
+export const openDay = (day: Day) => openDays(day, day)
+
+/** @param to the last day, inclusive */
+export const openDays = async (from: Day, to: Day) => {
+  const [carried, fundings] = await Promise.all([carriedInto(from), listFundings()])
   const opening = new Map(carried)
-  const span = spanOf(day)
+  const span = { from: startOf(from), before: startOf(dayAfter(to)) }
   const entries = fundings.flatMap(fundingEntries)
   for (const entry of entries) if (entry.at < span.from) post(opening, entry)
   const funded = entries.filter(({ at }) => isWithin(at, span))
   return {
     opening,
     /** May be read once. */
-    entries: entriesOf(day, funded),
+    entries: entriesOf(span, funded),
   }
 }
 
-async function* entriesOf(day: Day, funded: readonly LedgerEntry[]): AsyncGenerator<LedgerEntry> {
+async function* entriesOf(span: Span, funded: readonly LedgerEntry[]): AsyncGenerator<LedgerEntry> {
   yield* funded
-  yield* entriesWithin(spanOf(day))
+  yield* entriesWithin(span)
 }
 
 /** Returns the balances without fundings at the start of a day. */

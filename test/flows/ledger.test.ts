@@ -244,3 +244,27 @@ const command = async (...words: string[]): Promise<string> => {
   const options = { maxBuffer: 16 * 1024 * 1024 }
   return (await promisify(execFile)(process.execPath, args, options)).stdout
 }
+
+test('a statement of an account has its entries of several days by time, between its balances', async () => {
+  const options = { account: 'bank_receivable:GCB', from: today, to: today }
+  const ofDay = await service.call('ledger', 'account', options)
+  const { opening: before, closing: after } = account(await ledger(today), options.account)
+  expect(ofDay).toMatchObject({ opening: before, closing: after })
+  const statement = await service.call('ledger', 'account', { ...options, from: earlier })
+  expect(statement.entries.length).toBeGreaterThan(ofDay.entries.length)
+  const pesewasOf = (amount: string): number => Math.round(Number(amount) * 100)
+  const [opening, debit, credit, closing] = ['opening', 'debit', 'credit', 'closing'].map((name) =>
+    pesewasOf(statement[name]),
+  ) as [number, number, number, number]
+  expect(opening + debit - credit).toBe(closing)
+  expect(statement.entries.at(-1).balance).toBe(statement.closing)
+  const times = statement.entries.map(({ time }: Shown) => time)
+  expect(times).toEqual(times.toSorted())
+  const none = await service.call('ledger', 'account', {
+    ...options,
+    account: 'provider_payable:none',
+  })
+  expect(none).toMatchObject({ opening: '0.00', closing: '0.00', entries: [] })
+  const backwards = service.call('ledger', 'account', { ...options, to: earlier })
+  await expect(backwards).rejects.toThrow('--to: must not be before from')
+})

@@ -149,6 +149,8 @@ runbook('operations.md#ledger-and-funding')(
     const before = await run('ledger show', { trial_balance: '0.00' })
     const csv = await run('ledger show', expect.stringContaining(reference))
     expect(csv).toContain('bank_receivable:GCB')
+    const statement = await run('ledger account', { account: 'bank_receivable:GCB' })
+    expect(statement.entries.map(({ source }: Shown) => source.id)).toContain(reference)
     const record = { amount: '125000.00', reference: 'RTGS-4711' }
     await run('funding record', record)
     const remittance = { bank: 'GCB', date: today(service), ...record }

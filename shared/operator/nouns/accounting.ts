@@ -13,7 +13,7 @@ import type { Noun } from '../verbs.ts'
 const batch = o.option('ID', 'batch id, such as STL-20261122-6NN1EZ', BatchId)
 const target = o.options({ batch })
 
-const format = v.optional(
+export const format = v.optional(
   o.oneOfWords('output format (default json)', { options: reportFormats }),
   'json',
 )
@@ -195,18 +195,6 @@ export const calendar = {
       effect: 'reads',
       summary: 'lists the holidays of a year',
       options: o.options({ year }),
-    },
-  },
-} as const satisfies Noun
-
-export const ledger = {
-  name: 'ledger',
-  summary: 'double-entry journal, derived from debits, batches, refunds and funding',
-  verbs: {
-    show: {
-      effect: 'reads',
-      summary: 'prints the entries of a day and the balances of its accounts',
-      options: o.options({ date, format }),
     },
   },
 } as const satisfies Noun

@@ -1,4 +1,4 @@
-import { type CURRENCY, formatAmount, pesewas } from '../../domain/money.ts'
+import { CURRENCY, formatAmount, pesewas } from '../../domain/money.ts'
 import {
   type Account,
   type Balances,
@@ -46,4 +46,30 @@ export type JournalResult = {
   entries: EntryResult[]
   accounts: BalanceResult[]
   trial_balance: string
+}
+
+type AccountDays = { account: Account; from: Day; to: Day; opening: number }
+
+export type AccountStatementResult = ReturnType<typeof accountStatementView>
+
+/** Shows the entries of an account by time, with the balance after each. */
+export const accountStatementView = (
+  { account, from, to, opening }: AccountDays,
+  entries: readonly LedgerEntry[],
+) => {
+  let [balance, debit, credit] = [opening, 0, 0]
+  const shown = entries
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime())
+    .map((entry) => {
+      const [debited, credited] = entry.debit === account ? [entry.amount, 0] : [0, entry.amount]
+      debit += debited
+      credit += credited
+      balance += debited - credited
+      const { time, type, source, description } = entryView(entry)
+      const amounts = { debit: balanceView(debited), credit: balanceView(credited) }
+      return { time, type, source, description, ...amounts, balance: balanceView(balance) }
+    })
+  const sums = { debit: balanceView(debit), credit: balanceView(credit) }
+  const balances = { opening: balanceView(opening), ...sums, closing: balanceView(balance) }
+  return { account, from, to, currency: CURRENCY, ...balances, entries: shown }
 }

@@ -22,7 +22,7 @@ import type { DebitResult, DebitSummary } from './debit.ts'
 import type { RecoveryResult, SentDelivery } from './delivery.ts'
 import type { ExceptionResult, RequestsSummary } from './exception.ts'
 import type { FundingResult } from './funding.ts'
-import type { JournalResult } from './ledger.ts'
+import type { AccountStatementResult, JournalResult } from './ledger.ts'
 import type { LimitResult, UsageResult } from './limit.ts'
 import type { ProviderResult, RequestSecretResult } from './provider.ts'
 import type { ReconciliationResult } from './reconciliation.ts'
@@ -127,7 +127,10 @@ export type OperatorResults<Options = AnyOptions> = {
     statement: BankDebitsPage | OutgoingPage | StatementFormat | { stored: boolean }
   }
   day: { close: Options extends { format: 'html' } ? string : DayResult }
-  ledger: { show: Formatted<Options, JournalResult, { download: string }> }
+  ledger: {
+    show: Formatted<Options, JournalResult, { download: string }>
+    account: AccountStatementResult
+  }
   funding: { record: FundingResult; correct: FundingResult; list: FundingResult[] }
   approval: {
     list: ApprovalResult[]
