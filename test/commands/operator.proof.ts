@@ -108,7 +108,7 @@ const compare = (text: string) =>
 const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
 const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
 const lines = [
-  'line 2: uuid is malformed; amount must be like 100.00',
+  'line 2: uuid is malformed; amount must be like 100.00 or 1,234.00',
   'line 3: a uuid or a bank_reference is required',
 ]
 
