@@ -1,5 +1,5 @@
 import { type Figures, metricMembers, metricsService } from './metrics.ts'
-import { environment, traceId, wallTime } from './runtime.ts'
+import { environment, wallTime } from './runtime.ts'
 
 /**
  * Logs one JSON line per outcome and per fault, without phones, accounts, free text or secrets. Errors
@@ -59,7 +59,6 @@ const writer =
       message,
       timestamp: wallTime(),
       service: metricsService(environment.stage),
-      xray_trace_id: traceId(),
     }
     for (const [name, value] of Object.entries(fields)) {
       if (value !== null && value !== '') line[name] = value

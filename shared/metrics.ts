@@ -73,6 +73,8 @@ export const alarmedMetrics = {
   BankDown: 'Count',
   /** Stored secrets that no version of the sealing key opens. */
   SecretsUnreadable: 'Count',
+  /** Days until the client certificate for banks expires, when a worker begins to use it. */
+  ClientCertificateDays: 'None',
   /** Updates and removals of change records, which are append-only. */
   ChangeRecordsAltered: 'Count',
   ReconciliationDifferences: 'Count',

@@ -112,10 +112,6 @@ export const queueUrlFrom = (arn: string): string => {
   return `${AWS_ENDPOINT_URL_SQS ?? `https://sqs.${region}.${domain}`}/${account}/${name}`
 }
 
-/** Returns the X-Ray trace of the invocation, if Lambda traces it. */
-export const traceId = (): string | undefined =>
-  /Root=([^;]+)/.exec(process.env._X_AMZN_TRACE_ID ?? '')?.[1]
-
 const isTrue = (name: string): boolean => process.env[name] === 'true'
 
 /** The settings of a deployment. */

@@ -71,14 +71,3 @@ test('an error at any depth shows its name, message without numbers, and frames 
     },
   ])
 })
-
-test('a line names the X-Ray trace of its invocation', () => {
-  process.env._X_AMZN_TRACE_ID = 'Root=1-67891233-abcdef012345678912345678;Parent=1;Sampled=1'
-  log.warn('traced')
-  delete process.env._X_AMZN_TRACE_ID
-  log.warn('not traced')
-  expect(lines().map((line) => line.xray_trace_id)).toEqual([
-    '1-67891233-abcdef012345678912345678',
-    undefined,
-  ])
-})

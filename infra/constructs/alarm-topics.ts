@@ -5,7 +5,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import { resourceName } from '../definitions/resource-name.ts'
+import { resourceName, stageName } from '../definitions/resource-name.ts'
 import { removalPolicyOf, type Stage } from '../definitions/stages.ts'
 
 export type AlarmTopics = { pages: Topic; tickets: Topic }
@@ -60,5 +60,22 @@ export const defineKeyRule = (stack: Stack, stage: Stage, dataKey: IKey, pages: 
       },
     },
     targets: [new SnsTopic(pages)],
+  })
+}
+
+/** Tickets when a copy of a backup fails: no metric names the vault that it comes from. */
+export const defineCopyRule = (stack: Stack, stage: Stage, tickets: Topic): void => {
+  new Rule(stack, 'CopyFailed', {
+    ruleName: resourceName('backup-copy-failed', stage.name),
+    description: 'The copy of a backup failed: read its message in the console of AWS Backup',
+    eventPattern: {
+      source: ['aws.backup'],
+      detailType: ['Copy Job State Change'],
+      detail: {
+        state: ['FAILED', 'ABORTED'],
+        sourceBackupVaultArn: [{ suffix: `:${stageName(stage.name)}` }],
+      },
+    },
+    targets: [new SnsTopic(tickets)],
   })
 }

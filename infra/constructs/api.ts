@@ -72,8 +72,6 @@ const deployment = (stack: Stack, stage: Stage): gateway.StageOptions => {
   const { method, path } = operations.charge
   return {
     stageName: stage.name,
-    // Its segments have the URL, which may contain a phone number; Lambda begins the traces.
-    tracingEnabled: false,
     ...everyMethod,
     // Metrics per method cost extra; one alarm needs those of charge.
     methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },

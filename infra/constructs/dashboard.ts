@@ -8,7 +8,6 @@ import { stageName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { ShownAlarms } from './alarm.ts'
 import { objectiveWidgets } from './objective-widgets.ts'
-import { runbookText } from './runbook.ts'
 
 type DashboardSources = {
   metrics: Metrics
@@ -28,10 +27,7 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
     dashboardName: stageName(stage.name),
     defaultInterval: Duration.days(1),
     widgets: [
-      [
-        status('Pages', alarms.pages),
-        new cloudwatch.TextWidget({ ...SIZE, markdown: runbookText(stage.runbook) }),
-      ],
+      [status('Pages', alarms.pages), new cloudwatch.TextWidget({ ...SIZE, markdown: RUNBOOK })],
       ...objectiveWidgets(metrics),
       ...debitWidgets(metrics, graph, relayLog),
       ...requestWidgets(stage, metrics, graph),
@@ -49,6 +45,8 @@ export const defineDashboard = (stack: Stack, stage: Stage, sources: DashboardSo
     ],
   })
 }
+
+const RUNBOOK = '### Runbook: docs/operations.md#when-an-alarm-rings'
 
 type Graph = ReturnType<typeof graphWith>
 

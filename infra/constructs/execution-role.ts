@@ -44,7 +44,6 @@ export const defineRole = (
     if (statement.byLambdaOnly) role.addToPolicy(denyCode(arns.function(name), statement))
   }
   suppressWildcards(role, roleStatements, resources)
-  if (resources.stage.tracing) allowTraces(role)
   return role.withoutPolicyUpdates()
 }
 
@@ -92,16 +91,6 @@ const suppressWildcards = (
     const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
-}
-
-const allowTraces = (role: Role): void => {
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-      resources: ['*'],
-    }),
-  )
-  suppressNag(role, { 'IAM5[Resource::*]': 'X-Ray has no resources for these actions' })
 }
 
 type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R

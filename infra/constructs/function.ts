@@ -29,7 +29,6 @@ export const defineFunction = (
     architecture: awsLambda.Architecture.ARM_64,
     timeout: Duration.seconds(row.timeoutSeconds),
     memorySize: row.memoryMegabytes,
-    ...(stage.tracing && { tracing: awsLambda.Tracing.ACTIVE }),
     logGroup,
     // Lambda's own lines are stored only for failures. The function writes its lines as JSON itself.
     loggingFormat: awsLambda.LoggingFormat.JSON,

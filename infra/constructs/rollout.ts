@@ -6,8 +6,9 @@ import { canaries } from '../definitions/functions.ts'
 import { definePlatformRole } from './platform-role.ts'
 
 /**
- * Sends a tenth of the requests to a new version for ten minutes; an alarm returns all of them to the
- * previous version and fails the deployment. The other functions switch at once.
+ * Sends another tenth of the requests to a new version each minute, so that its workers start one after
+ * another. An alarm returns all of them to the previous version and fails the deployment. The other functions
+ * switch at once.
  */
 export const defineRollout = (
   stack: Stack,
@@ -27,7 +28,7 @@ export const defineRollout = (
       alias,
       role,
       alarms,
-      deploymentConfig: codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+      deploymentConfig: codedeploy.LambdaDeploymentConfig.LINEAR_10PERCENT_EVERY_1MINUTE,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     })
   }

@@ -18,10 +18,8 @@ export const completeStage: Stage = {
     secretArn: 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:bank-client-AbCdEf',
     keyArn: 'arn:aws:kms:eu-west-1:111111111111:key/6f0d',
   },
-  tracing: true,
   alarmsTo: { pages: 'https://pager.example.com/debits', tickets: 'ops@example.com' },
   errorGuide: 'https://docs.example.com/errors',
-  runbook: 'https://git.example.com/docs',
   backup: {
     keepDays: 90,
     lockDays: 30,

@@ -79,10 +79,9 @@ export const metricsOf = (stage: Stage, tableName: string) => {
       const acl = { WebACL: stageName(stage.name), Region: Aws.REGION, Rule: 'ALL' }
       return metric('AWS/WAFV2', 'BlockedRequests', acl, over)
     },
-    completedBackups: (over: Aggregation) => {
-      const vault = { BackupVaultName: stageName(stage.name) }
-      return metric('AWS/Backup', 'NumberOfBackupJobsCompleted', vault, over)
-    },
+    ...backupMetrics(stage),
+    certificateDays: (CertificateArn: string, over: Aggregation) =>
+      metric('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, over),
     droppedInvocations: () =>
       sum(
         'droppedInvocations',
@@ -100,6 +99,19 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     queueAge: (name: string, over: Aggregation) =>
       queue(name, 'ApproximateAgeOfOldestMessage', over),
   }
+}
+
+const backupMetrics = (stage: Stage) => {
+  const backups = (metricName: string, over: Aggregation) =>
+    metric('AWS/Backup', metricName, { BackupVaultName: stageName(stage.name) }, over)
+  const failed = () => {
+    const ends = ['Failed', 'Expired', 'Aborted'].map((end) => `NumberOfBackupJobs${end}`)
+    return sum(
+      'failedBackups',
+      ends.map((name) => backups(name, COUNTED)),
+    )
+  }
+  return { backups, failedBackups: failed }
 }
 
 const metric = (

@@ -1,9 +1,10 @@
 import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
-import type { Stage } from './stages.ts'
+import { backupOf, type Domain, type Stage } from './stages.ts'
 
 /** Alarms on quotas and services of AWS. */
 
-export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'backup'>
+export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'domain'> &
+  Parameters<typeof backupOf>[0]
 
 /** Default quota of concurrent executions. */
 const CONCURRENCY = 1_000
@@ -81,17 +82,18 @@ const rows: AlarmRow[] = [
 ]
 
 /** Returns the rows whose threshold or existence depends on the stage. */
-const stageRows = ({ hasFirewall, concurrencyQuota, backup }: PlatformSettings): AlarmRow[] => [
+const stageRows = (stage: PlatformSettings): AlarmRow[] => [
   {
     name: 'concurrency-high',
     look: 'dashboard',
     description:
       'The account uses 80 % of its concurrent executions: raise the quota, then concurrencyQuota of the stage',
     metric: (metrics) => metrics.account('ConcurrentExecutions', HIGHEST),
-    threshold: 0.8 * (concurrencyQuota ?? CONCURRENCY),
+    threshold: 0.8 * (stage.concurrencyQuota ?? CONCURRENCY),
   },
-  ...(hasFirewall ? [firewallRow] : []),
-  ...(backup ? [backupRow] : []),
+  ...(stage.hasFirewall ? [firewallRow] : []),
+  ...(backupOf(stage) ? backupRows : []),
+  ...(stage.domain ? [domainCertificateRow(stage.domain)] : []),
 ]
 
 const firewallRow: AlarmRow = {
@@ -104,16 +106,57 @@ const firewallRow: AlarmRow = {
   periods: 3,
 }
 
-const backupRow: AlarmRow = {
-  name: 'backup-missing',
-  look: 'backup vault',
+const backupRows: AlarmRow[] = [
+  {
+    name: 'backup-missing',
+    look: 'backup vault',
+    description:
+      'No backup has completed for 36 hours: look for failed jobs of the vault in the console of AWS Backup',
+    metric: (metrics) =>
+      metrics.backups('NumberOfBackupJobsCompleted', { statistic: 'Sum', minutes: 60 }),
+    threshold: 1,
+    below: true,
+    periods: 36,
+    firesWithoutData: true,
+  },
+  {
+    name: 'backup-failed',
+    look: 'backup vault',
+    isEvent: true,
+    description:
+      'A backup job failed, expired or was aborted: read its message in the console of AWS Backup, then start it by hand',
+    metric: (metrics) => metrics.failedBackups(),
+    threshold: 1,
+  },
+]
+
+/** A month before, so that a certificate that must be ordered is there in time. */
+const CERTIFICATE_DAYS = 30
+const LOWEST_OF_A_DAY = { statistic: 'Minimum', minutes: 1_440 }
+
+const clientCertificateRow: AlarmRow = {
+  name: 'client-certificate-expires',
+  look: 'problems',
+  isEvent: true,
   description:
-    'No backup has completed for 36 hours: look for failed jobs of the vault in the console of AWS Backup',
-  metric: (metrics) => metrics.completedBackups({ statistic: 'Sum', minutes: 60 }),
-  threshold: 1,
+    'The client certificate for banks expires within 30 days: put a new one into its secret, which banks must accept first',
+  metric: (metrics) => metrics.service('ClientCertificateDays', LOWEST_OF_A_DAY),
+  threshold: CERTIFICATE_DAYS,
   below: true,
-  periods: 36,
-  firesWithoutData: true,
 }
 
-export const platformRows = (stage: PlatformSettings): AlarmRow[] => [...rows, ...stageRows(stage)]
+const domainCertificateRow = ({ certificateArn }: Domain): AlarmRow => ({
+  name: 'domain-certificate-expires',
+  look: 'dashboard',
+  description:
+    'The certificate of the domain expires within 30 days: find in the console of Certificate Manager why it was not renewed',
+  metric: (metrics) => metrics.certificateDays(certificateArn, LOWEST_OF_A_DAY),
+  threshold: CERTIFICATE_DAYS,
+  below: true,
+})
+
+export const platformRows = (stage: PlatformSettings): AlarmRow[] => [
+  ...rows,
+  clientCertificateRow,
+  ...stageRows(stage),
+]

@@ -9,9 +9,10 @@ export type Stage = CommonSettings & DataSettings
 /** A stage that keeps its data accepts no operator that AWS has not verified. */
 type DataSettings =
   // Data outlives its stack, and the table is protected from deletion.
-  | { keepsData: true; claimedOperators?: never }
+  | { keepsData: true; backup: StageBackup; claimedOperators?: never }
   | {
       keepsData: false
+      backup?: StageBackup
       /** Whether direct invocations name their operator: LocalStack verifies no caller. */
       claimedOperators?: true
     }
@@ -59,19 +60,16 @@ type CommonSettings = StageWorkers & {
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Whether X-Ray traces functions. */
-  tracing?: true
   /** E-mail or https addresses; a stage that keeps data cannot be deployed without. */
   alarmsTo?: { pages: string; tickets: string }
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
   privatePeers?: readonly string[]
   /** Address of the published page docs/errors.md, for `error.doc_url` (docs/api.md#errors). */
   errorGuide?: string
-  /** Address of the folder `docs`, for the links of the dashboard. */
-  runbook?: string
-  /** Daily backups of table and reports in a locked vault (docs/operations.md#restore). */
-  backup?: Backup
 }
+
+/** Daily backups of table and reports in a locked vault (docs/operations.md#backups), or why there are none. */
+type StageBackup = Backup | { declined: string }
 
 export type Backup = {
   keepDays: number
@@ -81,10 +79,13 @@ export type Backup = {
   copyTo?: string
 }
 
+export const backupOf = ({ backup }: { backup?: StageBackup }): Backup | undefined =>
+  backup && 'keepDays' in backup ? backup : undefined
+
 /** Returns the Region of the copies if it is not the stage's own. */
-export const otherRegionOf = ({ backup, region }: Pick<Stage, 'backup' | 'region'>) => {
-  const copyRegion = backup?.copyTo?.split(':')[3]
-  return copyRegion === region ? undefined : copyRegion
+export const otherRegionOf = (stage: Stage) => {
+  const copyRegion = backupOf(stage)?.copyTo?.split(':')[3]
+  return copyRegion === stage.region ? undefined : copyRegion
 }
 
 export type RestoredTable = {
@@ -145,6 +146,8 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     approvals: true,
     recordsInvocations: true,
     keepsData: true,
+    // Add `copyTo` for the loss of the Region or the account.
+    backup: { keepDays: 35, lockDays: 30 },
     logRetention: RetentionDays.ONE_YEAR,
   },
 }

@@ -2,14 +2,14 @@ import { Stack, type StackProps } from 'aws-cdk-lib'
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { defineAlarms } from '../constructs/alarm.ts'
-import { defineAlarmTopics, defineKeyRule } from '../constructs/alarm-topics.ts'
+import { defineAlarmTopics, defineCopyRule, defineKeyRule } from '../constructs/alarm-topics.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { metricsOf } from '../definitions/metrics.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import { rollbackAlarms } from '../definitions/rollback-alarms.ts'
 import { savedQueries } from '../definitions/saved-queries.ts'
-import type { Stage } from '../definitions/stages.ts'
+import { backupOf, type Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
 import type { JobsStack } from './jobs-stack.ts'
 
@@ -23,6 +23,7 @@ export class MonitoringStack extends Stack {
     const rows = alarmRows(stage)
     const topics = defineAlarmTopics(this, stage)
     if (stage.recordsInvocations) defineKeyRule(this, stage, data.key, topics.pages)
+    if (backupOf(stage)?.copyTo) defineCopyRule(this, stage, topics.tickets)
     const alarms = defineAlarms(this, stage, rows, { metrics, topics })
     for (const [query, lines] of Object.entries(savedQueries)) {
       new CfnQueryDefinition(this, `${query}-query`, {

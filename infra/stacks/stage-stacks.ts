@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { resourceName } from '../definitions/resource-name.ts'
-import type { Stage } from '../definitions/stages.ts'
+import { backupOf, type Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { BackupStack } from './backup-stack.ts'
@@ -58,7 +58,7 @@ export const defineStage = (app: App, stage: Stage) => {
   const monitoring = new MonitoringStack(app, name('monitoring'), { ...props, data, jobs })
   // The alarms use metrics of these stacks.
   for (const stack of [api, jobs, operators]) monitoring.addStackDependency(stack)
-  const { backup } = stage
+  const backup = backupOf(stage)
   return {
     ...{ data, api, jobs, operators, monitoring },
     ...(network && { network }),

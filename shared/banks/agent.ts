@@ -3,6 +3,8 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { Agent } from 'undici'
 import * as v from 'valibot'
 import { parseJson } from '../domain/json.ts'
+import { DAY_MS } from '../domain/time.ts'
+import { measure } from '../metrics.ts'
 import { ConnectorFault } from './connector.ts'
 
 const CONNECT_SECONDS = 5
@@ -33,7 +35,7 @@ let current: BankAgent | undefined
  * requests one. A rotated certificate gets a new agent; requests in flight keep theirs.
  * @throws ConnectorFault if the certificate is unreadable
  */
-export const agentFor = (clientCertificate: string | undefined): BankAgent => {
+export const agentFor = (clientCertificate: string | undefined, at: Date): BankAgent => {
   if (current && current.clientCertificate === clientCertificate) return current
   const { secureContext, validTo } =
     clientCertificate === undefined
@@ -44,6 +46,7 @@ export const agentFor = (clientCertificate: string | undefined): BankAgent => {
     pipelining: 1,
     allowH2: false,
   })
+  if (validTo) measure({ ClientCertificateDays: (validTo.getTime() - at.getTime()) / DAY_MS })
   void current?.agent.close()
   current = { clientCertificate, agent, validTo }
   return current

@@ -31,7 +31,7 @@ export type BankResponse = { status: number; body: Buffer }
  */
 export const sendBankRequest = async (request: BankRequest): Promise<BankResponse> => {
   const { method, url, headers = {}, body } = request
-  const { agent, validTo } = agentFor(request.clientCertificate)
+  const { agent, validTo } = agentFor(request.clientCertificate, request.at)
   // Covers the whole request: a slow body would outlive any timeout between two bytes.
   const signal = AbortSignal.timeout(request.timeoutSeconds * 1000)
   try {

@@ -7,9 +7,12 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { ConnectorFault } from '../../shared/banks/connector.ts'
 import { findClientCertificate } from '../../shared/store/banks/client-certificate.ts'
 import { sender } from '../../shared/webhooks/http/sender.ts'
+import { captureOutput } from '../support/output.ts'
 import { networkOf, pem, requestTo, tlsReceiver } from '../webhooks/http/servers.ts'
 import { submissionOf } from './examples.ts'
 import { accepted, faultOf, submit } from './stub-bank.ts'
+
+const output = captureOutput()
 
 /** Returns the text of a secret with a certificate and the authority of the tests. */
 const certificateOf = (name: string, changes: object = {}) =>
@@ -91,6 +94,17 @@ test.each([
   expect(inspect(fault)).not.toMatch(/private words|BEGIN/)
   expect(clients).toEqual([])
   expect(await submitWith(url, certificateOf('provider'))).toEqual(accepted)
+})
+
+test('a worker measures the days of a certificate once, when it begins to use it', async () => {
+  vi.stubEnv('METRICS_DISABLED', 'false')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { url } = await bankWithClients()
+  await submitWith(url, certificateOf('local'))
+  output.clear()
+  for (const _ of [1, 2]) await submitWith(url, certificateOf('provider'))
+  const days = (Date.UTC(2099, 11, 31, 23, 59, 59) - Date.now()) / 86_400_000
+  expect(output.metrics()).toEqual([{ ClientCertificateDays: expect.closeTo(days, 1) }])
 })
 
 test('a fault names an expired client certificate', async () => {

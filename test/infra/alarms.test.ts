@@ -88,6 +88,8 @@ const rows = [
     schedule-targets-failing    AWS/Scheduler TargetErrorCount     Sum of 300 s >= 5          1   ok
     schedules-dropped           AWS/Scheduler InvocationDroppedCount  Sum of 300 s >= 1       1   ok
     schedule-dead-letters-lost  AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount  Sum of 300 s >= 1  1  ok
+    client-certificate-expires  service ClientCertificateDays      Minimum of 86400 s < 30    1   ok
+    backup-missing              AWS/Backup NumberOfBackupJobsCompleted  Sum of 3600 s < 1     36  bad
     requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        3   ok
   `),
   ...queuesOf(stage)
@@ -164,6 +166,7 @@ test('each alarm has a row above, except those of several metrics or series', ()
     'invocations-dropped',
     'endpoints-crashed',
     'table-reads-throttled',
+    'backup-failed',
   ]
   const excesses = ['completions-low', 'bank-failing', 'deliveries-failing', 'charges-refused']
   const others = [...several, ...excesses, 'table-writes-throttled', 'bank-down']

@@ -1,11 +1,12 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { completeStage } from '../../infra/definitions/complete-stage.ts'
-import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { backupOf, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 const { all, data, findings } = templatesOf(completeStage)
-const plain = templatesOf(stageNamed('production')).all
+const declined = { declined: 'another team copies the table' }
+const plain = templatesOf({ ...stageNamed('production'), backup: declined }).all
 
 const plansOf = (template: typeof all) =>
   propertiesOf(template, 'AWS::Backup::BackupPlan').map(({ BackupPlan }) => BackupPlan)
@@ -20,12 +21,12 @@ test('a stage with every setting has no finding of AWS Solutions', () => {
   expect(findings()).toEqual([])
 })
 
-test('the backups, traces and replicas exist only if the stage sets them', () => {
+test('the backups and replicas exist only if the stage sets them', () => {
   for (const type of ['BackupVault', 'BackupPlan', 'BackupSelection']) {
     plain.resourceCountIs(`AWS::Backup::${type}`, 0)
   }
   const text = JSON.stringify(plain.toJSON())
-  expect(text).not.toMatch(/xray|TracingConfig|"TracingEnabled":true|ReplicaRegions|backup-missing/)
+  expect(text).not.toMatch(/ReplicaRegions|backup-missing|backup-failed|CopyFailed/)
 })
 
 test('the vault has its own key, a lock, and outlives its stack', () => {
@@ -53,7 +54,7 @@ test('the table and the reports have daily backups with copies, and the reports 
     Lifecycle: { DeleteAfterDays: 90 },
     CopyActions: [
       {
-        DestinationBackupVaultArn: completeStage.backup?.copyTo,
+        DestinationBackupVaultArn: backupOf(completeStage)?.copyTo,
         Lifecycle: { DeleteAfterDays: 90 },
       },
     ],
@@ -90,27 +91,34 @@ test('an alarm rings if no backup completes for 36 hours', () => {
   })
 })
 
-test('a traced stage lets every function, but not the gateway, write traces', () => {
-  // The gateway's segments have the URL, which may contain a phone number.
-  all.hasResourceProperties('AWS::ApiGateway::Stage', { TracingEnabled: false })
-  const functions = Object.entries(all.findResources('AWS::Lambda::Function')).map(
-    ([, { Properties }]) => Properties,
+test('a job that fails, expires or is aborted, and a copy that fails, are tickets', () => {
+  const [alarm] = propertiesOf(all, 'AWS::CloudWatch::Alarm').filter(
+    ({ AlarmName }) => AlarmName === 'debit-collection-complete-backup-failed',
   )
-  const policies = propertiesOf(all, 'AWS::IAM::Policy')
-  for (const { FunctionName, TracingConfig, Role } of functions) {
-    if (FunctionName === undefined) continue
-    expect(TracingConfig, FunctionName).toEqual({ Mode: 'Active' })
-    const [role] = Role['Fn::GetAtt']
-    const statements = policies
-      .filter(({ Roles }) => Roles.some(({ Ref }: TemplateNode) => Ref === role))
-      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    const traces = statements.filter(({ Action }) => JSON.stringify(Action).includes('xray:'))
-    expect(traces, FunctionName).toEqual([
-      {
-        Effect: 'Allow',
-        Action: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-        Resource: '*',
-      },
-    ])
-  }
+  const watched = alarm?.Metrics.flatMap(
+    ({ MetricStat }: TemplateNode) => MetricStat?.Metric.MetricName ?? [],
+  )
+  expect(watched).toEqual([
+    'NumberOfBackupJobsFailed',
+    'NumberOfBackupJobsExpired',
+    'NumberOfBackupJobsAborted',
+  ])
+  all.hasResourceProperties('AWS::Events::Rule', {
+    Name: 'debit-collection-complete-backup-copy-failed',
+    EventPattern: {
+      source: ['aws.backup'],
+      detail: { sourceBackupVaultArn: [{ suffix: ':debit-collection-complete' }] },
+    },
+    Targets: [{ Arn: { Ref: Match.stringLikeRegexp('^Tickets') } }],
+  })
+})
+
+test('the production stage has backups, and a domain has an alarm on its certificate', () => {
+  expect(backupOf(stageNamed('production'))).toMatchObject({ keepDays: 35 })
+  all.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    AlarmName: 'debit-collection-complete-domain-certificate-expires',
+    Dimensions: [{ Name: 'CertificateArn', Value: completeStage.domain?.certificateArn }],
+    ComparisonOperator: 'LessThanThreshold',
+    Threshold: 30,
+  })
 })

@@ -99,17 +99,3 @@ test('the figures per bank and per failure code come from the log of relay', () 
     expect(query).toMatch(new RegExp(`stats .* by ${key}\\b`))
   }
 })
-
-test('the dashboard names all sections of the runbook, as links if the docs have an address', () => {
-  const textOf = (template: typeof all): string =>
-    widgetsOf(template).find(({ type }) => type === 'text')?.properties.markdown
-  expect(textOf(all)).toMatch(/When an alarm rings \| .*A bank is down \| /)
-  expect(textOf(all)).not.toContain('](')
-  const address = 'https://git.example.com/debits/docs'
-  const linked = textOf(templatesOf({ ...stage, runbook: address }).all)
-  const anchors = ['a-bank-is-down', 'the-stream-is-late-or-lost', 'a-banks-requests-are-refused']
-  const missing = anchors.filter(
-    (anchor) => !linked.includes(`(${address}/operations.md#${anchor})`),
-  )
-  expect(missing).toEqual([])
-})

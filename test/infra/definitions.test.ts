@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { permissionsOf } from '../../infra/definitions/function-permissions.ts'
 import { jobNames, jobRow, queueRows, recurring } from '../../infra/definitions/jobs.ts'
@@ -43,4 +44,22 @@ test('the settlement starts three times a night, and the sweep every minute', ()
   const retentions = Object.fromEntries(queueRows.map((row) => [row.name, row.retentionSeconds]))
   const days = { 'settlement-runs': 345_600, settlements: 345_600, payments: 345_600 }
   expect(retentions).toMatchObject({ ...days, sweeps: 120 })
+})
+
+/** The recommended flags that the project sets otherwise, and why. */
+const declinedFlags = {
+  // A reference between the stacks of a stage must fail a deployment that removes its target.
+  '@aws-cdk/core:defaultCrossStackReferences': 'strong',
+  // The reasons of `suppressNag` name ARNs with a reference to the partition.
+  '@aws-cdk/core:enablePartitionLiterals': false,
+  // A statement stays the one of its reason.
+  '@aws-cdk/aws-iam:minimizePolicies': false,
+  // It would add a function with rights on all groups; nothing uses the default one.
+  '@aws-cdk/aws-ec2:restrictDefaultSecurityGroup': false,
+}
+
+test('the CDK has a decision on each of its feature flags, and a reason where it declines one', () => {
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const recommended = read('node_modules/aws-cdk-lib/recommended-feature-flags.json')
+  expect(read('cdk.json').context).toMatchObject({ ...recommended, ...declinedFlags })
 })

@@ -24,12 +24,12 @@ test('the endpoints and event sources invoke the live alias of a function', () =
   }
 })
 
-test('the charge, status and bank operations move to a new version through a canary with alarms', () => {
+test('the charge, status and bank operations move to a new version by a tenth a minute with alarms', () => {
   const groups = propertiesOf(all, 'AWS::CodeDeploy::DeploymentGroup')
   expect(groups).toHaveLength(5)
   for (const group of groups) {
     expect(group).toMatchObject({
-      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
+      DeploymentConfigName: 'CodeDeployDefault.LambdaLinear10PercentEvery1Minute',
       AlarmConfiguration: { Enabled: true },
       AutoRollbackConfiguration: { Enabled: true },
     })

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
+import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { queuesOf } from '../../infra/definitions/jobs.ts'
 import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { savedQueries } from '../../infra/definitions/saved-queries.ts'
-import { stageNamed } from '../../infra/definitions/stages.ts'
+import { type Domain, stageNamed } from '../../infra/definitions/stages.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
-const stage = { ...stageNamed('production'), backup: { keepDays: 35, lockDays: 30 } }
+const stage = { ...stageNamed('production'), domain: completeStage.domain as Domain }
 const { all } = templatesOf(stageNamed('production'))
 const page = readFileSync('docs/operations.md', 'utf8')
 

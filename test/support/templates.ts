@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
@@ -5,6 +6,9 @@ import { expect } from 'vitest'
 import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { holdError } from './contract.ts'
+
+/** As the CDK passes them to the app: its feature flags change templates. */
+const cdkContext = JSON.parse(readFileSync('cdk.json', 'utf8')).context
 
 const synthesized = new Map<string, ReturnType<typeof synthesize>>()
 
@@ -18,7 +22,7 @@ export const templatesOf = (stage: Stage) => {
 
 const synthesize = (stage: Stage) => {
   // Templates do not need bundles.
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = new App({ context: { ...cdkContext, 'aws:cdk:bundling-stacks': [] } })
   const stacks = defineStage(app, stage)
   const templates = Object.values(stacks).map((stack) => Template.fromStack(stack))
   const merged = (part: string) => Object.assign({}, ...templates.map((one) => one.toJSON()[part]))

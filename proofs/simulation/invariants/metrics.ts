@@ -105,6 +105,7 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   DebitsCompleted: ended('completed'),
   DebitsFailed: ended('failed'),
   FailureExcess: 'the difference of the two above',
+  ClientCertificateDays: 'no simulated stage has a client certificate',
   ChargesRefused: possibly(({ calls }) =>
     calls.some(({ name, reply }) => name === 'charge' && reply && reply.status >= 400),
   ),

@@ -87,6 +87,7 @@ const USUAL = { completed: 0.8, refused: 0.02, webhooks: 0.02, slow: 0.005 }
 const TIMEOUT = { unreachable: 10, unsubmitted: 10, silent: 5, rejects: 0 }
 
 const gateway = { ApiName: STAGE, Stage: 'production' }
+const vault = { BackupVaultName: STAGE }
 const charge = { ...gateway, Resource: operations.charge.path, Method: operations.charge.method }
 
 export class TrafficModel {
@@ -147,6 +148,8 @@ export class TrafficModel {
   night(minute: number): void {
     this.#figures(minute, { SettlementUnfinished: 0, OpenExceptions: 0, OverduePayouts: 0 })
     this.#figures(minute, { ReconciliationDifferences: 0 })
+    const name = 'NumberOfBackupJobsCompleted'
+    this.samples.add({ namespace: 'AWS/Backup', name, dimensions: vault }, minute, 1)
   }
 
   /** @returns the accepted charges of each bank */
