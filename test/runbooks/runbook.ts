@@ -77,7 +77,7 @@ export const useRunbooks = (service: Service) => (anchor: string) => {
     })
 }
 
-const clockOf = (service: Service) => service.sandbox().control.clock
+export const clockOf = (service: Service) => service.sandbox().control.clock
 export const today = (service: Service): Day => dayOf(clockOf(service).now())
 
 /** Moves the clock of the sandbox, for example past a cache or a delay. */
