@@ -14,7 +14,9 @@ export const REPLACED: ReadonlySet<unknown> = new Set([
 /** 67: an update keeps the members that it does not know. */
 export const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
   for (const { before, after, by } of changes) {
-    const isLost = before && after && 'addedLater' in before && !('addedLater' in after)
+    // A recovery that is done is followed by another one.
+    const isEnded = before?.entity === 'recovery' && before.status === 'done'
+    const isLost = before && after && 'addedLater' in before && !('addedLater' in after) && !isEnded
     if (isLost && by && !REPLACED.has(after.entity))
       report(`${after.pk} ${after.sk}`, `loses a member of a later release by ${by.name}`)
   }
