@@ -48,6 +48,7 @@ export const fieldDescriptions: Record<string, string> = {
   id: 'Id of the transaction',
   health: 'Whether the bank replies',
   identifier: 'Code of the bank, case-sensitive',
+  kind: '`refund` (default), or `complaint` of the customer',
   lines: 'Debits and adjustments',
   max_attempts: 'Maximum number of attempts',
   message: 'Explanation for people',
@@ -134,7 +135,10 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     account_number:
       "The customer's account at the bank; providers see nine stars and its last four digits",
   },
-  DebitDetail: { settlement: 'Settlement of the debit; null before it' },
+  DebitDetail: {
+    settlement: 'Settlement of the debit; null before it',
+    reversal_request: 'Request to reverse the debit; null for none',
+  },
   Delivery: {
     id: 'Id of the delivery, the number in `event_id`',
     event: 'Type of the event',
@@ -171,12 +175,11 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     completed_at: 'When the bank paid the refund; null until then',
     failed_at: 'When the bank rejected the refund; null if it did not',
   },
-  RequestedReversal: {
+  OpenReversal: {
     status: '`open` until the operators have decided',
     respond_by: 'Last UTC day for a decision: the fifth working day after the request',
   },
-  ReversalRequest: {
-    kind: '`refund`, or `complaint` of the customer',
+  RequestedReversal: {
     status: '`accepted`: the debit was reversed; `declined`: `note` says why',
     reason: 'Reason of the request',
     note: 'Note of the operator; null while the request is open',

@@ -21,7 +21,7 @@ export const reversalRequestView = (request: RequestException) => ({
 
 export const reversalRequestSchema = () =>
   named(
-    'ReversalRequest',
+    'RequestedReversal',
     v.object({
       kind: RequestKind,
       status: v.picklist(requestStatuses),
@@ -41,6 +41,6 @@ export const requestedView = ({ reference, request }: RequestException) => ({
 
 export const requestedSchema = () =>
   named(
-    'RequestedReversal',
+    'OpenReversal',
     v.object({ reference: Reference, status: v.literal('open'), respond_by: Day }),
   )

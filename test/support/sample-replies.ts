@@ -7,6 +7,8 @@ const NAMED = /\{(?:reference|uuid|id)\}/
 
 const statusOf = (name: OperationName): number => {
   const { path, status }: Operation = operations[name]
+  // Its providers may not request reversals.
+  if (name === 'request-reversal') return 403
   // A fresh sandbox has no webhook either.
   return NAMED.test(path) || name === 'test-webhook' ? 404 : status
 }

@@ -22,9 +22,9 @@ import type {
   DeliveryWithAttempts,
   Event,
   MonthlyStatement,
+  OpenReversal,
   PingResult,
   RequestedReversal,
-  ReversalRequest,
   Settlement,
   SettlementReport,
 } from './wire.ts'
@@ -39,8 +39,8 @@ export type DebitFilter = {
 }
 
 /** `kind` is `refund` by default. */
-export type ReversalOptions = Pick<ReversalRequest, 'reason'> & {
-  kind?: ReversalRequest['kind'] | undefined
+export type ReversalOptions = Pick<RequestedReversal, 'reason'> & {
+  kind?: RequestedReversal['kind'] | undefined
 }
 
 export type WaitOptions = {
@@ -136,7 +136,7 @@ export class DebitCollection {
     reference: string,
     { reason, kind }: ReversalOptions,
     call?: CallOptions,
-  ): Promise<RequestedReversal> {
+  ): Promise<OpenReversal> {
     const path = '/debit-requests/{reference}/reversal-request'
     const request = postOf('requestReversal', path, { reference })
     return this.#call({ ...request, body: { reason, kind } }, call)

@@ -230,6 +230,9 @@ export type RequestReversalFields = {
      * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
      */
     reason: string;
+    /**
+     * `refund` (default), or `complaint` of the customer
+     */
     kind?: ("refund" | "complaint") | null;
 };
 
@@ -809,7 +812,10 @@ export type DebitDetail = {
      * Refund to the customer; null if there is none
      */
     refund: Refund | null;
-    reversal_request: ReversalRequest | null;
+    /**
+     * Request to reverse the debit; null for none
+     */
+    reversal_request: RequestedReversal | null;
     /**
      * Settlement of the debit; null before it
      */
@@ -1429,6 +1435,23 @@ export type MonthlyStatement = {
     batches: Settlement[];
 };
 
+export type OpenReversal = {
+    /**
+     * The service's reference of the transaction
+     * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
+     */
+    reference: string;
+    /**
+     * `open` until the operators have decided
+     */
+    status: "open";
+    /**
+     * Last UTC day for a decision: the fifth working day after the request
+     * @format date
+     */
+    respond_by: string;
+};
+
 export type PingEvent = {
     /**
      * Type of the event
@@ -1632,24 +1655,7 @@ export type ReportedTransaction = {
 
 export type RequestedReversal = {
     /**
-     * The service's reference of the transaction
-     * @pattern ^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$
-     */
-    reference: string;
-    /**
-     * `open` until the operators have decided
-     */
-    status: "open";
-    /**
-     * Last UTC day for a decision: the fifth working day after the request
-     * @format date
-     */
-    respond_by: string;
-};
-
-export type ReversalRequest = {
-    /**
-     * `refund`, or `complaint` of the customer
+     * `refund` (default), or `complaint` of the customer
      */
     kind: "refund" | "complaint";
     /**

@@ -121,7 +121,7 @@ class Debits(Group):
         reason: str,
         kind: Literal["refund", "complaint"] = "refund",
         timeout: float | None = None,
-    ) -> Operation[wire.RequestedReversal]:
+    ) -> Operation[wire.OpenReversal]:
         """Asks the operator to return the whole amount of a completed debit.
 
         A repeat returns the open request. The decision is `reversal_request` of `get`.

@@ -176,6 +176,12 @@ class MonthlyFees(TypedDict):
     fee: str
 
 
+class OpenReversal(TypedDict):
+    reference: str
+    status: Literal["open"]
+    respond_by: str
+
+
 class PingEvent(TypedDict):
     event: Literal["ping"]
     event_id: str
@@ -226,12 +232,6 @@ class Refund(TypedDict):
 
 
 class RequestedReversal(TypedDict):
-    reference: str
-    status: Literal["open"]
-    respond_by: str
-
-
-class ReversalRequest(TypedDict):
     kind: Literal["refund", "complaint"]
     status: Literal["open", "accepted", "declined"]
     reason: str
@@ -440,7 +440,7 @@ class DebitDetail(TypedDict):
     metadata: dict[str, Any]
     error_details: FailureDetails | None
     refund: Refund | None
-    reversal_request: ReversalRequest | None
+    reversal_request: RequestedReversal | None
     settlement: DebitSettlement | None
     response: DebitDetailResponse
 
