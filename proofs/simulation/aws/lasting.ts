@@ -33,7 +33,15 @@ export const newPeriods =
   }
 
 const SWEEP_SHARDS = 32
-const HOT = ['PROVIDER#ID', 'FEED#ID', 'WEBHOOK#ID', 'SETTLE#ID#[0-3]', 'ID#good', 'WATCH#N', 'DEBIT#.*Z']
+const HOT = [
+  'PROVIDER#ID',
+  'FEED#ID',
+  'WEBHOOK#ID',
+  'SETTLE#ID#[0-3]',
+  'ID#good',
+  'WATCH#N',
+  'DEBIT#.*Z',
+]
 
 /** Returns the pattern of a key of the table or of an index, or of a part of the debits. */
 const drawHotKey = ({ random }: Period): RegExp => {
