@@ -47,7 +47,11 @@ const rows = {
     calls: ['banks'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
-  'request-reversal': merge(transitionsDebits, { GetItem: ['CALENDAR'], PutItem: ['DEBIT#*'] }),
+  'request-reversal': {
+    GetItem: ['DEBIT#*', 'CALENDAR'],
+    PutItem: ['DEBIT#*'],
+    UpdateItem: ['DEBIT#*'],
+  },
   'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS', 'BANK_HEALTH'] },
@@ -136,7 +140,8 @@ const rows = {
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(reversesDebits, readsLists, requestsApprovals, {
+  'manage-debit': merge(reversesDebits, transitionsDebits, readsLists, requestsApprovals, {
+    GetItem: ['PROVIDER#*'],
     Query: ['BANKS'],
     'by-status': ['PROVIDERS'],
     'by-customer': ['*#+*'],

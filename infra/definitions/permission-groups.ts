@@ -198,10 +198,11 @@ export const readsLists: Permissions = {
 }
 
 /** Reverses debits, each after a repair of its events. */
-export const reversesDebits = merge(transitionsDebits, appendsToFeed, {
-  GetItem: ['PROVIDER#*', 'SWEEP', 'WEBHOOK#*'],
+export const reversesDebits = merge(appendsToFeed, {
+  GetItem: ['DEBIT#*', 'SWEEP', 'WEBHOOK#*'],
   Query: ['DEBIT#*'],
   PutItem: ['DEBIT#*'],
+  UpdateItem: ['DEBIT#*'],
 })
 
 export const derivesLedger: Permissions = {

@@ -141,11 +141,14 @@ test('a bank without changes has an empty list; a failed call can be repeated', 
   await page.getByLabel('Provider').selectOption('demo')
   await page.getByText('The console is not reachable').first().waitFor()
   const again = page.getByRole('button', { name: 'Try again' })
-  await again.waitFor()
-  // A change that the page sees after this line loads the list too, and removes the button.
+  const repeated = page.waitForRequest('**/console/operator')
+  await again.click()
+  await repeated
   isDown = false
-  await again.dispatchEvent('click')
-  await rowsOf(page, 'Changes').first().waitFor()
+  // A change that the page sees now loads the list too, and removes the button.
+  const rows = rowsOf(page, 'Changes')
+  await again.or(rows.first()).first().dispatchEvent('click')
+  await rows.first().waitFor()
   expect(new Set(await problemsAtEnd())).toEqual(
     new Set(['prints Failed to load resource: net::ERR_FAILED']),
   )

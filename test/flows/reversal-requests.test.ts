@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { dayAfter, dayOf, HOUR_MS } from '../../shared/domain/time.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
+import { providerId } from '../support/examples.ts'
 import { pathOf, SILENT } from '../support/requests.ts'
 import {
   type Charged,
@@ -186,6 +190,30 @@ describe('request-reversal', () => {
       expect(settled.reduce((sum: number, n: number) => sum + n, 0)).toBeGreaterThan(0)
       expect((await read(reference)).settlement).toEqual(settlement)
       expect(await call('reconciliation', 'run', { date: dayOf(clock().now()) })).toBeDefined()
+    },
+  )
+
+  testInProcess(
+    'the reversal of a request first appends the events that the stream lost',
+    async () => {
+      const events = async (reference: string): Promise<string[]> => {
+        const { body } = await service.get('/api/v1/payment-providers/events?per_page=100')
+        const own = body.data.filter(({ data }: Shown) => data.transaction?.reference === reference)
+        return own.map(({ event }: Shown) => event)
+      }
+      const { reference } = await completed()
+      await ask(reference)
+      await eventually(async () => expect(await events(reference)).toHaveLength(4))
+      const pages = await readCollection({
+        pk: keys.feedPage(providerId('demo'), 1).pk,
+        prefix: '',
+      })
+      await Promise.all(pages.map((page) => remove(keyOf(page))))
+      expect(await events(reference)).toEqual([])
+      // After the grace of the sweep, and before its walk has come so far.
+      await clock().advance(130_000)
+      await call('exception', 'refund', { reference })
+      await eventually(async () => expect(await events(reference)).toHaveLength(5))
     },
   )
 

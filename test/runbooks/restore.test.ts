@@ -76,11 +76,11 @@ runbook('operations.md#restore')(
     expect(codeOf(await report(lost.uuid, { status: 'completed', bank_reference: 'HTB-3' }))).toBe(
       '404/1404',
     )
+    expect(await entriesOf(service, paid.reference)).toEqual(['completion'])
+    expect(await entriesOf(service, batch.id)).toEqual(['fees', 'payout'])
     await advance(service, 900)
     await service.until(undecided.reference, 'failed')
     expect(bank.made.filter((uuid) => uuid === payout.uuid)).toHaveLength(1)
-    expect(await entriesOf(service, paid.reference)).toEqual(['completion'])
-    expect(await entriesOf(service, batch.id)).toEqual(['fees', 'payout'])
     const { data } = (await payee.get('/api/v1/payment-providers/events?per_page=100')).body
     const own = data.filter((one: Shown) => one.data.transaction?.reference === paid.reference)
     const statuses = ['created', 'pending', 'processing', 'completed']
