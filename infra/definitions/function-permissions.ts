@@ -10,14 +10,13 @@ import {
   deliversWebhooks,
   derivesLedger,
   expiresDebits,
-  merge,
-  type Permissions,
   paysBatches,
   readsLists,
   reconciles,
   redeliversEvents,
   refundsCustomers,
   requestsApprovals,
+  requestsReversals,
   resealsSecrets,
   reversesDebits,
   startsReconciliation,
@@ -27,6 +26,7 @@ import {
   webhookQueues,
   worksInBulk,
 } from './permission-groups.ts'
+import { merge, type Permissions } from './permissions.ts'
 
 /** The functions with verbs that need an approval. */
 const approvable = Object.values(nouns)
@@ -47,11 +47,7 @@ const rows = {
     calls: ['banks'],
   },
   'get-debit-request': { GetItem: ['DEBIT#*'] },
-  'request-reversal': {
-    GetItem: ['DEBIT#*', 'CALENDAR'],
-    PutItem: ['DEBIT#*'],
-    UpdateItem: ['DEBIT#*'],
-  },
+  'request-reversal': merge(requestsReversals, { GetItem: ['CALENDAR'] }),
   'list-debit-requests': merge(readsLists, { GetItem: ['DEBIT#*'] }),
   'list-banks': { Query: ['BANKS'] },
   'get-bank': { Query: ['BANKS', 'BANK_HEALTH'] },

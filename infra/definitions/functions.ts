@@ -1,7 +1,7 @@
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
 import { isInStage, type JobName, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
-import type { Permissions } from './permission-groups.ts'
+import type { Permissions } from './permissions.ts'
 
 /** Describes a Lambda function; its name is the name of its file. */
 export type FunctionRow = {

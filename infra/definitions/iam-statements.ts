@@ -2,7 +2,7 @@ import { deadLetters, type QueueName } from '../../shared/queues/messages.ts'
 import { keys as itemKeys } from '../../shared/store/keys.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import { type IndexName, indexNames, itemActions, type Permissions } from './permission-groups.ts'
+import { type IndexName, indexNames, itemActions, type Permissions } from './permissions.ts'
 import type { Stage } from './stages.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */

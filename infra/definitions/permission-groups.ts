@@ -1,72 +1,6 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import type { QueueName } from '../../shared/queues/messages.ts'
 import { debitLists, keys } from '../../shared/store/keys.ts'
-import { tableDefinition } from './table.ts'
-
-export const itemActions = [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-  'UpdateItem',
-  'DeleteItem',
-  // Writes of a transaction need their own actions; this one exists only in transactions.
-  'ConditionCheckItem',
-] as const
-
-export const indexNames = tableDefinition.indexes.map(({ name }) => name)
-export type IndexName = (typeof indexNames)[number]
-
-/** Partition keys of the table, as patterns for `dynamodb:LeadingKeys`. */
-type Partition =
-  | 'APPROVALS'
-  | 'BANKS'
-  | 'BANK_HEALTH'
-  | 'CALENDAR'
-  | 'STATEMENTS'
-  | 'CHANGES'
-  | 'FUNDING'
-  | 'FUNDS'
-  | 'HASH_KEY'
-  | 'LEDGER'
-  | 'RESTORE'
-  | 'SWEEP'
-  | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
-  | `${'BULK' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
-  | 'RECONCILIATION#*'
-  /** Partner references, which have a partition each. */
-  | 'PROVIDER#*#*'
-  | `WINDOW#${string}#*`
-
-/** The peers on the internet that a function calls. */
-export type Peers = 'banks' | 'receivers'
-
-/** Actions on items of the table; queries of indexes, with patterns of partition keys; others. */
-export type Permissions = Partial<Record<(typeof itemActions)[number], readonly Partition[]>> &
-  Partial<Record<IndexName, readonly string[]>> & {
-    sends?: readonly QueueName[]
-    /** Receives and deletes the dead letters of the queues in `sends`. */
-    redrives?: true
-    /** Queue that the function's schedules send to. */
-    schedulesInto?: QueueName
-    /** Seals or opens secrets of providers and banks. */
-    sealingKey?: true
-    invokes?: readonly `manage-${string}`[]
-    /** Settlement reports, and the restore generation in the same bucket. */
-    reports?: readonly ('read' | 'write' | 'generation')[]
-    journals?: readonly ('read' | 'write')[]
-    calls?: readonly Peers[]
-  }
-
-/** Returns all permissions of the parts; lists of the same name are joined. */
-export const merge = (...parts: readonly Permissions[]): Permissions => {
-  const merged: Record<string, unknown> = {}
-  for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
-    const previous = merged[name] ?? []
-    merged[name] = Array.isArray(value) ? [...new Set([previous, value].flat())] : value
-  }
-  return merged
-}
+import { merge, type Permissions } from './permissions.ts'
 
 /** Reads the caller, counts requests and failed credentials, and verifies a provider's signature. */
 export const caller = (name: OperationName): Permissions => ({
@@ -197,12 +131,17 @@ export const readsLists: Permissions = {
   'by-status': debitLists.map((list) => keys.debits('*', list)),
 }
 
-/** Reverses debits, each after a repair of its events. */
-export const reversesDebits = merge(appendsToFeed, {
-  GetItem: ['DEBIT#*', 'SWEEP', 'WEBHOOK#*'],
-  Query: ['DEBIT#*'],
+/** Marks a debit, and stores its exception. */
+export const requestsReversals: Permissions = {
+  GetItem: ['DEBIT#*'],
   PutItem: ['DEBIT#*'],
   UpdateItem: ['DEBIT#*'],
+}
+
+/** Reverses debits, each after a repair of its events. */
+export const reversesDebits = merge(appendsToFeed, requestsReversals, {
+  GetItem: ['SWEEP', 'WEBHOOK#*'],
+  Query: ['DEBIT#*'],
 })
 
 export const derivesLedger: Permissions = {

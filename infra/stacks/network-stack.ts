@@ -2,7 +2,7 @@ import { CfnOutput, Fn, Stack, type StackProps, Tags } from 'aws-cdk-lib'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import type { Construct } from 'constructs'
 import { defineLog } from '../constructs/log-group.ts'
-import type { Peers } from '../definitions/permission-groups.ts'
+import type { Peers } from '../definitions/permissions.ts'
 import { removalPolicyOf, type Stage, type StageNetwork } from '../definitions/stages.ts'
 
 type NetworkProps = StackProps & { stage: Stage; network: StageNetwork }
