@@ -3,6 +3,7 @@ import { concurrencyOf, type JobName, jobRow } from '../../infra/definitions/job
 import { feedGroupsOf, quotas, READS_PER_SHARD } from '../../infra/definitions/quotas.ts'
 import { reservedFor, stageNamed } from '../../infra/definitions/stages.ts'
 import type { OperationName } from '../../shared/api/operations.ts'
+import { DAY_SECONDS } from '../../shared/domain/time.ts'
 import type { Counts } from './counts.ts'
 
 /** What each component needs at a rate of debits, next to what production and an account have. */
@@ -31,7 +32,6 @@ const SWEPT_PER_SECOND = 1_000
 /** Ten equal providers, and the hours from midnight to the reconciliation. */
 const PROVIDERS = 10
 const SETTLEMENT_HOURS = 2
-const DAY_SECONDS = 86_400
 const HOUR_MINUTES = 60
 const MINUTE_SECONDS = 60
 const MILLION = 1_000_000

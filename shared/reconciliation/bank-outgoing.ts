@@ -7,6 +7,7 @@ import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
+import type { Span } from '../store/table.ts'
 
 /** Refunds and payouts of a bank, to compare with its statement (docs/api.md#bank-statements). */
 
@@ -14,6 +15,11 @@ import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 const AROUND_DAYS = 3
 /** 400 bytes each: 2 MB of the 6 MB of a Lambda reply. */
 const PAGE_SIZE = 5_000
+
+const spanAround = (date: Day): Span => ({
+  from: startOf(dayAfter(date, -AROUND_DAYS)),
+  before: startOf(dayAfter(date, AROUND_DAYS + 1)),
+})
 
 type OutgoingRequest = { bank: BankIdentifier; date: Day; after: string }
 
@@ -30,8 +36,7 @@ const refundView = (refund: Refund): Movement => ({
 
 /** Refunds can have equal times, so the next page begins at the time of the last one. */
 const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
-  const from = startOf(dayAfter(date, -AROUND_DAYS))
-  const before = startOf(dayAfter(date, AROUND_DAYS + 1))
+  const { from, before } = spanAround(date)
   const outgoing: Movement[] = []
   const add = (refunds: readonly Refund[]): void => {
     const own = refunds.filter(
@@ -64,8 +69,7 @@ const payoutView = (batch: Batch): Movement => ({
 
 /** @param after a provider */
 const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
-  const from = startOf(dayAfter(date, -AROUND_DAYS))
-  const before = startOf(dayAfter(date, AROUND_DAYS + 1))
+  const { from, before } = spanAround(date)
   const outgoing: Movement[] = []
   const providers = (await listProviders()).sort().filter((provider) => provider > after)
   for (const provider of providers) {

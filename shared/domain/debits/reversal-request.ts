@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { oneOf, text } from '../text.ts'
 import { DAY_SECONDS, type Day, dayAfter, dayOf, secondsAfter } from '../time.ts'
 import { type Cause, type Debit, refuseTransition, stateAt } from './debit.ts'
-import type { ExceptionKind, ReportException } from './exception.ts'
+import { openException, type ReportException } from './exception.ts'
 import { checkTransition } from './lifecycle.ts'
 
 /** Requests of providers to reverse a completed debit (docs/api.md#reversal-requests): one per debit. */
@@ -54,12 +54,14 @@ export const openRequest = (
 ): RequestException => {
   const { reference, provider, bank, amount } = facts
   const { at, by, requestId } = cause
-  return {
+  const request = { kind, respondBy: respondBy(at, holidays) }
+  const exception = openException({
+    kind: 'reversal_request',
     ...{ reference, provider, bank: bank.identifier, amount, status },
-    ...{ at, by, requestId, report: reason },
-    kind: 'reversal_request' satisfies ExceptionKind,
-    request: { kind, respondBy: respondBy(at, holidays) },
-  }
+    ...{ at, by, requestId, report: reason, request },
+    ...{ code: undefined, details: undefined },
+  })
+  return { ...exception, request }
 }
 
 /** An exception that is a request of a provider. Its report is the reason. */
